@@ -1,0 +1,92 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Floors, from the bottom: C libraries; Executors and ServiceMesh (pure Swift, know nothing of photos);
+// Database, Imaging, ZipArchive (one C library or two each); LibraryModel (values and messages);
+// LibraryServices (the actors); ControlSocket (JSON-RPC, knows the mesh, not photos); executables on top.
+// An arrow points down only: a target may depend on what stands above it in this file, never below.
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+/// A C library from the system: a module map and, where Swift cannot import a function as it is, a shim header.
+func system(_ name: String, apt: String, pkgConfig: String? = nil) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "SmilePile",
+    products: [
+        .library(name: "SmilePile", targets: ["LibraryServices", "LibraryModel", "ServiceMesh"]),
+        .executable(name: "smilepiled", targets: ["smilepiled"]),
+        .executable(name: "smilepile", targets: ["smilepile"]),
+        .executable(name: "smilepile-image-worker", targets: ["smilepile-image-worker"]),
+        .executable(name: "smilepile-bench", targets: ["smilepile-bench"]),
+    ],
+    targets: [
+        // C libraries
+        system("CSQLite", apt: "libsqlite3-dev", pkgConfig: "sqlite3"),
+        system("CGD", apt: "libgd-dev", pkgConfig: "gdlib"),
+        system("CHEIF", apt: "libheif-dev", pkgConfig: "libheif"),
+        system("CExif", apt: "libexif-dev", pkgConfig: "libexif"),
+        system("CLCMS", apt: "liblcms2-dev", pkgConfig: "lcms2"),
+        system("CZimg", apt: "libzimg-dev", pkgConfig: "zimg"),
+        system("CArchive", apt: "libarchive-dev", pkgConfig: "libarchive"),
+        system("CCrypto", apt: "libssl-dev", pkgConfig: "libcrypto"),
+        system("CZlib", apt: "zlib1g-dev", pkgConfig: "zlib"),
+        system("CSystemd", apt: "libsystemd-dev", pkgConfig: "libsystemd"),
+        .target(
+            name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
+
+        // Floors
+        module("Executors", ["CLinux"]),
+        module("ServiceMesh"),
+        module("Database", ["Executors", "CSQLite"]),
+        module("Imaging", ["Executors", "CLinux", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CCrypto", "CZlib"]),
+        module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
+        module("LibraryModel", ["ServiceMesh"]),
+        module(
+            "LibraryServices",
+            ["LibraryModel", "ServiceMesh", "Executors", "Database", "Imaging", "ZipArchive", "CLinux"]),
+        module("ControlSocket", ["ServiceMesh", "Executors", "CLinux"]),
+        module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "CLinux"]),
+
+        // Programs: wiring only
+        program("smilepiled", ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "CSystemd", "CLinux"]),
+        program("smilepile", ["Commands"]),
+        program("smilepile-image-worker", path: "Sources/ImageWorker", ["Imaging", "CLinux"]),
+        program(
+            "smilepile-bench",
+            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive"]),
+
+        // Tests mirror Sources
+        .target(
+            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+        tests("ExecutorsTests", ["Executors", "TestSupport"]),
+        tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
+        tests("DatabaseTests", ["Database", "TestSupport"]),
+        tests("ImagingTests", ["Imaging", "TestSupport"]),
+        tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
+        tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
+        tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "TestSupport"]),
+        tests("CommandsTests", ["Commands", "TestSupport"]),
+        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
+        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
+    ]
+)

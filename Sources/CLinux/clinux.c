@@ -1,0 +1,108 @@
+#define _GNU_SOURCE
+#include "clinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { most_descriptors = 8 };
+
+ssize_t clinux_send_with_descriptors(int socket, const void *bytes, size_t length, const int *descriptors, int count) {
+    if (count < 0 || count > most_descriptors) {
+        errno = EINVAL;
+        return -1;
+    }
+    struct iovec vector = {.iov_base = (void *)bytes, .iov_len = length};
+    union {
+        char room[CMSG_SPACE(sizeof(int) * most_descriptors)];
+        struct cmsghdr alignment;
+    } control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+    if (count > 0) {
+        size_t size = sizeof(int) * (size_t)count;
+        message.msg_control = control.room;
+        message.msg_controllen = CMSG_SPACE(size);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(size);
+        memcpy(CMSG_DATA(header), descriptors, size);
+    }
+    ssize_t sent;
+    do {
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent;
+}
+
+ssize_t clinux_receive_with_descriptors(int socket, void *bytes, size_t length, int *descriptors, int capacity, int *count) {
+    *count = 0;
+    struct iovec vector = {.iov_base = bytes, .iov_len = length};
+    union {
+        char room[CMSG_SPACE(sizeof(int) * most_descriptors)];
+        struct cmsghdr alignment;
+    } control;
+    struct msghdr message = {
+        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    ssize_t received;
+    do {
+        received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    } while (received < 0 && errno == EINTR);
+    if (received < 0) return received;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        int arrived = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        const unsigned char *data = CMSG_DATA(header);
+        for (int i = 0; i < arrived; i++) {
+            int descriptor;
+            memcpy(&descriptor, data + sizeof(int) * (size_t)i, sizeof descriptor);
+            if (*count < capacity) {
+                descriptors[(*count)++] = descriptor;
+            } else {
+                close(descriptor);
+            }
+        }
+    }
+    return received;
+}
+
+int clinux_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+    *pid = credentials.pid;
+    *uid = credentials.uid;
+    *gid = credentials.gid;
+    return 0;
+}
+
+int clinux_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
+
+int clinux_openat(int folder, const char *path, int flags, mode_t mode) {
+    return openat(folder, path, flags | O_CLOEXEC, mode);
+}
+
+int clinux_set_nonblocking(int descriptor) {
+    int flags = fcntl(descriptor, F_GETFL);
+    return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+pid_t clinux_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
+
+int clinux_set_thread_niceness(int niceness) {
+    return setpriority(PRIO_PROCESS, (id_t)clinux_thread_id(), niceness);
+}
+
+int clinux_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0); }
+
+int clinux_terminal_columns(int descriptor) {
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}

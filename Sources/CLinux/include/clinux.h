@@ -1,0 +1,37 @@
+// Linux calls that Swift cannot import as they are: variadic functions, control-message macros, struct ucred.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Sends `length` bytes and `count` descriptors (at most 8) over a Unix socket in one message.
+/// Returns the bytes sent, or -1 with errno set. Never raises SIGPIPE.
+ssize_t clinux_send_with_descriptors(int socket, const void *bytes, size_t length, const int *descriptors, int count);
+
+/// Receives bytes and up to `capacity` descriptors (at most 8), each made close-on-exec.
+/// `*count` tells how many came. Descriptors past the capacity are closed. Returns as recvmsg does.
+ssize_t clinux_receive_with_descriptors(int socket, void *bytes, size_t length, int *descriptors, int capacity, int *count);
+
+/// The peer's process, user and group of a connected Unix socket (SO_PEERCRED). Returns 0, or -1 with errno set.
+int clinux_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
+
+/// open(2) with a mode, which is variadic in C. Always close-on-exec.
+int clinux_open(const char *path, int flags, mode_t mode);
+
+/// openat(2) with a mode, which is variadic in C. Always close-on-exec.
+int clinux_openat(int folder, const char *path, int flags, mode_t mode);
+
+/// Makes a descriptor non-blocking. Returns 0, or -1 with errno set.
+int clinux_set_nonblocking(int descriptor);
+
+/// The calling thread's kernel id.
+pid_t clinux_thread_id(void);
+
+/// Niceness (-20…19) of the calling thread alone; Linux keeps it per thread. Returns 0, or -1 with errno set.
+int clinux_set_thread_niceness(int niceness);
+
+/// The signal that the kernel sends to this process when its parent ends. Returns 0, or -1 with errno set.
+int clinux_set_parent_death_signal(int signal);
+
+/// Width in columns of the terminal behind `descriptor`, or 0 where there is none.
+int clinux_terminal_columns(int descriptor);
