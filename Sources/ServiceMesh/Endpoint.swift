@@ -1,0 +1,208 @@
+import Foundation
+
+/// Where one kind of message arrives: its service, that service's admission, its own metrics. What is typed
+/// inside is reached from outside either by the message's type (``Mesh/send(_:deadline:)``) or by its name, with
+/// JSON on both sides.
+public protocol Endpoint: AnyObject, Sendable {
+    var method: String { get }
+    var access: Role { get }
+    var kind: MessageKind { get }
+    var serviceName: String { get }
+    /// Built on demand: schemas cost some microseconds each and a daemon may never be asked for them.
+    var description: MessageDescription { get }
+
+    /// Performs one call from JSON.
+    /// - Parameters:
+    ///   - params: a JSON object with the message's properties; empty for none.
+    ///   - context: whose call it is.
+    ///   - onUpdate: for observations, takes each change as JSON; the next one is not fetched before it returns,
+    ///     and what came meanwhile is reduced to the newest.
+    /// - Returns: the reply as JSON.
+    /// - Throws: ``InvalidParams`` for params that are not the message's, else ``MeshError``.
+    func call(
+        params: Data, context: CallContext,
+        onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
+    ) async throws -> Data
+}
+
+/// A change on its way to a client: the value as JSON, its place in the order of changes, and whether older
+/// values were dropped before it.
+public struct ObservedUpdate: Sendable {
+    public let sequence: UInt64
+    public let value: Data
+    public let overflowed: Bool
+}
+
+/// Params that do not make the message: a sentence that names the property.
+public struct InvalidParams: Error, Sendable, CustomStringConvertible {
+    public let description: String
+}
+
+/// One message in `rpc.discover`.
+public struct MessageDescription: Codable, Sendable, Equatable {
+    public let name: String
+    public let summary: String
+    public let role: String
+    public let kind: MessageKind
+    /// JSON Schema of the params object, of the result, and of each change of an observation.
+    public let params: JSONValue
+    public let result: JSONValue
+    public let update: JSONValue?
+}
+
+protocol MeteredEndpoint: Endpoint {
+    var metrics: CallMetrics { get }
+    var admission: Admission { get }
+}
+
+final class CallEndpoint<M: HandledMessage>: MeteredEndpoint {
+    let service: M.Service
+    let admission: Admission
+    let metrics = CallMetrics()
+    private let parameterNames: Set<String>
+
+    init(service: M.Service, admission: Admission) {
+        self.service = service
+        self.admission = admission
+        parameterNames = ParamsDecoding.names(of: M.self)
+    }
+
+    var method: String { M.method }
+    var access: Role { M.access }
+    var kind: MessageKind { M.kind }
+    var serviceName: String { M.Service.serviceName }
+
+    var description: MessageDescription {
+        MessageDescription(
+            name: M.method, summary: M.summary, role: "\(M.access)", kind: M.kind,
+            params: SchemaProbe.schema(of: M.self), result: SchemaProbe.schema(of: M.Reply.self), update: nil)
+    }
+
+    func call(
+        params: Data, context: CallContext, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
+    ) async throws -> Data {
+        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames)
+        let reply = try await context.mesh.send(message, in: context)
+        return try JSON.encode(reply)
+    }
+}
+
+final class ObservationEndpoint<M: HandledObservation>: MeteredEndpoint {
+    let service: M.Service
+    let admission: Admission
+    let metrics = CallMetrics()
+    private let parameterNames: Set<String>
+
+    init(service: M.Service, admission: Admission) {
+        self.service = service
+        self.admission = admission
+        parameterNames = ParamsDecoding.names(of: M.self)
+    }
+
+    var method: String { M.method }
+    var access: Role { M.access }
+    var kind: MessageKind { M.kind }
+    var serviceName: String { M.Service.serviceName }
+
+    var description: MessageDescription {
+        MessageDescription(
+            name: M.method, summary: M.summary, role: "\(M.access)", kind: M.kind,
+            params: SchemaProbe.schema(of: M.self), result: SchemaProbe.schema(of: M.Reply.self),
+            update: SchemaProbe.schema(of: M.Update.self))
+    }
+
+    func call(
+        params: Data, context: CallContext, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
+    ) async throws -> Data {
+        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames)
+        let reply = try await context.mesh.observe(message, in: context) { change in
+            try await onUpdate(
+                ObservedUpdate(
+                    sequence: change.sequence, value: try JSON.encode(change.value), overflowed: change.overflowed))
+        }
+        return try JSON.encode(reply)
+    }
+}
+
+/// JSON as the socket and the job store speak it.
+enum JSON {
+    static func encode<T: Encodable>(_ value: T) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        do {
+            return try encoder.encode(value)
+        } catch {
+            throw MeshError(.internal, "The answer could not be written as JSON: \(error). Please report it.")
+        }
+    }
+
+    static func value<T: Encodable>(of value: T) throws -> JSONValue {
+        try JSONDecoder().decode(JSONValue.self, from: encode(value))
+    }
+}
+
+/// Params to message, strict: a property that the message does not have is a mistake of the caller's that
+/// should not pass silently (`{"favorite": true}` where `isFavorite` was meant).
+enum ParamsDecoding {
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private struct Strict<M: Decodable>: Decodable {
+        let message: M
+        let names: [String]
+
+        init(from decoder: any Decoder) throws {
+            names = try decoder.container(keyedBy: Key.self).allKeys.map(\.stringValue)
+            message = try M(from: decoder)
+        }
+    }
+
+    static func names<M: Message>(of type: M.Type) -> Set<String> {
+        guard case .object(let properties)? = SchemaProbe.schema(of: type)["properties"] else { return [] }
+        return Set(properties.keys)
+    }
+
+    static func decode<M: Message>(_ type: M.Type, from params: Data, allowing names: Set<String>) throws -> M {
+        let decoded: Strict<M>
+        do {
+            decoded = try JSONDecoder().decode(Strict<M>.self, from: params.isEmpty ? Data("{}".utf8) : params)
+        } catch let error as DecodingError {
+            throw InvalidParams(description: explain(error, method: M.method, names: names))
+        }
+        if let stranger = decoded.names.first(where: { !names.contains($0) }) {
+            throw InvalidParams(
+                description: "\(M.method) has no parameter '\(stranger.prefix(80))'. It takes \(list(names)).")
+        }
+        return decoded.message
+    }
+
+    private static func list(_ names: Set<String>) -> String {
+        names.isEmpty ? "none" : names.sorted().joined(separator: ", ")
+    }
+
+    private static func explain(_ error: DecodingError, method: String, names: Set<String>) -> String {
+        func path(_ context: DecodingError.Context, _ last: String? = nil) -> String {
+            (context.codingPath.map(\.stringValue) + (last.map { [$0] } ?? [])).joined(separator: ".")
+        }
+        switch error {
+        case .keyNotFound(let key, let context):
+            return "\(method) needs the parameter '\(path(context, key.stringValue))'."
+        case .valueNotFound(_, let context):
+            return "\(method): the parameter '\(path(context))' must not be null."
+        case .typeMismatch(let type, let context):
+            guard !context.codingPath.isEmpty else {
+                return "\(method) takes its params by name, as an object with \(list(names))."
+            }
+            return "\(method): the parameter '\(path(context))' must be \(type)."
+        case .dataCorrupted(let context):
+            guard !context.codingPath.isEmpty else { return "\(method): the params are not valid JSON." }
+            return "\(method): the parameter '\(path(context))' is not valid: \(context.debugDescription)"
+        @unknown default:
+            return "\(method): the params are not valid."
+        }
+    }
+}

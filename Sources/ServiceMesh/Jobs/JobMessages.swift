@@ -1,0 +1,111 @@
+/// All jobs of this run of the daemon, the oldest first: running ones, and ended ones for an hour.
+public struct ListJobs: HandledMessage {
+    public typealias Reply = JobList
+    public static let method = "job.list"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "Jobs that run, and those that ended within the last hour."
+    public init() {}
+    public func perform(on service: JobStore) async throws -> JobList { JobList(jobs: await service.list()) }
+}
+
+public struct JobList: Codable, Sendable {
+    public let jobs: [JobSnapshot]
+}
+
+/// One job as it is now. Errors: `not_found`.
+public struct GetJob: HandledMessage {
+    public typealias Reply = JobSnapshot
+    public static let method = "job.get"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "One job as it is now: state, progress, and its receipt once it has ended."
+    public let job: JobID
+    public init(job: JobID) { self.job = job }
+    public func perform(on service: JobStore) async throws -> JobSnapshot { try await service.job(job).snapshot }
+}
+
+/// The lines of a job's receipt, a page at a time. Errors: `not_found`, `invalid_argument`.
+public struct GetJobReceipt: HandledMessage {
+    public typealias Reply = ReceiptPage
+    public static let method = "job.receipt"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "What became of each file or photo of a job, a page at a time."
+    public let job: JobID
+    /// Lines to skip: 0, or the last page's `next`.
+    public let after: Int?
+    /// 1…1000; 1000 unless told.
+    public let limit: Int?
+
+    public init(job: JobID, after: Int? = nil, limit: Int? = nil) {
+        self.job = job
+        self.after = after
+        self.limit = limit
+    }
+
+    public func perform(on service: JobStore) async throws -> ReceiptPage {
+        let after = after ?? 0
+        let limit = limit ?? 1000
+        guard after >= 0, (1...1000).contains(limit) else {
+            throw MeshError(.invalidArgument, "'after' is 0 or more, 'limit' between 1 and 1000.")
+        }
+        let (lines, total) = try await service.job(job).lines(after: after, limit: limit)
+        let end = after + lines.count
+        return ReceiptPage(lines: lines, next: end < total ? end : nil)
+    }
+}
+
+public struct ReceiptPage: Codable, Sendable {
+    public let lines: [ReceiptLine]
+    /// What to pass as `after` for the next page; absent after the last.
+    public let next: Int?
+}
+
+/// Answers when the job has ended. Not for showing progress: that is ``WatchJob``. Errors: `not_found`.
+public struct WaitForJob: HandledMessage {
+    public typealias Reply = JobSnapshot
+    public static let method = "job.wait"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "Answers with the job once it has ended."
+    public let job: JobID
+    public init(job: JobID) { self.job = job }
+
+    public func perform(on service: JobStore) async throws -> JobSnapshot {
+        let job = try await service.job(job)
+        for await _ in job.observe() {}
+        try Task.checkCancellation()
+        return job.snapshot
+    }
+}
+
+/// Asks a job to stop; its receipt tells what was done and what was not. Errors: `not_found`.
+public struct CancelJob: HandledMessage {
+    public typealias Reply = JobSnapshot
+    public static let method = "job.cancel"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Asks a job to stop; what it did stays done and stands in its receipt."
+    public let job: JobID
+    public init(job: JobID) { self.job = job }
+    public func perform(on service: JobStore) async throws -> JobSnapshot { try await service.cancel(job) }
+}
+
+/// A job's progress as notifications, ten a second at most, the last one before the reply. Errors: `not_found`.
+public struct WatchJob: HandledObservation {
+    public typealias Reply = JobSnapshot
+    public typealias Update = JobSnapshot
+    public static let method = "job.watch"
+    public static let access = Role.parent
+    public static let kind = MessageKind.observation
+    public static let summary = "A job's progress as it changes; answers with the job once it has ended."
+    public let job: JobID
+    public init(job: JobID) { self.job = job }
+
+    public func observe(on service: JobStore) async throws -> Observation<JobSnapshot> {
+        try await service.job(job).observe()
+    }
+
+    public func conclude(on service: JobStore) async throws -> JobSnapshot { try await service.job(job).snapshot }
+}

@@ -1,0 +1,245 @@
+import Foundation
+import Synchronization
+
+/// A service mesh inside one process: typed messages go in, actors answer them, and the policies that every
+/// call needs stand between, in one place.
+///
+/// A call passes, in this order: the message's role against the caller's; its deadline; its service's admission
+/// (a bounded queue, decided before the hop to the actor); a check that it does not wait for itself; then the
+/// actor; and on the way back the metrics. Messages from the socket and from the same process take the same path.
+///
+/// Services are listed once, in the order in which they start; they stop in reverse. Calls between them form no
+/// cycle: a service calls only services before it in the list.
+///
+/// ```swift
+/// let mesh = try Mesh(services: [categoryStore, photoStore])
+/// try await mesh.start()
+/// let category = try await mesh.send(AddCategory(displayName: "Holidays"))
+/// await mesh.stop()
+/// ```
+public final class Mesh: Sendable {
+    private struct Hosted: Sendable {
+        let name: String
+        let service: any MeshService
+        let admission: Admission
+    }
+
+    private let hosted: [Hosted]
+    private let byType: [ObjectIdentifier: any MeteredEndpoint]
+    private let byMethod: [String: any MeteredEndpoint]
+    private let startedCount = Mutex(0)
+    /// The long pieces of work that messages of kind `job` start.
+    public let jobs: JobStore
+
+    /// - Parameter services: in the order of their dependencies: whoever is called stands before its caller.
+    /// - Throws: ``MeshError`` `internal` where two messages share a name.
+    public init(services: [any MeshService]) throws {
+        jobs = JobStore()
+        var hosted: [Hosted] = []
+        var byType: [ObjectIdentifier: any MeteredEndpoint] = [:]
+        var byMethod: [String: any MeteredEndpoint] = [:]
+
+        func host<S: MeshService>(_ service: S) throws {
+            let admission = Admission(limit: S.admission, serviceName: S.serviceName)
+            hosted.append(Hosted(name: S.serviceName, service: service, admission: admission))
+            for register in S.messages.registrations {
+                guard let endpoint = register(service, admission) as? any MeteredEndpoint else { continue }
+                guard byMethod.updateValue(endpoint, forKey: endpoint.method) == nil else {
+                    throw MeshError(.internal, "Two messages are called \(endpoint.method).")
+                }
+                byType[ObjectIdentifier(type(of: endpoint))] = endpoint
+            }
+        }
+        for service in [jobs, MeshMonitor()] + services { try host(service) }
+        self.hosted = hosted
+        self.byType = byType
+        self.byMethod = byMethod
+    }
+
+    // MARK: Calls
+
+    /// Asks the message's service and returns its reply.
+    ///
+    /// Inside a call the context (role, deadline, trace) is that of the call; outside any, the caller is the
+    /// program that owns the library, with the role `parent`.
+    /// - Parameter deadline: the earlier of this one and the running call's holds.
+    /// - Throws: ``MeshError``, always; a call whose task was cancelled ends with the status `cancelled`.
+    public nonisolated(nonsending) func send<M: HandledMessage>(
+        _ message: M, deadline: Deadline? = nil
+    ) async throws -> M.Reply {
+        try await send(message, in: CallContext.current ?? .root(mesh: self, role: .parent), deadline: deadline)
+    }
+
+    /// Asks as `context` says: how the socket brings in a connection's role and a request's deadline.
+    public nonisolated(nonsending) func send<M: HandledMessage>(
+        _ message: M, in context: CallContext, deadline: Deadline? = nil
+    ) async throws -> M.Reply {
+        guard let endpoint = byType[ObjectIdentifier(CallEndpoint<M>.self)] as? CallEndpoint<M> else {
+            throw Self.unhosted(M.method)
+        }
+        let service = endpoint.service
+        return try await pass(endpoint, ObjectIdentifier(service), context, deadline) {
+            try await message.perform(on: service)
+        }
+    }
+
+    /// Observes as the message asks and hands each change to `onChange`, which is awaited before the next one is
+    /// taken. Returns the message's reply when the changes have ended.
+    public func observe<M: HandledObservation>(
+        _ message: M, in context: CallContext? = nil,
+        onChange: @escaping @Sendable (Change<M.Update>) async throws -> Void
+    ) async throws -> M.Reply {
+        guard let endpoint = byType[ObjectIdentifier(ObservationEndpoint<M>.self)] as? ObservationEndpoint<M> else {
+            throw Self.unhosted(M.method)
+        }
+        let service = endpoint.service
+        let context = context ?? CallContext.current ?? .root(mesh: self, role: .parent)
+        let observation = try await pass(endpoint, ObjectIdentifier(service), context, nil) {
+            try await message.observe(on: service)
+        }
+        // The place in admission is given back here: an observation may last for days.
+        for await change in observation { try await onChange(change) }
+        try Task.checkCancellation()
+        return try await pass(endpoint, ObjectIdentifier(service), context, nil) {
+            try await message.conclude(on: service)
+        }
+    }
+
+    private static func unhosted(_ method: String) -> MeshError {
+        MeshError(.unimplemented, "No service of this library answers \(method).")
+    }
+
+    /// The policies, in order, around one operation of a service.
+    private nonisolated(nonsending) func pass<E: MeteredEndpoint, Reply: Sendable>(
+        _ endpoint: E, _ service: ObjectIdentifier, _ caller: CallContext, _ ownDeadline: Deadline?,
+        _ operation: @Sendable @escaping () async throws -> Reply
+    ) async throws -> Reply {
+        do {
+            try admitRole(caller.role, endpoint)
+            let deadline = Deadline.earlier(caller.deadline, ownDeadline)
+            if let deadline, MonotonicClock.now() >= deadline.nanoseconds { throw Deadline.exceeded }
+            guard !caller.isInside(service) else {
+                throw MeshError(
+                    .internal, "A call cycle: \((caller.chain + [endpoint.method]).joined(separator: " → ")).")
+            }
+            try await endpoint.admission.enter(isNested: caller.method != nil)
+            return try await perform(endpoint, service, caller, deadline, operation)
+        } catch let error as MeshError where error.status != .cancelled {
+            throw error
+        } catch {
+            throw MeshError(describing: error)
+        }
+    }
+
+    private func admitRole(_ role: Role, _ endpoint: any MeteredEndpoint) throws {
+        guard role < endpoint.access else { return }
+        endpoint.metrics.refuse()
+        throw MeshError(
+            .permissionDenied,
+            endpoint.access == .service
+                ? "\(endpoint.method) is for the library's own services."
+                : "\(endpoint.method) needs the \(endpoint.access) role; this connection has the \(role) role.")
+    }
+
+    /// Everything after admission: exactly one ending is counted, and the place is given back.
+    private nonisolated(nonsending) func perform<E: MeteredEndpoint, Reply: Sendable>(
+        _ endpoint: E, _ service: ObjectIdentifier, _ caller: CallContext, _ deadline: Deadline?,
+        _ operation: @Sendable @escaping () async throws -> Reply
+    ) async throws -> Reply {
+        let began = MonotonicClock.now()
+        endpoint.metrics.admit()
+        defer { endpoint.admission.leave() }
+        let context = CallContext(
+            mesh: self, role: .service, originalRole: caller.originalRole, deadline: deadline, trace: caller.trace,
+            method: endpoint.method, service: service, parent: caller)
+        do {
+            let reply = try await CallContext.$current.withValue(context) {
+                // Checked again: the call may have waited in the queue.
+                try Task.checkCancellation()
+                guard let deadline else { return try await operation() }
+                guard MonotonicClock.now() < deadline.nanoseconds else { throw Deadline.exceeded }
+                // A deadline that a caller up the chain enforces already needs no second timer.
+                if caller.deadline == deadline && caller.method != nil { return try await operation() }
+                return try await Deadline.enforce(deadline, operation)
+            }
+            endpoint.metrics.end(.completed, nanoseconds: MonotonicClock.now() &- began)
+            return reply
+        } catch {
+            let known = MeshError(describing: error)
+            let ending: CallMetrics.Ending = known.status == .cancelled ? .cancelled : .failed
+            endpoint.metrics.end(ending, nanoseconds: MonotonicClock.now() &- began)
+            throw known
+        }
+    }
+
+    // MARK: By name
+
+    /// The endpoint of `method`, or nil. Messages for services only are not found from outside.
+    public func endpoint(_ method: String) -> (any Endpoint)? {
+        guard let endpoint = byMethod[method], endpoint.access < .service else { return nil }
+        return endpoint
+    }
+
+    /// Every message that can come from outside, by name.
+    public var descriptions: [MessageDescription] {
+        byMethod.values.filter { $0.access < .service }.map(\.description).sorted { $0.name < $1.name }
+    }
+
+    // MARK: Lifecycle
+
+    /// Starts the services in order. Where one fails, those already started are stopped again, in reverse.
+    /// - Throws: what the service threw.
+    public func start() async throws {
+        for host in hosted {
+            do {
+                try await host.service.start(on: self)
+                startedCount.withLock { $0 += 1 }
+            } catch {
+                await stopServices()
+                throw error
+            }
+        }
+    }
+
+    /// Refuses calls from outside, cancels jobs and waits for their receipts, waits for running calls, then stops
+    /// the services in reverse order. Calling it again does nothing more.
+    public func stop() async {
+        for host in hosted { host.admission.close() }
+        await jobs.cancelAllAndWait()
+        for host in hosted.reversed() { await host.admission.drained() }
+        await stopServices()
+    }
+
+    private func stopServices() async {
+        let count = startedCount.withLock { count in
+            defer { count = 0 }
+            return count
+        }
+        for host in hosted.prefix(count).reversed() { await host.service.stop() }
+    }
+
+    /// Asks each service whether it can work: name, and what is wrong or nil.
+    func health() async -> [(service: String, problem: MeshError?)] {
+        var found: [(String, MeshError?)] = []
+        for host in hosted {
+            do {
+                try await host.service.checkHealth()
+                found.append((host.name, nil))
+            } catch {
+                found.append((host.name, MeshError(describing: error)))
+            }
+        }
+        return found
+    }
+
+    var statistics: MeshStatistics {
+        MeshStatistics(
+            services: hosted.map { host in
+                let counts = host.admission.counts
+                return MeshStatistics.Service(
+                    name: host.name, running: counts.running, waiting: counts.waiting,
+                    concurrencyLimit: host.admission.limit.concurrent, queueLimit: host.admission.limit.queued)
+            },
+            messages: byMethod.values.map { MeshStatistics.Message(endpoint: $0) }.sorted { $0.method < $1.method })
+    }
+}

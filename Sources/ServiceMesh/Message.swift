@@ -1,0 +1,64 @@
+/// A request as a value: what it asks, what it answers, who may ask. One declaration of a message gives the
+/// in-process call (`mesh.send`), the socket method, its role, its schema and its entry in `rpc.discover`.
+///
+/// A message knows no service. The module that owns the service conforms it to ``HandledMessage``; clients
+/// that only talk over the socket share the bare message.
+public protocol Message<Reply>: Codable, Sendable {
+    associatedtype Reply: Codable & Sendable
+    /// The name on the wire, `service.verb` in lower case: `category.add`.
+    static var method: String { get }
+    /// The least role that may send it. Checked by the mesh and nowhere else.
+    static var access: Role { get }
+    static var kind: MessageKind { get }
+    /// One sentence for `rpc.discover` and `--help`: what it does.
+    static var summary: String { get }
+}
+
+/// What sending a message does to the library, and how its answer comes.
+public enum MessageKind: String, Codable, Sendable, CaseIterable {
+    /// Changes nothing; may be repeated freely.
+    case read
+    /// Changes the library; the reply means that the change is durable.
+    case write
+    /// Starts a long piece of work and answers at once with its id (see ``JobStarted``).
+    case job
+    /// Answers with the current value at once, then with each change, until it is cancelled.
+    case observation
+}
+
+/// Who is asking, in rising order of what they may do.
+public enum Role: Int, Codable, Sendable, CaseIterable, Comparable {
+    /// May look at photos and categories.
+    case kid = 0
+    /// The library's owner: a connection of the same user, or the program that embeds the library.
+    case parent = 1
+    /// Another service of the same mesh. Messages that need it do not exist on the socket.
+    case service = 2
+
+    public static func < (left: Role, right: Role) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The answer of a message that has nothing to say but that it was done.
+public struct Done: Codable, Sendable, Equatable {
+    public init() {}
+}
+
+/// A message together with the actor that answers it.
+///
+/// `perform` takes a plain `Service` and awaits one of its methods. Taking `isolated Service` was rejected:
+/// a synchronous witness of such a requirement crashes the 6.3.1 compiler when its caller is specialised.
+public protocol HandledMessage: Message {
+    associatedtype Service: MeshService
+    func perform(on service: Service) async throws -> Reply
+}
+
+/// A message whose answer goes on: `observe` sends the current value first, then each change, and returns its
+/// reply when there is nothing more to come. It runs until then, or until its caller cancels.
+public protocol HandledObservation: Message {
+    associatedtype Service: MeshService
+    associatedtype Update: Codable & Sendable
+    /// The changes; the sequence ends when there is nothing more to see.
+    func observe(on service: Service) async throws -> Observation<Update>
+    /// The reply once the changes have ended.
+    func conclude(on service: Service) async throws -> Reply
+}
