@@ -12,8 +12,8 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A C library from the system: a module map and, where Swift cannot import a function as it is, a shim header.
-func system(_ name: String, apt: String, pkgConfig: String? = nil) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+func system(_ name: String, apt: String) -> Target {
+    .systemLibrary(name: name, providers: [.apt([apt])])
 }
 
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -39,16 +39,16 @@ let package = Package(
     ],
     targets: [
         // C libraries
-        system("CSQLite", apt: "libsqlite3-dev", pkgConfig: "sqlite3"),
-        system("CGD", apt: "libgd-dev", pkgConfig: "gdlib"),
-        system("CHEIF", apt: "libheif-dev", pkgConfig: "libheif"),
-        system("CExif", apt: "libexif-dev", pkgConfig: "libexif"),
-        system("CLCMS", apt: "liblcms2-dev", pkgConfig: "lcms2"),
-        system("CZimg", apt: "libzimg-dev", pkgConfig: "zimg"),
-        system("CArchive", apt: "libarchive-dev", pkgConfig: "libarchive"),
-        system("CCrypto", apt: "libssl-dev", pkgConfig: "libcrypto"),
-        system("CZlib", apt: "zlib1g-dev", pkgConfig: "zlib"),
-        system("CSystemd", apt: "libsystemd-dev", pkgConfig: "libsystemd"),
+        system("CSQLite", apt: "libsqlite3-dev"),
+        system("CGD", apt: "libgd-dev"),
+        system("CHEIF", apt: "libheif-dev"),
+        system("CExif", apt: "libexif-dev"),
+        system("CLCMS", apt: "liblcms2-dev"),
+        system("CZimg", apt: "libzimg-dev"),
+        system("CArchive", apt: "libarchive-dev"),
+        system("CCrypto", apt: "libssl-dev"),
+        system("CZlib", apt: "zlib1g-dev"),
+        system("CSystemd", apt: "libsystemd-dev"),
         .target(
             name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("jpeg")]),
@@ -58,7 +58,8 @@ let package = Package(
         module("Executors", ["CLinux"]),
         module("ServiceMesh"),
         module("Database", ["Executors", "CSQLite"]),
-        module("Imaging", ["Executors", "CLinux", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CCrypto", "CZlib"]),
+        module(
+            "Imaging", ["Executors", "CLinux", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CCrypto", "CZlib"]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(
@@ -68,7 +69,8 @@ let package = Package(
         module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "CLinux"]),
 
         // Programs: wiring only
-        program("smilepiled", ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "CSystemd", "CLinux"]),
+        program(
+            "smilepiled", ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "CSystemd", "CLinux"]),
         program("smilepile", ["Commands"]),
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["Imaging", "CLinux"]),
         program(
