@@ -93,7 +93,7 @@ public final class Connection {
     ) throws -> [T] {
         var results: [T] = []
         try run(sql, values) { statement in
-            while try step(statement) { results.append(try transform(Row(statement: statement))) }
+            while try step(statement) { results.append(try statement.read(transform)) }
         }
         return results
     }
@@ -110,7 +110,7 @@ public final class Connection {
         _ sql: String, values: [(any SQLBindable)?], transform: (borrowing Row) throws -> T
     ) throws -> T? {
         try run(sql, values) { statement in
-            try step(statement) ? try transform(Row(statement: statement)) : nil
+            try step(statement) ? try statement.read(transform) : nil
         }
     }
 
@@ -126,7 +126,7 @@ public final class Connection {
         _ sql: String, values: [(any SQLBindable)?], body: (borrowing Row) throws -> Void
     ) throws {
         try run(sql, values) { statement in
-            while try step(statement) { try body(Row(statement: statement)) }
+            while try step(statement) { try statement.read(body) }
         }
     }
 

@@ -104,7 +104,7 @@ extension DatabaseError {
         case SQLITE_IOERR:
             let cause = handle.map(sqlite3_system_errno) ?? 0
             // The shared-memory index is grown byte by byte so that a full disk shows here and not as SIGBUS.
-            if cause == ENOSPC || cause == EDQUOT || code == SQLITE_IOERR_SHMSIZE_CODE { return .diskFull }
+            if cause == ENOSPC || cause == EDQUOT || code == ioErrorGrowingIndex { return .diskFull }
             return .ioFailure(
                 detail: "\(message), code \(code)\(cause == 0 ? "" : ", \(String(cString: strerror(cause)))")")
         case SQLITE_CORRUPT: return .corrupt(detail: message)
@@ -142,4 +142,4 @@ extension DatabaseError {
 }
 
 /// `SQLITE_IOERR | (19 << 8)`, a macro that Swift does not import.
-private let SQLITE_IOERR_SHMSIZE_CODE: Int32 = SQLITE_IOERR | (19 << 8)
+private let ioErrorGrowingIndex: Int32 = SQLITE_IOERR | (19 << 8)

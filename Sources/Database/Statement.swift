@@ -62,6 +62,15 @@ final class Statement {
         }
     }
 
+    /// Shows the row it stands on to `body`.
+    ///
+    /// Never inlined: swift 6.3.1 crashes while inlining a closure that makes a non-copyable value for a closure.
+    @inline(never)
+    func read<T>(_ body: (borrowing Row) throws -> T) rethrows -> T {
+        let row = Row(statement: self)
+        return try body(row)
+    }
+
     /// Ends the run and lets go of bound texts and blobs.
     func reset() {
         sqlite3_reset(handle)
