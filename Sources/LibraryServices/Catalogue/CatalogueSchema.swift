@@ -63,7 +63,7 @@ enum CatalogueSchema {
 
         CREATE TABLE trash (
             id INTEGER PRIMARY KEY,
-            uuid TEXT NOT NULL UNIQUE,
+            uuid TEXT NOT NULL,
             path TEXT NOT NULL UNIQUE,
             category_id INTEGER NOT NULL,
             name TEXT NOT NULL,
