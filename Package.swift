@@ -40,11 +40,13 @@ let package = Package(
     targets: [
         // C libraries
         system("CSQLite", apt: "libsqlite3-dev", pkgConfig: "sqlite3"),
-        system("CGD", apt: "libgd-dev", pkgConfig: "gdlib"),
+        system("CGD", apt: "libgd-dev"),
         system("CHEIF", apt: "libheif-dev", pkgConfig: "libheif"),
         system("CExif", apt: "libexif-dev", pkgConfig: "libexif"),
         system("CLCMS", apt: "liblcms2-dev", pkgConfig: "lcms2"),
         system("CZimg", apt: "libzimg-dev", pkgConfig: "zimg"),
+        system("CTIFF", apt: "libtiff-dev", pkgConfig: "libtiff-4"),
+        system("CWebP", apt: "libwebp-dev", pkgConfig: "libwebpdemux"),
         system("CArchive", apt: "libarchive-dev", pkgConfig: "libarchive"),
         system("CCrypto", apt: "libssl-dev", pkgConfig: "libcrypto"),
         system("CZlib", apt: "zlib1g-dev", pkgConfig: "zlib"),
@@ -52,13 +54,19 @@ let package = Package(
         .target(
             name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CWorker", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
 
         // Floors
         module("Executors", ["CLinux"]),
         module("ServiceMesh"),
         module("Database", ["Executors", "CSQLite"]),
-        module("Imaging", ["Executors", "CLinux", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CCrypto", "CZlib"]),
+        module(
+            "Imaging",
+            [
+                "Executors", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF", "CWebP",
+                "CCrypto", "CZlib",
+            ]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(
@@ -81,7 +89,7 @@ let package = Package(
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
         tests("DatabaseTests", ["Database", "TestSupport"]),
-        tests("ImagingTests", ["Imaging", "TestSupport"]),
+        tests("ImagingTests", ["Imaging", "smilepile-image-worker", "CLinux", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "TestSupport"]),
