@@ -45,6 +45,8 @@ let package = Package(
         system("CExif", apt: "libexif-dev"),
         system("CLCMS", apt: "liblcms2-dev"),
         system("CZimg", apt: "libzimg-dev"),
+        system("CTIFF", apt: "libtiff-dev"),
+        system("CWebP", apt: "libwebp-dev"),
         system("CArchive", apt: "libarchive-dev"),
         system("CCrypto", apt: "libssl-dev"),
         system("CZlib", apt: "zlib1g-dev"),
@@ -52,6 +54,7 @@ let package = Package(
         .target(
             name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CWorker", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
 
         // Floors
@@ -59,7 +62,11 @@ let package = Package(
         module("ServiceMesh"),
         module("Database", ["Executors", "CSQLite"]),
         module(
-            "Imaging", ["Executors", "CLinux", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CCrypto", "CZlib"]),
+            "Imaging",
+            [
+                "Executors", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF", "CWebP",
+                "CCrypto", "CZlib",
+            ]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(
@@ -83,7 +90,7 @@ let package = Package(
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
         tests("DatabaseTests", ["Database", "TestSupport"]),
-        tests("ImagingTests", ["Imaging", "TestSupport"]),
+        tests("ImagingTests", ["Imaging", "smilepile-image-worker", "CLinux", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "TestSupport"]),
