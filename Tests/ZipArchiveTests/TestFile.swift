@@ -8,10 +8,12 @@ import TestSupport
 final class TestFile: Sendable {
     let path: String
     let descriptor: Int32
+    private let isRemovedAtEnd: Bool
 
     /// An empty file, open for reading and writing.
-    init(creating path: String) throws {
+    init(creating path: String, removedAtEnd: Bool = false) throws {
         self.path = path
+        isRemovedAtEnd = removedAtEnd
         descriptor = clinux_open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     }
@@ -19,6 +21,7 @@ final class TestFile: Sendable {
     /// An existing file, open for reading.
     init(reading path: String) throws {
         self.path = path
+        isRemovedAtEnd = false
         descriptor = clinux_open(path, O_RDONLY, 0)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     }
@@ -28,7 +31,10 @@ final class TestFile: Sendable {
         try replace(with: bytes)
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(descriptor)
+        if isRemovedAtEnd { unlink(path) }
+    }
 
     func replace(with bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try DescriptorIO.write(descriptor, $0, at: 0) }

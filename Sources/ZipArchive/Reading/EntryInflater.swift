@@ -43,8 +43,8 @@ final class EntryInflater {
         /// More bytes, valid until the next call.
         case bytes(UnsafeRawBufferPointer)
         case end
-        /// libarchive is not content: a broken stream, or an end at another place than the sizes say.
-        case damaged
+        /// The last bytes (maybe none): the compressed stream is broken, or ends elsewhere than the sizes say.
+        case lastBytes(UnsafeRawBufferPointer)
     }
 
     func next() throws(ZipError) -> Step {
@@ -54,9 +54,12 @@ final class EntryInflater {
         switch archive_read_data_block(archive, &bytes, &count, &offset) {
         case ARCHIVE_OK: return .bytes(UnsafeRawBufferPointer(start: bytes, count: count))
         case ARCHIVE_EOF: return .end
+        case ARCHIVE_WARN where source.failure == nil:
+            // Given together with bytes, where only what is left of the compressed data is wrong.
+            return .lastBytes(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
         default:
             if let failure = source.failure { throw failure }
-            return .damaged
+            return .lastBytes(UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
 }

@@ -112,7 +112,8 @@ public final class ZipReader: Sendable {
                 switch try inflater.next() {
                 case .bytes(let bytes): try take(bytes)
                 case .end: break inflating
-                case .damaged:
+                case .lastBytes(let bytes):
+                    try take(bytes)
                     isDamaged = true
                     break inflating
                 }
