@@ -88,7 +88,7 @@ final class CommitThread: Sendable {
     }
 
     private func commitGroup(startingWith first: Job, _ connection: Connection) {
-        do { try connection.control("BEGIN IMMEDIATE") } catch { return first.fail(error) }
+        do { try connection.control(.beginWriting) } catch { return first.fail(error) }
 
         var group: [(job: Job, outcome: Outcome)] = []
         var tables: Set<String> = []
@@ -109,9 +109,9 @@ final class CommitThread: Sendable {
         }
 
         do {
-            try connection.control(stored == 0 ? "ROLLBACK" : "COMMIT")
+            try connection.control(stored == 0 ? .rollback : .commit)
         } catch {
-            if connection.isInTransaction { try? connection.control("ROLLBACK") }
+            if connection.isInTransaction { try? connection.control(.rollback) }
             // Also for bodies that threw: what they saw of their neighbours' work never came to be.
             for member in group { member.job.fail(error) }
             return
@@ -129,7 +129,7 @@ final class CommitThread: Sendable {
     private func perform(_ job: Job, _ connection: Connection) -> Outcome {
         connection.touchedTables.removeAll(keepingCapacity: true)
         do {
-            try connection.control("SAVEPOINT body")
+            try connection.control(.savepoint)
             let reply = try connection.lent { try job.run(connection) }
             guard connection.isInTransaction else {
                 return .refused(DatabaseError.notCommitted(cause: "a statement ended the transaction"))
@@ -138,16 +138,16 @@ final class CommitThread: Sendable {
             if connection.hasUnresolvedForeignKeys {
                 throw DatabaseError.constraint(.foreignKey, detail: "deferred foreign key")
             }
-            try connection.control("RELEASE body")
+            try connection.control(.release)
             return .stored(reply)
         } catch {
             guard connection.isInTransaction else { return .refused(error) }
             do {
-                try connection.control("ROLLBACK TO body")
-                try connection.control("RELEASE body")
+                try connection.control(.undo)
+                try connection.control(.release)
             } catch {
                 // The body cannot be undone alone, so nothing of the group may be kept.
-                try? connection.control("ROLLBACK")
+                try? connection.control(.rollback)
             }
             return .refused(error)
         }

@@ -13,13 +13,13 @@ public final class Connection {
 
     /// What the running read is stopped by; nil on the writer, whose bodies always run to their end.
     var interruption: Interruption?
+    private var controls: [Statement] = []
     /// While a body runs, transactions and attached files are refused.
     private var isLent = false
     /// Tables that statements have changed since this was last emptied.
     var touchedTables: Set<String> = []
     /// Tables that SQLite's compiler has named as written since this was last emptied.
     private var compiledWrites: Set<String> = []
-    private var savepointDepth = 0
     /// Pages in the log after the last commit; on the commit thread's connection only.
     var logPages = 0
 
@@ -57,6 +57,7 @@ public final class Connection {
     }
 
     deinit {
+        controls.removeAll()
         cache.removeAll()
         sqlite3_close_v2(handle)
     }
@@ -145,19 +146,16 @@ public final class Connection {
 
     /// Runs `body`; where it throws, undoes what it changed and passes the error on. May be nested.
     public func inSavepoint<T>(_ body: () throws -> T) throws -> T {
-        savepointDepth += 1
-        defer { savepointDepth -= 1 }
-        let name = "nested\(savepointDepth)"
-        try control("SAVEPOINT \(name)")
+        try control(.nestedSavepoint)
         do {
             let result = try body()
-            try control("RELEASE \(name)")
+            try control(.releaseNested)
             return result
         } catch {
             // Where the failure ended the whole transaction, there is nothing left to undo.
             if isInTransaction {
-                try control("ROLLBACK TO \(name)")
-                try control("RELEASE \(name)")
+                try control(.undoNested)
+                try control(.releaseNested)
             }
             throw error
         }
@@ -184,12 +182,30 @@ public final class Connection {
         return try body()
     }
 
-    /// Runs a statement that bodies may not use.
-    func control(_ sql: String) throws {
+    /// Runs a statement that begins or ends a transaction or a savepoint; bodies may not.
+    ///
+    /// Kept apart from the cache, because every write needs three of them and the search alone would show.
+    func control(_ control: Control) throws {
+        if controls.isEmpty {
+            controls = try Control.allCases.map { control in
+                guard let (statement, _) = try prepare(control.sql[...], persistent: true) else {
+                    throw DatabaseError.invalidStatement(control.sql)
+                }
+                return statement
+            }
+        }
+        let statement = controls[control.rawValue]
+        // A changed schema may make SQLite compile it again here, and ask the authorizer again.
         let lent = isLent
         isLent = false
         defer { isLent = lent }
-        try execute(sql)
+        let code = sqlite3_step(statement.handle)
+        guard code == SQLITE_DONE else {
+            let error = DatabaseError.from(code, handle, path: path)
+            sqlite3_reset(statement.handle)
+            throw error
+        }
+        sqlite3_reset(statement.handle)
     }
 
     func check(_ code: Int32) throws(DatabaseError) {
@@ -269,6 +285,27 @@ public final class Connection {
         defer { compiledWrites.removeAll() }
         let statement = Statement(handle: compiled, writes: compiledWrites)
         return (statement, Substring(text.utf8.dropFirst(consumed)))
+    }
+
+    /// The statements that are the database's own. Savepoints of one name nest: the innermost is meant.
+    enum Control: Int, CaseIterable {
+        case begin, beginWriting, commit, rollback, savepoint, release, undo
+        case nestedSavepoint, releaseNested, undoNested
+
+        var sql: String {
+            switch self {
+            case .begin: "BEGIN DEFERRED"
+            case .beginWriting: "BEGIN IMMEDIATE"
+            case .commit: "COMMIT"
+            case .rollback: "ROLLBACK"
+            case .savepoint: "SAVEPOINT body"
+            case .release: "RELEASE body"
+            case .undo: "ROLLBACK TO body"
+            case .nestedSavepoint: "SAVEPOINT nested"
+            case .releaseNested: "RELEASE nested"
+            case .undoNested: "ROLLBACK TO nested"
+            }
+        }
     }
 
     // MARK: Called by SQLite

@@ -103,16 +103,16 @@ struct DatabaseFile {
     }
 
     private func apply(_ migration: Migration, _ connection: Connection) throws {
-        try connection.execute("BEGIN IMMEDIATE")
+        try connection.control(.beginWriting)
         do {
             try connection.lent { try migration.apply(connection) }
             let table = try connection.first("PRAGMA foreign_key_check") { row in try row[0] as String }
             if let table { throw DatabaseError.constraint(.foreignKey, detail: table) }
             try connection.execute("PRAGMA application_id = \(schema.applicationID)")
             try connection.execute("PRAGMA user_version = \(migration.version)")
-            try connection.execute("COMMIT")
+            try connection.control(.commit)
         } catch {
-            if connection.isInTransaction { try connection.execute("ROLLBACK") }
+            if connection.isInTransaction { try connection.control(.rollback) }
             throw error
         }
     }

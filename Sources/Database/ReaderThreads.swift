@@ -69,7 +69,7 @@ final class ReaderThreads: Sendable {
         job.interruption?.begin(on: connection)
         do {
             if job.isInTransaction {
-                try connection.control("BEGIN DEFERRED")
+                try connection.control(.begin)
                 outcome = .success(try connection.lent { try job.run(connection) })
             } else {
                 outcome = .success(try job.run(connection))
@@ -80,7 +80,7 @@ final class ReaderThreads: Sendable {
         // From here on nothing can interrupt this connection, so that ending the snapshot works.
         job.interruption?.end()
         connection.interruption = nil
-        if connection.isInTransaction { try? connection.control("ROLLBACK") }
+        if connection.isInTransaction { try? connection.control(.rollback) }
         switch outcome {
         case .success(let reply): reply()
         case .failure(let error): job.fail(error)
