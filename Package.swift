@@ -73,6 +73,8 @@ let package = Package(
             "LibraryServices",
             ["LibraryModel", "ServiceMesh", "Executors", "Database", "Imaging", "ZipArchive", "CLinux"]),
         module("ControlSocket", ["ServiceMesh", "Executors", "CLinux"]),
+        // A generated album, for a first look, for tests and for measurements
+        module("SampleAlbum", ["CGD"]),
         module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "CLinux"]),
 
         // Programs: wiring only
@@ -82,7 +84,7 @@ let package = Package(
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["Imaging", "CLinux"]),
         program(
             "smilepile-bench",
-            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive"]),
+            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum"]),
 
         // Tests mirror Sources
         .target(
@@ -92,10 +94,11 @@ let package = Package(
         tests("DatabaseTests", ["Database", "TestSupport"]),
         tests("ImagingTests", ["Imaging", "smilepile-image-worker", "CLinux", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
-        tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
+        tests(
+            "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "TestSupport"]),
         tests("CommandsTests", ["Commands", "TestSupport"]),
-        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
-        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
+        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
+        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
     ]
 )

@@ -114,7 +114,8 @@ public struct PreparedPhoto: Codable, Sendable {
 
     public init(
         stagedPhoto: String, stagedThumbnail: String, sourceDigest: String, sourceSize: Int64,
-        contentDigest: String, mediaType: String, fileExtension: String, fileSize: Int64, width: Int, height: Int, takenAt: Timestamp?
+        contentDigest: String, mediaType: String, fileExtension: String, fileSize: Int64, width: Int, height: Int,
+        takenAt: Timestamp?
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail

@@ -231,6 +231,8 @@ public actor BackupCoordinator: MeshService {
 }
 
 extension CreateBackup: HandledJob {
+    public typealias Service = BackupCoordinator
+
     public func prepare(on service: BackupCoordinator) async throws {
         try await service.refuseWhileRunning()
         _ = try await service.target(self, at: .now())
@@ -248,6 +250,8 @@ extension InspectBackup: HandledMessage {
 }
 
 extension VerifyBackup: HandledJob {
+    public typealias Service = BackupCoordinator
+
     public func prepare(on service: BackupCoordinator) async throws { try BackupCoordinator.requireAbsolute(path) }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> VerificationReceipt {
@@ -256,6 +260,8 @@ extension VerifyBackup: HandledJob {
 }
 
 extension RestoreBackup: HandledJob {
+    public typealias Service = BackupCoordinator
+
     public func prepare(on service: BackupCoordinator) async throws {
         try BackupCoordinator.requireAbsolute(path)
         try await service.refuseWhileRunning()

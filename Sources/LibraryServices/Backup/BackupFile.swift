@@ -14,6 +14,8 @@ final class BackupFile: Sendable {
     let manifest: BackupManifest
     let metadata: BackupMetadata
     let reader: ZipReader
+    /// Every entry's index by its name; names are known to be unique, because no entry was refused.
+    private let indices: [String: Int]
     /// Index of each photo's entry, by its path in the backup.
     let photoEntries: [String: Int]
     /// Entries that are not part of the format; ignored, and listed.
@@ -39,17 +41,20 @@ final class BackupFile: Sendable {
             if let refusal = reader.refusals.first {
                 throw Self.refused(refusal.description, entry: refusal.name)
             }
-            manifest = try Self.document(BackupFormat.manifestEntry, BackupManifest.self, reader)
+            let indices = Dictionary(
+                reader.entries.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+            manifest = try Self.document(BackupFormat.manifestEntry, BackupManifest.self, reader, indices)
             guard manifest.generator == BackupFormat.generator, let files = manifest.files else {
                 throw MeshError(
                     .invalidArgument,
                     "This backup was not written by SmilePile for Linux. This version restores only those.")
             }
-            metadata = try Self.document(BackupFormat.metadataEntry, BackupMetadata.self, reader)
+            metadata = try Self.document(BackupFormat.metadataEntry, BackupMetadata.self, reader, indices)
             let known = Set(files.map(\.path)).union([BackupFormat.manifestEntry])
             strangers = reader.entries.filter { !$0.isFolder && !known.contains($0.name) }.map(\.name)
-            photoEntries = try Self.match(files, metadata, manifest, reader)
+            photoEntries = try Self.match(files, metadata, manifest, reader, indices)
             self.reader = reader
+            self.indices = indices
             self.path = path
             self.descriptor = descriptor
         } catch {
@@ -72,12 +77,14 @@ final class BackupFile: Sendable {
         do {
             return try ZipReader(descriptor: descriptor, limits: ZipLimits(maximumTotalBytes: maximumBytes))
         } catch {
-            throw refused(error.description)
+            throw refused(MeshError(describing: error).message)
         }
     }
 
-    private static func document<T: Decodable>(_ name: String, _ type: T.Type, _ reader: ZipReader) throws -> T {
-        guard let index = reader.index(named: name) else {
+    private static func document<T: Decodable>(
+        _ name: String, _ type: T.Type, _ reader: ZipReader, _ indices: [String: Int]
+    ) throws -> T {
+        guard let index = indices[name] else {
             throw MeshError(
                 .invalidArgument, "This is not a SmilePile backup: it has no \(name).",
                 details: ["entry": .string(name)])
@@ -86,7 +93,7 @@ final class BackupFile: Sendable {
         do {
             bytes = try reader.read(index, limit: BackupFormat.maximumDocument)
         } catch {
-            throw refused(error.description, entry: name)
+            throw refused(MeshError(describing: error).message, entry: name)
         }
         do {
             return try JSONDecoder().decode(type, from: bytes)
@@ -97,14 +104,15 @@ final class BackupFile: Sendable {
 
     /// Holds manifest, metadata and archive against each other.
     private static func match(
-        _ files: [BackupManifest.File], _ metadata: BackupMetadata, _ manifest: BackupManifest, _ reader: ZipReader
+        _ files: [BackupManifest.File], _ metadata: BackupMetadata, _ manifest: BackupManifest, _ reader: ZipReader,
+        _ indices: [String: Int]
     ) throws -> [String: Int] {
         var sizes: [String: BackupManifest.File] = [:]
         for file in files {
             guard sizes.updateValue(file, forKey: file.path) == nil else {
                 throw refused("the manifest names '\(file.path.prefix(200))' twice.", entry: file.path)
             }
-            guard let index = reader.index(named: file.path) else {
+            guard let index = indices[file.path] else {
                 throw refused("'\(file.path.prefix(200))' is in the manifest but not in the archive.", entry: file.path)
             }
             guard reader.entries[index].size == file.size, SHA256Digest(hex: file.sha256) != nil else {
@@ -126,7 +134,7 @@ final class BackupFile: Sendable {
         for photo in metadata.photos {
             let name = photo.path.prefix(200)
             guard photo.path.hasPrefix(BackupFormat.photoPrefix), let file = sizes[photo.path],
-                let index = reader.index(named: photo.path)
+                let index = indices[photo.path]
             else {
                 throw refused("the photo '\(name)' has no entry of its own.", entry: photo.path)
             }
@@ -192,7 +200,7 @@ final class BackupFile: Sendable {
         }
         let digests = verification.digests
         for file in manifest.files ?? [] {
-            guard let index = reader.index(named: file.path), digests[index]?.sha256.hex == file.sha256.lowercased()
+            guard let index = indices[file.path], digests[index]?.sha256.hex == file.sha256.lowercased()
             else {
                 throw Self.refused(
                     "the bytes of '\(file.path.prefix(200))' are not those that were saved.", entry: file.path)

@@ -199,7 +199,8 @@ struct BackupRestorer: Sendable {
         _ plan: RestorePlan, _ staged: [String: LibraryFolder.Staged], mode: RestoreMode
     ) async throws {
         let used = try await database.read { connection in
-            try Set(staged.values.map(\.fileName).filter { try PhotoTable.isStored(path: "photos/" + $0, in: connection) })
+            try Set(
+                staged.values.map(\.fileName).filter { try PhotoTable.isStored(path: "photos/" + $0, in: connection) })
         }
         try await pool.run {
             for item in staged.values {

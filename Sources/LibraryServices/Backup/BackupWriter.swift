@@ -31,7 +31,9 @@ struct BackupWriter: Sendable {
     /// A photo whose bytes differ from the catalogue is still saved, as it is: it may be all there is. Because the
     /// manifest stands first and must name its true digest, the file is then written again with what is known;
     /// that happens to broken disks, not to every backup.
-    func write(_ snapshot: CatalogueSnapshot, to descriptor: Int32, at time: Timestamp, job: Job) async throws -> Written {
+    func write(_ snapshot: CatalogueSnapshot, to descriptor: Int32, at time: Timestamp, job: Job) async throws
+        -> Written
+    {
         var deviations: [String: Deviation] = [:]
         for _ in 0..<3 {
             let documents = try self.documents(snapshot, deviations, at: time)
@@ -45,7 +47,8 @@ struct BackupWriter: Sendable {
             try await pool.run { guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") } }
         }
         throw MeshError(
-            .unavailable, "Photo files keep changing while they are backed up. Stop what writes to them, then try again.")
+            .unavailable,
+            "Photo files keep changing while they are backed up. Stop what writes to them, then try again.")
     }
 
     private static func failure(_ action: String) -> FileSystem.Failure {

@@ -18,7 +18,8 @@ struct OneImport: Sendable {
         do {
             try Task.checkCancellation()
             if let digest = try await duplicateDigest(of: file) {
-                return line(file, .duplicate, "the library has a photo of the same bytes (SHA-256 \(digest.prefix(12))…)")
+                return line(
+                    file, .duplicate, "the library has a photo of the same bytes (SHA-256 \(digest.prefix(12))…)")
             }
             let prepared = try await mesh.send(PreparePhoto(source: file.path, keepOriginal: keepOriginal))
             return try await store(prepared, from: file)

@@ -116,6 +116,8 @@ public actor PhotoImporter: MeshService {
 }
 
 extension ImportPhotos: HandledJob {
+    public typealias Service = PhotoImporter
+
     public func prepare(on service: PhotoImporter) async throws { try await service.check(self) }
 
     public func run(on service: PhotoImporter, job: Job) async throws -> ImportReceipt {
