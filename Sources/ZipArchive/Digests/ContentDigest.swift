@@ -55,9 +55,14 @@ public final class ContentHasher {
     public init() {}
 
     public func update(_ bytes: UnsafeRawBufferPointer) {
+        update(bytes, withChecksum: true)
+    }
+
+    /// Without the checksum, `finish()` gives 0 for it.
+    func update(_ bytes: UnsafeRawBufferPointer, withChecksum: Bool) {
         guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, !bytes.isEmpty else { return }
         sha256.update(bytes)
-        crc = crc32_z(crc, start, bytes.count)
+        if withChecksum { crc = crc32_z(crc, start, bytes.count) }
         size += Int64(bytes.count)
     }
 

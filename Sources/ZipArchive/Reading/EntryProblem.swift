@@ -46,6 +46,8 @@ public enum EntryProblem: Hashable, Sendable {
     case lengthDiffers
     /// Its bytes do not have the declared CRC-32.
     case checksumDiffers
+    /// It is whole, and not what the caller expected of it.
+    case contentDiffers
 
     /// A field of which an entry has two copies.
     public enum LocalField: String, Hashable, Sendable {
@@ -60,7 +62,7 @@ public enum EntryProblem: Hashable, Sendable {
             true
         case .symbolicLink, .specialFile, .folderWithContents, .encrypted, .methodUnsupported, .sizesDisagree,
             .inflatesTooMuch, .localHeaderMissing, .localHeaderDisagrees, .pastTheEnd, .damaged, .lengthDiffers,
-            .checksumDiffers:
+            .checksumDiffers, .contentDiffers:
             false
         }
     }
@@ -92,6 +94,7 @@ extension EntryProblem: CustomStringConvertible {
         case .pastTheEnd: "it reaches past the end of the archive"
         case .damaged: "its compressed data is damaged"
         case .lengthDiffers: "it does not have the length that it declares"
+        case .contentDiffers: "its content is not what was recorded of it"
         case .checksumDiffers: "its checksum does not match; the data is damaged"
         }
     }

@@ -70,21 +70,31 @@ public final class ZipReader: Sendable {
     }
 
     /// Reads the entry, checks length and CRC-32, and keeps nothing.
+    ///
+    /// - Parameter expected: the digest that the entry must have, as `ZipWriter` gave it. Its CRC-32 is then compared
+    ///   with the recorded one and not computed again: the same SHA-256 means the same bytes, and of those bytes
+    ///   it is known. That saves a fifth of the time.
     /// - Throws: `.unusableEntry`, `.readFailed`, `.cancelled`.
+    @discardableResult
     public func verify(
-        _ index: Int, cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
+        _ index: Int, expected: ContentDigest? = nil, cancelled: () -> Bool = { false },
+        progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
-        try stream(index, cancelled: cancelled, progress: progress) { _, _ throws(ZipError) in }
+        try stream(index, expected: expected, cancelled: cancelled, progress: progress) { _, _ throws(ZipError) in }
     }
 
     private typealias Sink = (UnsafeRawBufferPointer, Int64) throws(ZipError) -> Void
 
     /// Hands the entry's bytes to `sink`, in order and never more than it declares.
     private func stream(
-        _ index: Int, cancelled: () -> Bool, progress: (Int) -> Void, into sink: Sink
+        _ index: Int, expected: ContentDigest? = nil, cancelled: () -> Bool, progress: (Int) -> Void,
+        into sink: Sink
     ) throws(ZipError) -> ContentDigest {
         let entry = entries[index]
         if let problem = obstacle(to: index) { throw .unusableEntry(name: entry.name, problem) }
+        if let expected, expected.size != entry.size || expected.crc32 != entry.crc32 {
+            throw .unusableEntry(name: entry.name, .contentDiffers)
+        }
         let lane = CopyLane.take()
         defer { lane.give() }
         func take(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {
@@ -92,7 +102,7 @@ public final class ZipReader: Sendable {
             guard Int64(bytes.count) <= entry.size - position else {
                 throw .unusableEntry(name: entry.name, .lengthDiffers)
             }
-            lane.hasher.update(bytes)
+            lane.hasher.update(bytes, withChecksum: expected == nil)
             try sink(bytes, position)
             progress(bytes.count)
         }
@@ -121,6 +131,10 @@ public final class ZipReader: Sendable {
         }
         let digest = lane.hasher.finish()
         if digest.size != entry.size { throw .unusableEntry(name: entry.name, isDamaged ? .damaged : .lengthDiffers) }
+        if let expected {
+            guard digest.sha256 == expected.sha256 else { throw .unusableEntry(name: entry.name, .contentDiffers) }
+            return expected
+        }
         if digest.crc32 != entry.crc32 { throw .unusableEntry(name: entry.name, .checksumDiffers) }
         // Where libarchive still was not content, the compressed data goes on behind its own end. The content is as
         // long as declared and has the declared checksum: what was packed is there, so nobody's photo is refused.

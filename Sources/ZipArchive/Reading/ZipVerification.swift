@@ -16,11 +16,15 @@ public final class ZipVerification: Sendable {
 
     private let reader: ZipReader
     private let indices: [Int]
+    private let expected: [Int: ContentDigest]
     private let state = Mutex(State())
 
-    /// - Parameter indices: the entries to read; by default all that have no problem, or only one of their name.
-    public init(_ reader: ZipReader, indices: [Int]? = nil) {
+    /// - Parameters:
+    ///   - indices: the entries to read; by default all that have no problem, or only one of their name.
+    ///   - expected: digests that entries must have, by index, as `ZipWriter` gave them.
+    public init(_ reader: ZipReader, indices: [Int]? = nil, expected: [Int: ContentDigest] = [:]) {
         self.reader = reader
+        self.expected = expected
         self.indices = indices ?? reader.entries.indices.filter { reader.obstacle(to: $0) == nil }
     }
 
@@ -39,7 +43,8 @@ public final class ZipVerification: Sendable {
     ) throws(ZipError) {
         while let index = takeNext() {
             do throws(ZipError) {
-                let digest = try reader.verify(index, cancelled: cancelled, progress: progress)
+                let digest = try reader.verify(
+                    index, expected: expected[index], cancelled: cancelled, progress: progress)
                 state.withLock { $0.digests[index] = digest }
             } catch .unusableEntry(let name, let problem) {
                 state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }

@@ -1,3 +1,4 @@
+import CArchive
 import Foundation
 import Synchronization
 
@@ -18,6 +19,11 @@ public final class ZipWriter: Sendable {
         case inWork
         case written(crc32: UInt32)
     }
+
+    /// Bytes of one entry after which the disk is set to work: it writes while we hash, and the caller's `fsync` finds
+    /// little left to do. It also keeps a backup from filling memory with pages that the catalogue's own `fsync`
+    /// would then have to wait behind.
+    private static let writebackStep: Int64 = 4 << 20
 
     public let layout: ZipLayout
     private let descriptor: Int32
@@ -69,6 +75,7 @@ public final class ZipWriter: Sendable {
             let lane = CopyLane.take()
             defer { lane.give() }
             var position: Int64 = 0
+            var flushed: Int64 = 0
             while position < entry.size {
                 if cancelled() { throw .cancelled }
                 let wanted = Int(min(entry.size - position, Int64(CopyLane.capacity)))
@@ -79,6 +86,11 @@ public final class ZipWriter: Sendable {
                 lane.hasher.update(part)
                 try DescriptorIO.write(descriptor, part, at: start + position)
                 position += Int64(wanted)
+                if position - flushed >= Self.writebackStep || position == entry.size {
+                    // Only a hint: `fsync` comes later and is what counts, so a failure here says nothing.
+                    _ = carchive_start_writeback(descriptor, start + flushed, position - flushed)
+                    flushed = position
+                }
                 progress(wanted)
             }
             guard try lane.read(source, at: position, atMost: 1).isEmpty else {
