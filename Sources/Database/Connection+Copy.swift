@@ -2,9 +2,9 @@ import CSQLite
 import Foundation
 
 extension Connection {
-    /// The one number a statement returns; 0 for NULL or no row.
+    /// The one number a statement returns; 0 where there is no row.
     func number(_ sql: String) throws -> Int {
-        try first(sql) { row in try row[0] as Int? }.flatMap { $0 } ?? 0
+        try value(sql) ?? 0
     }
 
     /// Writes a copy of the whole database as one file of mode 0600, durable and complete under its final name or not

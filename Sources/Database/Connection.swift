@@ -118,6 +118,11 @@ public final class Connection {
         }
     }
 
+    /// The first column of the first row, or nil where there is no row: `try connection.value("SELECT count(*) …")`.
+    public func value<T: SQLReadable>(_ sql: String, _ values: (any SQLBindable)?...) throws -> T? {
+        try first(sql, values: values) { row in try row[0] }
+    }
+
     /// Shows every row to `body`, one at a time and in no more memory than one takes.
     public func forEach(
         _ sql: String, _ values: (any SQLBindable)?..., body: (borrowing Row) throws -> Void
@@ -226,6 +231,10 @@ public final class Connection {
     private func run<T>(
         _ sql: String, _ values: [(any SQLBindable)?], _ body: (Statement) throws -> T
     ) throws -> T {
+        // A body that hid the failure which ended its transaction must not go on outside of one.
+        guard !isLent || isInTransaction else {
+            throw DatabaseError.notCommitted(cause: "a statement ended the transaction")
+        }
         let statement = try prepared(sql)
         statement.isRunning = true
         defer {

@@ -154,6 +154,7 @@ private struct Refused: Error, Equatable { let number: Int }
             { connection in
                 try Album.add("lost", to: connection)
                 _ = try? connection.execute("INSERT OR ROLLBACK INTO album (name) VALUES ('there')")
+                _ = try? Album.add("outside of any transaction", to: connection)
             }
         ])
         guard case .notCommitted = errors[0] as? DatabaseError else {
