@@ -8,7 +8,7 @@ import Foundation
 /// the database does (`DatabaseError.invalidStatement` otherwise).
 public final class Connection {
     let handle: OpaquePointer
-    private let path: String
+    let path: String
     private var cache: StatementCache
 
     /// What the running read is stopped by; nil on the writer, whose bodies always run to their end.
@@ -39,19 +39,22 @@ public final class Connection {
         handle = opened
         self.path = path
         cache = StatementCache(capacity: statements)
-        for (flag, on) in [
-            (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
-            (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_ENABLE_FKEY, 1),
-            // Readers never checkpoint, also not by being the last to close (see `CommitThread`).
-            (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, readOnly ? 1 : 0),
-        ] {
-            try check(csqlite_set_flag(handle, Int32(flag), Int32(on)))
-        }
+        try setFlag(SQLITE_DBCONFIG_DQS_DML, false)
+        try setFlag(SQLITE_DBCONFIG_DQS_DDL, false)
+        try setFlag(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
+        try setFlag(SQLITE_DBCONFIG_DEFENSIVE, true)
+        try setFlag(SQLITE_DBCONFIG_ENABLE_FKEY, true)
+        // Readers never checkpoint, also not by being the last to close (see `CommitThread`).
+        try setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, readOnly)
         // Checkpoints are taken by the commit thread alone and when it chooses.
         try check(sqlite3_wal_autocheckpoint(handle, 0))
         for function in functions { try function.register(on: handle) }
         sqlite3_set_authorizer(handle, connectionAuthorizer, Unmanaged.passUnretained(self).toOpaque())
+        // A damaged page is noticed when it is read; nothing spills into files outside the database's folder.
+        let pragmas = "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"
+        try check(sqlite3_exec(handle, pragmas, nil, nil, nil))
         if readOnly {
+            try check(sqlite3_exec(handle, "PRAGMA query_only = ON", nil, nil, nil))
             sqlite3_progress_handler(handle, 1_000, connectionProgress, Unmanaged.passUnretained(self).toOpaque())
         }
     }
@@ -115,6 +118,11 @@ public final class Connection {
         }
     }
 
+    /// The first column of the first row, or nil where there is no row: `try connection.value("SELECT count(*) …")`.
+    public func value<T: SQLReadable>(_ sql: String, _ values: (any SQLBindable)?...) throws -> T? {
+        try first(sql, values: values) { row in try row[0] }
+    }
+
     /// Shows every row to `body`, one at a time and in no more memory than one takes.
     public func forEach(
         _ sql: String, _ values: (any SQLBindable)?..., body: (borrowing Row) throws -> Void
@@ -145,6 +153,7 @@ public final class Connection {
     public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// Runs `body`; where it throws, undoes what it changed and passes the error on. May be nested.
+    @discardableResult
     public func inSavepoint<T>(_ body: () throws -> T) throws -> T {
         try control(.nestedSavepoint)
         do {
@@ -208,6 +217,11 @@ public final class Connection {
         sqlite3_reset(statement.handle)
     }
 
+    /// Switches one of the `SQLITE_DBCONFIG_` flags.
+    func setFlag(_ flag: Int32, _ on: Bool) throws(DatabaseError) {
+        try check(csqlite_set_flag(handle, flag, on ? 1 : 0))
+    }
+
     func check(_ code: Int32) throws(DatabaseError) {
         guard code == SQLITE_OK else { throw .from(code, handle, path: path) }
     }
@@ -217,6 +231,10 @@ public final class Connection {
     private func run<T>(
         _ sql: String, _ values: [(any SQLBindable)?], _ body: (Statement) throws -> T
     ) throws -> T {
+        // A body that hid the failure which ended its transaction must not go on outside of one.
+        guard !isLent || isInTransaction else {
+            throw DatabaseError.notCommitted(cause: "a statement ended the transaction")
+        }
         let statement = try prepared(sql)
         statement.isRunning = true
         defer {

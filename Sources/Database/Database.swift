@@ -21,7 +21,8 @@ import Synchronization
 /// close it as a plain file meanwhile, because POSIX drops a process's locks when it closes any descriptor of the file.
 /// To copy it, use `backupSnapshot(to:)`.
 public final class Database: Sendable {
-    private let commits: CommitThread
+    /// Seen by the tests, which put several writes into its queue at once.
+    let commits: CommitThread
     private let readers: ReaderThreads
     private let lastJob = Atomic<UInt64>(0)
 
@@ -71,6 +72,7 @@ public final class Database: Sendable {
     /// cancellation changes nothing: the result is returned.
     /// - Throws: what `body` throws; `busy` where `limits.queuedWrites` are waiting; `closed`; and where the commit
     ///   itself fails, the reason (`diskFull`, `ioFailure`), for every write of the group.
+    @discardableResult
     public func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         try await submit(to: commits.queue, isInTransaction: true, interruption: nil, body)
     }

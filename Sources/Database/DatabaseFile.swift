@@ -12,21 +12,18 @@ struct DatabaseFile {
         let connection = try Connection(
             path: path, readOnly: false, statements: statements, functions: schema.functions)
         do {
+            // A file that is refused stays as it is, its log included.
+            try connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             let version = try recognise(connection)
+            try connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
             try configure(connection)
             try migrate(connection, from: version)
         } catch let error as DatabaseError {
-            throw naming(error)
+            throw error
         } catch {
             throw .ioFailure(detail: "\(error)")
         }
         return connection
-    }
-
-    /// Errors that came from a statement do not know the path.
-    private func naming(_ error: DatabaseError) -> DatabaseError {
-        if case .notADatabase = error { return .notADatabase(path: path) }
-        return error
     }
 
     /// Creates an empty file of mode 0600 where there is none, durably. SQLite gives its log and index the same mode.
@@ -65,11 +62,8 @@ struct DatabaseFile {
         try connection.executeScript(
             """
             PRAGMA synchronous = FULL;
-            PRAGMA cell_size_check = ON;
             -- What is deleted is overwritten, so that erased data does not stay in free pages.
             PRAGMA secure_delete = ON;
-            -- Nothing spills into files outside the library's folder.
-            PRAGMA temp_store = MEMORY;
             -- Bytes the log keeps after it was written back.
             PRAGMA journal_size_limit = 4194304;
             """)
@@ -79,13 +73,14 @@ struct DatabaseFile {
 
     private func migrate(_ connection: Connection, from version: Int) throws {
         let pending = schema.migrations.filter { $0.version > version }
-        guard !pending.isEmpty else {
+        guard let next = pending.first else {
             if version == 0 { try connection.execute("PRAGMA application_id = \(schema.applicationID)") }
             return
         }
-        let copy = version > 0 ? "\(path).before-v\(schema.version)" : nil
-        // A copy from an earlier attempt is the older state: keep that one.
-        if let copy, access(copy, F_OK) != 0 { try connection.copy(to: copy) }
+        // Named after the first step that is missing: where an earlier attempt got part of the way, its copy has
+        // another name and stays beside this one.
+        let copy = version > 0 ? copyPath(before: next) : nil
+        if let copy { try connection.copy(to: copy) }
         // The pragma does nothing inside a transaction, hence outside.
         try connection.execute("PRAGMA foreign_keys = OFF")
         for migration in pending {
@@ -99,8 +94,10 @@ struct DatabaseFile {
             }
         }
         try connection.execute("PRAGMA foreign_keys = ON")
-        if let copy { unlink(copy) }
+        for migration in schema.migrations { unlink(copyPath(before: migration)) }
     }
+
+    private func copyPath(before migration: Migration) -> String { "\(path).before-v\(migration.version)" }
 
     private func apply(_ migration: Migration, _ connection: Connection) throws {
         try connection.control(.beginWriting)
@@ -124,41 +121,5 @@ struct DatabaseFile {
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return fsync(descriptor) == 0
-    }
-}
-
-extension Connection {
-    /// The one number a statement returns; 0 for NULL or no row.
-    func number(_ sql: String) throws -> Int {
-        try first(sql) { row in try row[0] as Int? }.flatMap { $0 } ?? 0
-    }
-
-    /// Writes a copy of the whole database as one file of mode 0600, durable and complete under its final name or not
-    /// there at all. Must not be in a transaction.
-    ///
-    /// `VACUUM INTO` rather than SQLite's backup interface: the copy holds no freed pages, hence nothing deleted, and
-    /// it reads one snapshot however long it takes. The copy is in rollback-journal mode, so that it is one file
-    /// that any SQLite opens without leaving others beside it; `Database.open` turns it to WAL.
-    func copy(to destination: String) throws {
-        let partial = destination + ".partial"
-        unlink(partial)
-        // An empty file is accepted by VACUUM INTO and keeps its mode.
-        let descriptor = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw DatabaseError.cannotOpen(path: destination, reason: String(cString: strerror(errno)))
-        }
-        defer { close(descriptor) }
-        do {
-            try execute("VACUUM INTO ?", partial)
-            guard fsync(descriptor) == 0, rename(partial, destination) == 0 else {
-                throw DatabaseError.ioFailure(detail: String(cString: strerror(errno)))
-            }
-        } catch {
-            unlink(partial)
-            throw error
-        }
-        guard DatabaseFile.syncFolder(of: destination) else {
-            throw DatabaseError.ioFailure(detail: String(cString: strerror(errno)))
-        }
     }
 }
