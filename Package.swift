@@ -96,7 +96,7 @@ let package = Package(
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(
             "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
-        tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "TestSupport"]),
+        tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "TestSupport"]),
         tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
         tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
