@@ -86,7 +86,7 @@ let package = Package(
         tests("ImagingTests", ["Imaging", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
-        tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "TestSupport"]),
+        tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "TestSupport"]),
         tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
         tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),

@@ -1,0 +1,174 @@
+import CLinux
+import Foundation
+import Synchronization
+
+/// A client's connection: its socket, the requests that wait for replies, and the thread that reads them.
+///
+/// Any task may send; nothing waits for the kernel but the thread. Requests wait in the outbox where the daemon
+/// does not read: it is bounded by the callers, each of which waits for its own reply.
+final class ClientLink: Sendable {
+    /// Bytes of a line from the daemon: its largest result and what stands around it.
+    private static let lineBytes = 16 << 20
+
+    private struct State {
+        var socket: Int32
+        var outbox = Outbox()
+        var pending: [UInt64: PendingReply] = [:]
+        var nextID: UInt64 = 1
+        /// Why the connection has ended, or is about to.
+        var ending: (any Error)?
+        /// What the daemon said about the connection as a whole, before it closed it.
+        var verdict: (any Error)?
+    }
+
+    private let state: Mutex<State>
+    private let wake: Int32
+
+    /// - Throws: ``ControlError``.
+    init(path: String) throws {
+        try ControlAddress.checkLength(path)
+        let socket = clinux_unix_socket()
+        guard socket >= 0 else { throw ControlError.system(operation: "a socket", errno: errno) }
+        guard clinux_unix_connect(socket, path) == 0 else {
+            let code = errno
+            close(socket)
+            switch code {
+            case ENOENT, ECONNREFUSED, ENOTDIR: throw ControlError.notRunning(path: path)
+            case EAGAIN:
+                throw ControlError.cannotConnect(path: path, reason: "too many clients are connecting; try again")
+            default: throw ControlError.cannotConnect(path: path, reason: SystemCall.reason(code))
+            }
+        }
+        wake = clinux_wake_create()
+        state = Mutex(State(socket: socket))
+        guard wake >= 0 else { throw ControlError.system(operation: "eventfd", errno: errno) }
+        let thread = Thread { [self] in read(from: socket) }
+        thread.name = "control-client"
+        thread.stackSize = 512 << 10
+        thread.start()
+    }
+
+    deinit {
+        let socket = state.withLock { $0.socket }
+        if socket >= 0 { close(socket) }
+        if wake >= 0 { close(wake) }
+    }
+
+    // MARK: From the callers' tasks
+
+    /// Sends a request, made for the id that it gets.
+    /// - Throws: ``ControlError/closed(_:)`` or what the daemon said before it closed.
+    func send(_ make: (UInt64) -> [UInt8]) throws -> (id: UInt64, reply: PendingReply) {
+        let (sent, calls) = try state.withLock { state -> ((UInt64, PendingReply), Bool) in
+            if let ending = state.ending { throw ending }
+            let id = state.nextID
+            state.nextID += 1
+            let reply = PendingReply()
+            state.pending[id] = reply
+            return ((id, reply), Self.put(make(id), &state))
+        }
+        if calls { clinux_wake(wake) }
+        return sent
+    }
+
+    /// Sends a line that gets no reply; lost where the connection has ended.
+    func notify(_ line: [UInt8]) {
+        let calls = state.withLock { state in state.ending == nil && Self.put(line, &state) }
+        if calls { clinux_wake(wake) }
+    }
+
+    /// - Returns: whether the thread has to be told that something waits to be sent.
+    private static func put(_ line: [UInt8], _ state: inout State) -> Bool {
+        guard state.socket >= 0 else { return false }
+        let waited = !state.outbox.isEmpty
+        // A broken connection is not the sender's to report: the thread first reads what the daemon said.
+        guard state.outbox.put(line, on: state.socket) else { return false }
+        return !waited && !state.outbox.isEmpty
+    }
+
+    /// Ends the connection; whoever waits for a reply gets `reason`.
+    func end(_ reason: any Error) {
+        state.withLock { state in
+            if state.ending == nil { state.ending = reason }
+        }
+        clinux_wake(wake)
+    }
+
+    // MARK: The thread
+
+    private func read(from socket: Int32) {
+        var input = LineBuffer(limit: Self.lineBytes)
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while wait(on: socket) {
+            let count = chunk.withUnsafeMutableBytes { clinux_receive_now(socket, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EAGAIN { continue }
+            guard count > 0 else { break }
+            let outcome = input.add(chunk.span.extracting(0..<count)) { line in
+                receive(line)
+                return true
+            }
+            if outcome == .tooLong {
+                end(ControlError.protocolViolation("a line came that is longer than \(Self.lineBytes) bytes"))
+            }
+        }
+        finish()
+    }
+
+    /// Waits until there is something to read, and sends meanwhile what waits. False when the connection is to end.
+    private func wait(on socket: Int32) -> Bool {
+        while true {
+            let (isEnding, wantsWrite) = state.withLock { ($0.ending != nil, !$0.outbox.isEmpty) }
+            if isEnding { return false }
+            var watched = [
+                pollfd(fd: socket, events: Int16(POLLIN) | (wantsWrite ? Int16(POLLOUT) : 0), revents: 0),
+                pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+            ]
+            guard poll(&watched, nfds_t(watched.count), -1) >= 0 else {
+                if errno == EINTR { continue }
+                return false
+            }
+            if watched[1].revents != 0 { clinux_wake_clear(wake) }
+            if watched[0].revents & Int16(POLLOUT) != 0 {
+                state.withLock { state in
+                    if state.outbox.flush(on: socket) == .broken { state.outbox.discard() }
+                }
+            }
+            // Hang-ups and errors are found by reading, behind what the daemon still said.
+            if watched[0].revents & ~Int16(POLLOUT) != 0 { return true }
+        }
+    }
+
+    private func receive(_ line: Span<UInt8>) {
+        guard line.count > 0 else { return }
+        do {
+            switch try ResponseLine(line) {
+            case .result(let id, let value): finish(id, .success(value))
+            case .error(let id?, let error): finish(id, .failure(error))
+            case .error(nil, let error): state.withLock { $0.verdict = error }
+            case .update(let id, let update):
+                let reply = state.withLock { $0.pending[id] }
+                reply?.update(update)
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    private func finish(_ id: UInt64, _ outcome: Result<Data, any Error>) {
+        let reply = state.withLock { $0.pending.removeValue(forKey: id) }
+        reply?.finish(outcome)
+    }
+
+    private func finish() {
+        let (pending, reason) = state.withLock { state -> ([PendingReply], any Error) in
+            let reason = state.ending ?? state.verdict ?? ControlError.closed("the daemon closed it")
+            state.ending = reason
+            close(state.socket)
+            state.socket = -1
+            state.outbox.discard()
+            defer { state.pending = [:] }
+            return (Array(state.pending.values), reason)
+        }
+        for reply in pending { reply.finish(.failure(reason)) }
+    }
+}

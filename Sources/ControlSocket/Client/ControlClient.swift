@@ -1,0 +1,130 @@
+import Foundation
+import ServiceMesh
+
+/// Talks to a daemon over its socket: for the command line, the benchmarks and the tests. Many requests may run at
+/// once on one client.
+///
+/// ```swift
+/// let client = try ControlClient(path: ControlAddress.resolve())
+/// let page = try await client.call(SearchPhotos(text: "beach"))
+/// ```
+///
+/// Errors of a request are ``MeshError``, as in the process itself; those of the connection ``ControlError``.
+/// Not for use inside the daemon: there the mesh is asked directly.
+public final class ControlClient: Sendable {
+    private let link: ClientLink
+
+    /// Connects, without waiting: a Unix socket answers at once or not at all.
+    /// - Throws: ``ControlError/notRunning(path:)``, ``ControlError/cannotConnect(path:reason:)``,
+    ///   ``ControlError/unusableAddress(path:reason:)``.
+    public init(path: String = ControlAddress.resolve()) throws {
+        link = try ClientLink(path: path)
+    }
+
+    deinit { close() }
+
+    /// Ends the connection. What still waits for a reply gets ``ControlError/closed(_:)``.
+    public func close() { link.end(ControlError.closed("it was closed on this side")) }
+
+    /// Asks and waits for the reply.
+    /// - Parameter deadlineMs: milliseconds for the whole call, at the daemon.
+    /// - Throws: ``MeshError``, or ``ControlError`` where the connection fails. When the task is cancelled, the
+    ///   daemon is told, and its answer (usually the status `cancelled`) is waited for.
+    public func call<M: Message>(_ message: M, deadlineMs: Int64? = nil) async throws -> M.Reply {
+        let reply = try await call(
+            method: M.method, params: try Self.encode(message), deadlineMs: deadlineMs)
+        return try Self.decode(M.Reply.self, reply, of: M.method)
+    }
+
+    /// Asks by name. `params` is a JSON object on one line, or empty for none.
+    public func call(method: String, params: Data = Data(), deadlineMs: Int64? = nil) async throws -> Data {
+        try await observe(method: method, params: params, deadlineMs: deadlineMs) { _ in }
+    }
+
+    /// Observes: `onUpdate` gets the current value, then each change, and is awaited before the next one is
+    /// handed out; the reply comes when there are no more. An error from `onUpdate` cancels the request and is
+    /// thrown when it has ended.
+    public func observe<M: Message, Update: Decodable & Sendable>(
+        _ message: M, updates: Update.Type = Update.self, deadlineMs: Int64? = nil,
+        onUpdate: @Sendable (ControlUpdate<Update>) async throws -> Void
+    ) async throws -> M.Reply {
+        let reply = try await observe(
+            method: M.method, params: try Self.encode(message), deadlineMs: deadlineMs
+        ) { update in
+            try await onUpdate(
+                ControlUpdate(
+                    sequence: update.sequence, value: try Self.decode(Update.self, update.value, of: M.method),
+                    overflowed: update.overflowed))
+        }
+        return try Self.decode(M.Reply.self, reply, of: M.method)
+    }
+
+    /// Observes by name.
+    public func observe(
+        method: String, params: Data = Data(), deadlineMs: Int64? = nil,
+        onUpdate: @Sendable (ControlUpdate<Data>) async throws -> Void
+    ) async throws -> Data {
+        if Task.isCancelled { throw MeshError(describing: CancellationError()) }
+        let (id, reply) = try link.send { Self.line($0, method, params, deadlineMs) }
+        return try await withTaskCancellationHandler {
+            while true {
+                switch await reply.next() {
+                case .reply(let outcome): return try outcome.get()
+                case .update(let update):
+                    do {
+                        try await onUpdate(update)
+                    } catch {
+                        await abandon(id, reply)
+                        throw error
+                    }
+                }
+            }
+        } onCancel: {
+            link.notify(Self.cancellation(of: id))
+        }
+    }
+
+    private func abandon(_ id: UInt64, _ reply: PendingReply) async {
+        link.notify(Self.cancellation(of: id))
+        while case .update = await reply.next() {}
+    }
+
+    // MARK: Lines
+
+    private static func line(_ id: UInt64, _ method: String, _ params: Data, _ deadlineMs: Int64?) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(params.count + method.utf8.count + 96)
+        line += "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":".utf8
+        line += JSONSyntax.quoted(method.utf8)
+        if !params.isEmpty {
+            line += ",\"params\":".utf8
+            // A line end inside JSON can only be space between its parts, and would end the request.
+            for byte in params { line.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte) }
+        }
+        if let deadlineMs { line += ",\"deadlineMs\":\(deadlineMs)".utf8 }
+        line += "}\n".utf8
+        return line
+    }
+
+    private static func cancellation(of id: UInt64) -> [UInt8] {
+        Array("{\"jsonrpc\":\"2.0\",\"method\":\"\(BuiltIn.cancelMethod)\",\"params\":{\"id\":\(id)}}\n".utf8)
+    }
+
+    private static func encode<M: Message>(_ message: M) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        do {
+            return try encoder.encode(message)
+        } catch {
+            throw MeshError(.invalidArgument, "\(M.method) cannot be written as JSON: \(error).")
+        }
+    }
+
+    private static func decode<T: Decodable>(_ type: T.Type, _ data: Data, of method: String) throws -> T {
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch {
+            throw ControlError.protocolViolation("the answer to \(method) is not what it should be (\(error))")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import ServiceMesh
+
+/// What goes wrong with the socket itself. Errors of a request are the mesh's, as ``MeshError``.
+public enum ControlError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Nothing listens at `path`.
+    case notRunning(path: String)
+    /// Something listens, but this user may not connect, or the listener's queue is full.
+    case cannotConnect(path: String, reason: String)
+    /// Another process answers at `path`; `pid` is 0 where the system does not say.
+    case alreadyServed(path: String, pid: Int32)
+    /// The socket cannot be made at `path`; `reason` says why and what to do.
+    case unusableAddress(path: String, reason: String)
+    /// The other side broke the protocol.
+    case protocolViolation(String)
+    /// The connection ended before the answer came.
+    case closed(String)
+    /// The system refused something that the socket needs: descriptors, memory.
+    case system(operation: String, errno: Int32)
+
+    public var description: String {
+        switch self {
+        case .notRunning(let path):
+            "No daemon answers at \(path). Start it with 'smilepile up', or in the foreground with 'smilepiled'."
+        case .cannotConnect(let path, let reason): "The daemon at \(path) cannot be reached: \(reason)."
+        case .alreadyServed(let path, let pid):
+            "Another daemon\(pid > 0 ? " (process \(pid))" : "") answers at \(path). Stop it first with "
+                + "'smilepile down', or choose another socket with --socket."
+        case .unusableAddress(let path, let reason): "The socket \(path) cannot be used: \(reason)."
+        case .protocolViolation(let what):
+            "The other side does not speak this protocol: \(what). Are both of the same version?"
+        case .closed(let why): "The connection ended before the answer came: \(why). Connect again."
+        case .system(let operation, let errno):
+            "The system refused \(operation): \(SystemCall.reason(errno)). Free some resources and try again."
+        }
+    }
+}
+
+extension ControlError: MeshErrorConvertible {
+    public var meshError: MeshError {
+        switch self {
+        case .notRunning, .closed, .cannotConnect: MeshError(.unavailable, description)
+        case .alreadyServed(_, let pid):
+            MeshError(.failedPrecondition, description, details: ["pid": .integer(Int64(pid))])
+        case .unusableAddress: MeshError(.failedPrecondition, description)
+        case .protocolViolation: MeshError(.internal, description)
+        case .system: MeshError(.resourceExhausted, description)
+        }
+    }
+}

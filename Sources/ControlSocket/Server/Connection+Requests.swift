@@ -1,0 +1,100 @@
+import Foundation
+import ServiceMesh
+
+/// From a line to its one reply. Everything here runs on the reactor's thread but ``perform(_:as:on:in:)``.
+extension Connection {
+    /// Takes one line. Whatever it holds is answered, now or by the task that it starts.
+    func receive(_ line: Span<UInt8>) {
+        var start = 0
+        JSONSyntax.skipSpace(line, &start)
+        guard start < line.count else { return }
+        do {
+            try take(try RequestLine(line))
+        } catch {
+            write(OutgoingLine.fault(error))
+        }
+    }
+
+    private func take(_ request: RequestLine) throws(RequestFault) {
+        guard let id = request.id else {
+            guard request.method == BuiltIn.cancelMethod else {
+                throw RequestFault(
+                    .invalidRequest,
+                    "A request has an id, so that its answer can be told from others; the only notification is "
+                        + "\(BuiltIn.cancelMethod).")
+            }
+            cancel(try BuiltIn.cancelledID(request.params))
+            return
+        }
+        if isRunning(id) {
+            // Answered without the id: the client would take it for the reply to the request that runs.
+            throw RequestFault(
+                .invalidRequest, "A request with this id is still running; give each its own.",
+                details: ["duplicateId": .string(String(decoding: id.token, as: UTF8.self))])
+        }
+        if let builtIn = BuiltIn(rawValue: request.method) {
+            write(try builtIn.answer(id, request.params, on: self))
+            return
+        }
+        guard let endpoint = core.mesh.endpoint(request.method) else {
+            throw RequestFault(.methodNotFound, core.discovery.explainUnknown(request.method), id: id)
+        }
+        start(request, id, endpoint)
+    }
+
+    private func start(_ request: RequestLine, _ id: RequestID, _ endpoint: any Endpoint) {
+        switch begin(id) {
+        case .duplicate: return
+        case .tooMany:
+            let error = MeshError(
+                .resourceExhausted,
+                "\(core.limits.requestsInFlight) requests of this connection are running, which is the most. "
+                    + "Wait for one to be answered.")
+            write(OutgoingLine.error(id, error))
+        case .accepted(let role):
+            let context = CallContext.root(
+                mesh: core.mesh, role: role, deadline: request.deadlineMilliseconds.map(Deadline.after(milliseconds:)),
+                trace: core.nextTrace())
+            let params = request.params
+            attach(Task { await self.perform(params, as: id, on: endpoint, in: context) }, to: id)
+        }
+    }
+
+    private func perform(
+        _ params: Data, as id: RequestID, on endpoint: any Endpoint, in context: CallContext
+    ) async {
+        let line: [UInt8]
+        do {
+            let result = try await endpoint.call(params: params, context: context) { update in
+                try await self.writeWhenEmpty(OutgoingLine.update(endpoint.method, id, update))
+            }
+            line = reply(id, result)
+            if let granted = core.configuration.grants[endpoint.method] { setRole(granted) }
+        } catch let invalid as InvalidParams {
+            line = OutgoingLine.fault(RequestFault(.invalidParams, invalid.description, id: id))
+        } catch let error as MeshError {
+            line = OutgoingLine.error(id, explain(error))
+        } catch is CancellationError {
+            line = OutgoingLine.error(id, explain(MeshError(describing: CancellationError())))
+        } catch {
+            line = OutgoingLine.fault(
+                RequestFault(.internal, "Something went wrong inside: \(error). Please report it.", id: id))
+        }
+        finish(id, with: line)
+    }
+
+    private func reply(_ id: RequestID, _ result: Data) -> [UInt8] {
+        guard result.count > core.limits.resultBytes else { return OutgoingLine.result(id, result) }
+        let error = MeshError(
+            .resourceExhausted,
+            "The answer has \(result.count) bytes, more than the \(core.limits.resultBytes) that are sent. "
+                + "Ask for a smaller page.")
+        return OutgoingLine.error(id, error)
+    }
+
+    /// A request that was cancelled by the daemon's own end should not look as if the client had asked for it.
+    private func explain(_ error: MeshError) -> MeshError {
+        guard error.status == .cancelled, isShuttingDown else { return error }
+        return MeshError(.unavailable, "The daemon is shutting down. Start it again and repeat the request.")
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import ServiceMesh
+
+/// Serves a mesh over a Unix socket: JSON-RPC 2.0, one object a line (CONTROL.md, "Socket").
+///
+/// ```swift
+/// let listener = try ListeningSocket(at: ControlAddress.resolve())
+/// let server = try ControlServer(mesh: mesh, listener: listener)
+/// …
+/// await server.stopReading()     // no new work
+/// await mesh.stop()              // jobs get their receipts, running requests finish
+/// await server.close()           // replies go out, connections end, the socket is unlinked
+/// ```
+///
+/// One thread waits for all sockets and reads; each request runs as a task and writes its reply itself, without
+/// waiting. A thread for each connection was rejected: 128 stacks, and no bound on what a slow reader holds.
+public final class ControlServer: Sendable {
+    public struct Configuration: Sendable {
+        /// The program's version, for `rpc.hello`.
+        public var version: String
+        /// What to call the library, for `rpc.hello`: its folder.
+        public var library: String
+        public var limits: ControlLimits
+        /// The role of a new connection, at most `parent`; nil refuses it. Called on the socket's thread: it must
+        /// not block.
+        public var roleForPeer: @Sendable (Peer) -> Role?
+        /// Methods whose success gives the connection that called them this role, whatever it had: how a PIN turns
+        /// a kid's connection into a parent's. Whether the PIN is right is the service's matter alone.
+        public var grants: [String: Role]
+
+        public init(
+            version: String = "0", library: String = "", limits: ControlLimits = ControlLimits(),
+            grants: [String: Role] = [:], roleForPeer: @escaping @Sendable (Peer) -> Role? = { $0.standardRole }
+        ) {
+            self.version = version
+            self.library = library
+            self.limits = limits
+            self.grants = grants
+            self.roleForPeer = roleForPeer
+        }
+    }
+
+    private let core: ServerCore
+    private let listener: ListeningSocket
+
+    /// Starts to serve: connections are accepted from now on.
+    /// - Parameter mesh: started already.
+    /// - Throws: ``ControlError/system(operation:errno:)``.
+    public init(mesh: Mesh, listener: ListeningSocket, configuration: Configuration = Configuration()) throws {
+        let core = try ServerCore(mesh: mesh, configuration: configuration)
+        let epoll = try Reactor.makeEpoll(core: core, listener: listener)
+        self.core = core
+        self.listener = listener
+        let thread = Thread {
+            var reactor = Reactor(core: core, listener: listener, epoll: epoll)
+            reactor.run()
+        }
+        thread.name = "control-socket"
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    deinit {
+        core.submit { $0.finish() }
+        listener.withdraw()
+    }
+
+    /// The path of the socket, for messages.
+    public var path: String { listener.path }
+
+    /// Lowers the role of every open connection that has more: what switching to kids mode does. New connections
+    /// ask `roleForPeer`. When it returns, no request that arrives gets the old role.
+    public func lowerRoles(to role: Role) async {
+        await core.perform { $0.lowerRoles(to: role) }
+    }
+
+    /// Accepts no connection and reads no request from now on; what runs goes on and is answered.
+    public func stopReading() async {
+        listener.withdraw()
+        await core.perform { $0.stopReading() }
+    }
+
+    /// Cancels requests that still run (observations, which would never end), waits until every reply has gone out
+    /// or its reader has stalled for too long, and ends the connections and the thread. May be called twice.
+    public func close() async {
+        listener.withdraw()
+        await core.perform { $0.finish() }
+        await core.ended()
+    }
+}

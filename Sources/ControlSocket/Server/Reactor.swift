@@ -1,0 +1,285 @@
+import CLinux
+import Glibc
+import ServiceMesh
+
+/// The one thread that waits for the sockets: it accepts, reads lines and hands them on, sends what did not go
+/// out at once, and closes. Its state belongs to its thread alone and needs no lock.
+struct Reactor: ~Copyable {
+    /// A class, so that growing an input buffer through the dictionary does not copy it.
+    private final class Entry {
+        let connection: Connection
+        let socket: Int32
+        var input: LineBuffer
+        var armed = UInt32(CLINUX_READABLE)
+        var hasSeenEnd = false
+        /// Bytes thrown away since the client was refused.
+        var discarded = 0
+        var expiresAt: UInt64?
+
+        init(connection: Connection, socket: Int32, lineBytes: Int) {
+            self.connection = connection
+            self.socket = socket
+            input = LineBuffer(limit: lineBytes)
+        }
+    }
+
+    /// Bytes that a refused client may still send while it is meant to read why.
+    private static let mostDiscarded = 16 << 20
+    private static let listenerKey: UInt64 = 0
+    private static let wakeKey: UInt64 = 1
+    /// Milliseconds for which no connection is accepted after the system ran out of descriptors.
+    private static let acceptPause: UInt64 = 100
+
+    private let core: ServerCore
+    private let epoll: Int32
+    private var listener: ListeningSocket?
+    private var entries: [UInt64: Entry] = [:]
+    /// Keys of the entries with a moment at which they expire.
+    private var expiring: Set<UInt64> = []
+    private var nextKey: UInt64 = 2
+    private var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    private var isReading = true
+    private var isFinishing = false
+    private var acceptsAgainAt: UInt64?
+
+    /// - Parameter epoll: from ``makeEpoll(core:listener:)``; closed at the end.
+    init(core: ServerCore, listener: ListeningSocket, epoll: Int32) {
+        self.core = core
+        self.listener = listener
+        self.epoll = epoll
+    }
+
+    /// What may fail of a reactor's making, so that it fails before there is a thread.
+    static func makeEpoll(core: ServerCore, listener: ListeningSocket) throws(ControlError) -> Int32 {
+        let epoll = clinux_epoll_create()
+        guard epoll >= 0 else { throw ControlError.system(operation: "epoll", errno: errno) }
+        guard clinux_epoll_add(epoll, core.wakeDescriptor, UInt32(CLINUX_READABLE), Self.wakeKey) == 0,
+            clinux_epoll_add(epoll, listener.descriptor, UInt32(CLINUX_READABLE), Self.listenerKey) == 0
+        else {
+            let code = errno
+            close(epoll)
+            throw ControlError.system(operation: "epoll", errno: code)
+        }
+        return epoll
+    }
+
+    deinit { close(epoll) }
+
+    /// Serves until ``finish()`` was asked for and the last connection has gone.
+    mutating func run() {
+        var events = [clinux_event](repeating: clinux_event(), count: 64)
+        while !(isFinishing && entries.isEmpty) {
+            let count = clinux_epoll_wait(epoll, &events, Int32(events.count), milliseconds())
+            // Nothing but a programming error can fail here, and no connection could be served after it.
+            precondition(count >= 0, "epoll_wait failed")
+            for event in events.prefix(Int(count)) {
+                switch event.key {
+                case Self.listenerKey: accept()
+                case Self.wakeKey: takeInbox()
+                default: serve(event.key, event.events)
+                }
+            }
+            expire()
+        }
+        for command in core.end() { command(&self) }
+    }
+
+    private mutating func takeInbox() {
+        clinux_wake_clear(core.wakeDescriptor)
+        let inbox = core.takeInbox()
+        for key in inbox.attention { settle(key) }
+        for command in inbox.commands { command(&self) }
+    }
+
+    // MARK: Commands
+
+    /// Accepts nobody and reads nothing any more; replies still go out.
+    mutating func stopReading() {
+        isReading = false
+        if let listener { _ = clinux_epoll_remove(epoll, listener.descriptor) }
+        listener = nil
+        acceptsAgainAt = nil
+        for key in Array(entries.keys) { settle(key) }
+    }
+
+    /// Cancels what still runs, and ends each connection when its replies have gone out.
+    mutating func finish() {
+        stopReading()
+        isFinishing = true
+        for entry in Array(entries.values) {
+            entry.connection.refuse(shuttingDown: true)
+            settle(entry.connection.key)
+        }
+    }
+
+    mutating func lowerRoles(to role: Role) {
+        for entry in entries.values { entry.connection.lowerRole(to: role) }
+    }
+
+    // MARK: Accepting
+
+    private mutating func accept() {
+        while let listener {
+            let socket = clinux_accept(listener.descriptor)
+            if socket < 0 {
+                if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {
+                    // The connection stays in the listener's queue and would wake this thread without end.
+                    _ = clinux_epoll_change(epoll, listener.descriptor, 0, Self.listenerKey)
+                    acceptsAgainAt = MonotonicClock.now() &+ Self.acceptPause &* 1_000_000
+                }
+                return
+            }
+            admit(socket)
+        }
+    }
+
+    private mutating func admit(_ socket: Int32) {
+        guard let peer = Peer(socket: socket), let role = core.configuration.roleForPeer(peer) else {
+            refuse(socket, MeshError(.permissionDenied, "This socket is its owner's only; ask them, or run your own."))
+            return
+        }
+        guard entries.count < core.limits.connections else {
+            refuse(
+                socket,
+                MeshError(
+                    .resourceExhausted,
+                    "\(core.limits.connections) connections are open, which is the most. Close one, or try again later."
+                ))
+            return
+        }
+        let key = nextKey
+        nextKey += 1
+        let connection = Connection(key: key, socket: socket, role: min(role, .parent), core: core)
+        guard clinux_epoll_add(epoll, socket, UInt32(CLINUX_READABLE), key) == 0 else {
+            connection.end()
+            return
+        }
+        entries[key] = Entry(connection: connection, socket: socket, lineBytes: core.limits.lineBytes)
+    }
+
+    private func refuse(_ socket: Int32, _ error: MeshError) {
+        let line = OutgoingLine.error(nil, error)
+        // A line this short always fits into the empty buffer of a new socket.
+        _ = line.withUnsafeBytes { clinux_send_now(socket, $0.baseAddress, $0.count) }
+        close(socket)
+    }
+
+    // MARK: Serving
+
+    private mutating func serve(_ key: UInt64, _ events: UInt32) {
+        guard let entry = entries[key] else { return }
+        if events & UInt32(CLINUX_HUNG_UP) != 0 {
+            remove(key)
+            return
+        }
+        if events & UInt32(CLINUX_WRITABLE) != 0 {
+            entry.connection.flush()
+            pump(entry)
+        }
+        if events & UInt32(CLINUX_READABLE) != 0, isReading, !read(entry) {
+            remove(key)
+            return
+        }
+        settle(key)
+    }
+
+    /// Reads once; where more is there, the next wait returns at once, and the other connections had their turn.
+    /// - Returns: false where the connection is broken.
+    private mutating func read(_ entry: Entry) -> Bool {
+        let connection = entry.connection
+        let intake = connection.intake
+        guard intake == .taken || intake == .discarded, !entry.hasSeenEnd else { return true }
+        let count = chunk.withUnsafeMutableBytes { clinux_receive_now(entry.socket, $0.baseAddress, $0.count) }
+        guard count >= 0 else { return errno == EAGAIN }
+        if count == 0 {
+            entry.hasSeenEnd = true
+            pump(entry)
+        } else if intake == .discarded {
+            entry.discarded += count
+        } else {
+            let outcome = entry.input.add(chunk.span.extracting(0..<count)) { line in
+                connection.receive(line)
+                return connection.intake == .taken
+            }
+            if outcome == .tooLong { refuseTooLong(entry) }
+        }
+        return true
+    }
+
+    /// Goes on with lines that were held back, and with the end of the input once they are all taken.
+    private func pump(_ entry: Entry) {
+        let connection = entry.connection
+        guard isReading, connection.intake == .taken else { return }
+        func take(_ line: Span<UInt8>) -> Bool {
+            connection.receive(line)
+            return connection.intake == .taken
+        }
+        let outcome = entry.hasSeenEnd ? entry.input.finish(take) : entry.input.resume(take)
+        if outcome == .tooLong { refuseTooLong(entry) }
+        if entry.hasSeenEnd, entry.input.isEmpty { connection.endInput() }
+    }
+
+    private func refuseTooLong(_ entry: Entry) {
+        entry.input = LineBuffer(limit: core.limits.lineBytes)
+        entry.connection.refuse(shuttingDown: false)
+        let fault = RequestFault(
+            .invalidRequest,
+            "A line is longer than \(core.limits.lineBytes) bytes. Send less at a time; this connection is closed.")
+        entry.connection.write(OutgoingLine.fault(fault))
+    }
+
+    /// Waits for what the connection now needs, or ends it.
+    private mutating func settle(_ key: UInt64) {
+        guard let entry = entries[key] else { return }
+        let standing = entry.connection.standing(inputHasEnded: entry.hasSeenEnd)
+        guard !standing.isOver, entry.discarded <= Self.mostDiscarded else {
+            remove(key)
+            return
+        }
+        if entry.expiresAt != standing.expiresAt {
+            entry.expiresAt = standing.expiresAt
+            if standing.expiresAt == nil { expiring.remove(key) } else { expiring.insert(key) }
+        }
+        var wanted: UInt32 = 0
+        if standing.wantsRead && isReading && !entry.hasSeenEnd { wanted |= UInt32(CLINUX_READABLE) }
+        if standing.wantsWrite { wanted |= UInt32(CLINUX_WRITABLE) }
+        guard wanted != entry.armed else { return }
+        entry.armed = wanted
+        if clinux_epoll_change(epoll, entry.socket, wanted, key) != 0 { remove(key) }
+    }
+
+    private mutating func remove(_ key: UInt64) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        expiring.remove(key)
+        _ = clinux_epoll_remove(epoll, entry.socket)
+        entry.connection.end()
+    }
+
+    // MARK: Time
+
+    /// How long to wait for events: until the next connection expires, for ever where none does.
+    private func milliseconds() -> Int32 {
+        var next = acceptsAgainAt
+        for key in expiring {
+            guard let expiry = entries[key]?.expiresAt else { continue }
+            next = min(next ?? .max, expiry)
+        }
+        guard let next else { return -1 }
+        let now = MonotonicClock.now()
+        // Rounded up, so that the wait does not end just before the moment, over and over.
+        return next <= now ? 0 : Int32(clamping: (next - now) / 1_000_000 + 1)
+    }
+
+    private mutating func expire() {
+        guard acceptsAgainAt != nil || !expiring.isEmpty else { return }
+        let now = MonotonicClock.now()
+        for key in expiring {
+            guard let expiry = entries[key]?.expiresAt, expiry <= now else { continue }
+            remove(key)
+        }
+        if let again = acceptsAgainAt, again <= now, let listener {
+            acceptsAgainAt = nil
+            _ = clinux_epoll_change(epoll, listener.descriptor, UInt32(CLINUX_READABLE), Self.listenerKey)
+        }
+    }
+}

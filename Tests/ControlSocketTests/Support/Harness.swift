@@ -1,0 +1,58 @@
+import ControlSocket
+import Foundation
+import ServiceMesh
+import TestSupport
+
+/// A server on a socket of its own, in front of a mesh with a ``TestService``.
+struct Harness: Sendable {
+    let folder: TemporaryFolder
+    let path: String
+    let service: TestService
+    let mesh: Mesh
+    let server: ControlServer
+
+    init(_ configuration: ControlServer.Configuration = .init()) async throws {
+        folder = try TemporaryFolder("socket")
+        path = folder.file("c.sock")
+        service = TestService()
+        mesh = try Mesh(services: [service])
+        try await mesh.start()
+        server = try ControlServer(
+            mesh: mesh, listener: try ListeningSocket(at: path), configuration: configuration)
+    }
+
+    init(limits: ControlLimits) async throws {
+        try await self.init(ControlServer.Configuration(limits: limits))
+    }
+
+    func connect() throws -> RawClient { try RawClient(path: path) }
+
+    func client() throws -> ControlClient { try ControlClient(path: path) }
+
+    /// Opens the gates, stops the mesh and the server, in the daemon's order.
+    func stop() async {
+        service.gate.open()
+        service.workGate.open()
+        await server.stopReading()
+        await mesh.stop()
+        await server.close()
+    }
+}
+
+/// Runs `body` with a server and stops that afterwards, also where `body` throws.
+func withHarness(
+    _ configuration: ControlServer.Configuration = .init(), _ body: (Harness) async throws -> Void
+) async throws {
+    let harness = try await Harness(configuration)
+    do {
+        try await body(harness)
+    } catch {
+        await harness.stop()
+        throw error
+    }
+    await harness.stop()
+}
+
+func withHarness(limits: ControlLimits, _ body: (Harness) async throws -> Void) async throws {
+    try await withHarness(ControlServer.Configuration(limits: limits), body)
+}
