@@ -29,13 +29,22 @@ enum Album {
     }
 }
 
+extension DatabaseLimits {
+    /// A group waits for everybody who is queued, however long a busy machine takes.
+    static var patient: DatabaseLimits {
+        var limits = DatabaseLimits()
+        limits.groupTime = .seconds(3_600)
+        return limits
+    }
+}
+
 /// An open database in a folder of its own.
 struct OpenDatabase {
     let folder: TemporaryFolder
     let path: String
     let database: Database
 
-    init(schema: Schema = Album.schema, readers: Int = 2, limits: DatabaseLimits = DatabaseLimits()) async throws {
+    init(schema: Schema = Album.schema, readers: Int = 2, limits: DatabaseLimits = .patient) async throws {
         folder = try TemporaryFolder("database")
         path = folder.file("library.db")
         database = try await Database.open(at: path, schema: schema, readers: readers, limits: limits)
