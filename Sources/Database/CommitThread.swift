@@ -1,6 +1,5 @@
 import CSQLite
 import Executors
-import Synchronization
 
 /// The thread that owns the only read-write connection: it does every write and every checkpoint.
 ///
@@ -18,7 +17,7 @@ final class CommitThread: Sendable {
     let queue: JobQueue
     private let file: DatabaseFile
     private let limits: DatabaseLimits
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let thread = BlockingPool(name: "db-commit", threads: 1)
 
     init(file: DatabaseFile, limits: DatabaseLimits) {

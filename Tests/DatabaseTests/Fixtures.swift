@@ -1,7 +1,7 @@
 @testable import Database
 import Dispatch
+import Executors
 import Foundation
-import Synchronization
 import TestSupport
 
 /// A small schema that has every kind of rule.
@@ -70,7 +70,7 @@ final class Event: Sendable {
         case happened
     }
 
-    private let state = Mutex(State.awaited([]))
+    private let state = Lock(State.awaited([]))
 
     func happen() {
         let waiting = state.withLock { state in
@@ -95,7 +95,7 @@ final class Event: Sendable {
 
 /// Things in the order in which several threads noted them.
 final class Record<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Lock<[Element]>([])
 
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
 
