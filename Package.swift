@@ -80,7 +80,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
-        tests("DatabaseTests", ["Database", "Executors", "TestSupport"]),
+        tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
         tests("ImagingTests", ["Imaging", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),

@@ -88,7 +88,7 @@ import Testing
         return Int64(status.st_size)
     }
 
-    @Test func theLogIsWrittenBackWhenItHasGrownAndWhenNothingIsGoingOn() async throws {
+    @Test func theLogIsWrittenBackWhenItHasGrown() async throws {
         var limits = DatabaseLimits.patient
         limits.logPages = 10
         limits.idleCheckpoint = .seconds(3_600)
