@@ -43,12 +43,14 @@ final class Installation: Sendable {
         if let pid = daemonPID { kill(pid, SIGKILL) }
     }
 
-    /// From the library's lock file; nil once it does not run.
+    /// From the library's lock file; nil where nobody holds the lock. (A signal of 0 would also reach a zombie.)
     var daemonPID: Int32? {
-        guard let text = try? String(contentsOfFile: library + "/library.lock", encoding: .utf8),
-            let pid = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)), kill(pid, 0) == 0
-        else { return nil }
-        return pid
+        let descriptor = open(library + "/library.lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
+        let text = try? String(contentsOfFile: library + "/library.lock", encoding: .utf8)
+        return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
     // MARK: Programs
@@ -83,7 +85,7 @@ final class Installation: Sendable {
         let lock = library + "/library.lock"
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                let descriptor = open(lock, O_RDONLY)
+                let descriptor = open(lock, O_RDONLY | O_CLOEXEC)
                 if descriptor >= 0 {
                     while flock(descriptor, LOCK_SH) != 0 && errno == EINTR {}
                     close(descriptor)
