@@ -159,6 +159,11 @@ struct EntryProblemTests {
             $0.extra = huge
             $0.localExtra = RawArchive.extra(1, RawArchive.little(Int64.max) + RawArchive.little(Int64.max))
         }
+        // From byte 33 on there are 48 bytes to the directory: its own 7 and the good entry's 41.
+        try expect(.pastTheEnd) { ($0.compressedSize, $0.size) = (49, 49) }
+        #expect(throws: ZipError.unusableArchive(.overlap(entry: "good", other: "bad"))) {
+            try open(changed { ($0.compressedSize, $0.size) = (48, 48) }, .init("good"))
+        }
         try expect(.sizesDisagree) { $0.size = 8 }
     }
 }
