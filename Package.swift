@@ -87,7 +87,7 @@ let package = Package(
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
-        tests("CommandsTests", ["Commands", "TestSupport"]),
+        tests("CommandsTests", ["Commands", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
         tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
     ]
