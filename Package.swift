@@ -45,6 +45,8 @@ let package = Package(
         system("CExif", apt: "libexif-dev"),
         system("CLCMS", apt: "liblcms2-dev"),
         system("CZimg", apt: "libzimg-dev"),
+        system("CTIFF", apt: "libtiff-dev"),
+        system("CWebP", apt: "libwebp-dev"),
         system("CArchive", apt: "libarchive-dev"),
         system("CCrypto", apt: "libssl-dev"),
         system("CZlib", apt: "zlib1g-dev"),
@@ -52,6 +54,7 @@ let package = Package(
         .target(
             name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CWorker", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
 
         // Floors
@@ -59,13 +62,19 @@ let package = Package(
         module("ServiceMesh"),
         module("Database", ["Executors", "CSQLite"]),
         module(
-            "Imaging", ["Executors", "CLinux", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CCrypto", "CZlib"]),
+            "Imaging",
+            [
+                "Executors", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF", "CWebP",
+                "CCrypto", "CZlib",
+            ]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(
             "LibraryServices",
             ["LibraryModel", "ServiceMesh", "Executors", "Database", "Imaging", "ZipArchive", "CLinux"]),
         module("ControlSocket", ["ServiceMesh", "Executors", "CLinux"]),
+        // A generated album, for a first look, for tests and for measurements
+        module("SampleAlbum", ["CGD"]),
         module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "CLinux"]),
 
         // Programs: wiring only
@@ -75,7 +84,7 @@ let package = Package(
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["Imaging", "CLinux"]),
         program(
             "smilepile-bench",
-            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive"]),
+            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum"]),
 
         // Tests mirror Sources
         .target(
@@ -83,12 +92,13 @@ let package = Package(
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
         tests("DatabaseTests", ["Database", "TestSupport"]),
-        tests("ImagingTests", ["Imaging", "TestSupport"]),
+        tests("ImagingTests", ["Imaging", "smilepile-image-worker", "CLinux", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
-        tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
+        tests(
+            "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
-        tests("CommandsTests", ["Commands", "LibraryModel", "ServiceMesh", "TestSupport"]),
-        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
-        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
+        tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
+        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
+        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
     ]
 )

@@ -101,6 +101,8 @@ public struct PreparedPhoto: Codable, Sendable {
     public let stagedPhoto: String
     public let stagedThumbnail: String
     public let sourceDigest: String
+    /// Bytes.
+    public let sourceSize: Int64
     public let contentDigest: String
     public let mediaType: String
     /// With the dot: `.jpg`.
@@ -111,12 +113,14 @@ public struct PreparedPhoto: Codable, Sendable {
     public let takenAt: Timestamp?
 
     public init(
-        stagedPhoto: String, stagedThumbnail: String, sourceDigest: String, contentDigest: String, mediaType: String,
-        fileExtension: String, fileSize: Int64, width: Int, height: Int, takenAt: Timestamp?
+        stagedPhoto: String, stagedThumbnail: String, sourceDigest: String, sourceSize: Int64,
+        contentDigest: String, mediaType: String, fileExtension: String, fileSize: Int64, width: Int, height: Int,
+        takenAt: Timestamp?
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
         self.sourceDigest = sourceDigest
+        self.sourceSize = sourceSize
         self.contentDigest = contentDigest
         self.mediaType = mediaType
         self.fileExtension = fileExtension

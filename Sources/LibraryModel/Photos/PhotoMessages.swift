@@ -79,27 +79,33 @@ public struct AddPhoto: Message {
     public let photo: Photo
     /// SHA-256 of the file it was made from, lower-case hex.
     public let sourceDigest: String
+    /// Bytes of that file.
+    public let sourceSize: Int64
 
-    public init(photo: Photo, sourceDigest: String) {
+    public init(photo: Photo, sourceDigest: String, sourceSize: Int64) {
         self.photo = photo
         self.sourceDigest = sourceDigest
+        self.sourceSize = sourceSize
     }
 }
 
-/// The photo that was made from a source with this digest, if there is one.
-public struct FindPhotoBySource: Message {
-    public typealias Reply = FoundPhoto
-    public static let method = "photo.findBySource"
+/// The digests of sources of one size, for PhotoImporter: a file whose size no source had cannot be a duplicate, so
+/// most files need not be read twice.
+public struct FindSourceDigests: Message {
+    public typealias Reply = SourceDigests
+    public static let method = "photo.sourceDigests"
     public static let access = Role.service
     public static let kind = MessageKind.read
-    public static let summary = "The photo made from a source with this digest, if any."
-    public let sourceDigest: String
-    public init(sourceDigest: String) { self.sourceDigest = sourceDigest }
+    public static let summary = "The digests of imported sources of one size."
+    /// Bytes.
+    public let sourceSize: Int64
+    public init(sourceSize: Int64) { self.sourceSize = sourceSize }
 }
 
-public struct FoundPhoto: Codable, Sendable {
-    public let photo: Photo?
-    public init(photo: Photo?) { self.photo = photo }
+public struct SourceDigests: Codable, Sendable {
+    /// SHA-256, lower-case hex.
+    public let digests: [String]
+    public init(digests: [String]) { self.digests = digests }
 }
 
 /// Marks photos as favourites, or takes the mark away. All or none. Errors: `not_found`, naming the first id.

@@ -10,8 +10,8 @@ public struct StartSwipeSession: Message {
     public init() {}
 }
 
-/// Writes down one decision; the reply means it is on disk. A second decision about the same photo in the same
-/// session replaces the first. Errors: `not_found` (session, photo); `failed_precondition` where the session is
+/// Writes down one decision; the reply means it is on disk. Of several decisions about one photo the latest counts
+/// when they are applied. Errors: `not_found` (session, photo); `failed_precondition` where the session is
 /// finished, or the photo is no longer the one that was shown.
 public struct RecordSwipe: Message {
     public typealias Reply = PhotoAction
