@@ -225,7 +225,7 @@ struct CommandTests {
         #expect(params["since"]?.stringValue.flatMap(Timestamp.init(rfc3339:)) == LocalDate.startOf("2025-01-01"))
         #expect(stage.results.contains("(12.0 MB, a part of the library):\n/media/b.zip\n"))
         #expect(stage.results.contains("1 photo of the library could not be backed up whole."))
-        #expect(stage.results.contains("IMG_1.jpg  damaged  bytes differ"))
+        #expect(stage.results.contains("damaged  IMG_1.jpg: bytes differ"))
     }
 
     @Test("Status, for a person and for a program")

@@ -43,7 +43,7 @@ struct JobFollowerTests {
         let (interrupts, press) = AsyncStream<Void>.makeStream()
         press.yield()
         let job = try await follower(stage, interrupts: interrupts).run { "import-3f9a2c" }
-        #expect(job?.state == .cancelled)
+        #expect(job?.value.state == .cancelled)
         #expect(stage.params("job.cancel") == ["job": "import-3f9a2c"])
         #expect(stage.methods.count { $0 == "job.cancel" } == 1)
         #expect(stage.messages.contains("Stopping."))
@@ -62,7 +62,7 @@ struct JobFollowerTests {
             await heard.wait()
             return "import-3f9a2c"
         }
-        #expect(job?.state == .cancelled)
+        #expect(job?.value.state == .cancelled)
         #expect(stage.methods.count { $0 == "job.cancel" } == 1)
     }
 
