@@ -91,7 +91,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
-        tests("DatabaseTests", ["Database", "TestSupport"]),
+        tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
         tests("ImagingTests", ["Imaging", "smilepile-image-worker", "CLinux", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(

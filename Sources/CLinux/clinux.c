@@ -100,6 +100,8 @@ int clinux_set_thread_niceness(int niceness) {
     return setpriority(PRIO_PROCESS, (id_t)clinux_thread_id(), niceness);
 }
 
+int clinux_set_thread_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+
 int clinux_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0); }
 
 int clinux_terminal_columns(int descriptor) {

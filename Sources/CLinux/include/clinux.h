@@ -30,6 +30,9 @@ pid_t clinux_thread_id(void);
 /// Niceness (-20…19) of the calling thread alone; Linux keeps it per thread. Returns 0, or -1 with errno set.
 int clinux_set_thread_niceness(int niceness);
 
+/// Names the calling thread, as `top -H` shows it; the kernel keeps the first 15 bytes. Returns 0.
+int clinux_set_thread_name(const char *name);
+
 /// The signal that the kernel sends to this process when its parent ends. Returns 0, or -1 with errno set.
 int clinux_set_parent_death_signal(int signal);
 
