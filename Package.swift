@@ -97,7 +97,7 @@ let package = Package(
         tests(
             "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
-        tests("CommandsTests", ["Commands", "TestSupport"]),
+        tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
         tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
     ]

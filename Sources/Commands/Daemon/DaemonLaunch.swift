@@ -11,6 +11,8 @@ struct DaemonLaunch {
     let library: String?
     let session: Session
     let log: DaemonLog
+    /// The daemon's program; found beside this one or in PATH where it is not given.
+    var program: String?
 
     private enum Event: Sendable {
         case ready
@@ -74,7 +76,7 @@ struct DaemonLaunch {
     // MARK: The process
 
     private func spawn(notify: String) throws -> pid_t {
-        let program = try locate()
+        let program = try program ?? locate()
         var arguments = [program]
         if let library { arguments += ["--library", library] }
         // Always named, so that both programs mean the same one whatever the environment is.
