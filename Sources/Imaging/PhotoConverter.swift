@@ -108,8 +108,11 @@ final class PhotoConverter {
 
     /// Chroma at full size: reduced from what the camera kept, so nothing of its colour is lost a second time.
     private static func full(_ kind: PixelKind) -> PixelKind {
-        if case .ycc = kind { return .ycc(subsampleWidth: 0, subsampleHeight: 0) }
-        return kind
+        switch kind {
+        case .ycc: .ycc(subsampleWidth: 0, subsampleHeight: 0)
+        case .rgb, .deepRGB: .rgb
+        case .grey: .grey
+        }
     }
 }
 
@@ -120,7 +123,7 @@ struct ColourStep {
 
     init(_ decoder: any PictureDecoder) {
         let inks = decoder.inks
-        let found = decoder.metadata.profile.flatMap { ColourTransform(profile: $0, for: inks) }
+        let found = decoder.metadata.profile.flatMap { ColourTransform($0, for: inks) }
         switch inks {
         case .grey, .rgb:
             transform = found

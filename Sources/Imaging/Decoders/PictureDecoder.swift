@@ -24,8 +24,8 @@ func pictureDecoder(_ type: PictureType, _ source: SourceFile) throws(ImagingErr
     case .png: try PNGPicture(source)
     case .gif: try GIFPicture(source)
     case .bmp: try BMPPicture(source)
-    case .webp: throw .unsupported("WebP is not there yet")
-    case .tiff: throw .unsupported("TIFF is not there yet")
-    case .heic, .avif: throw .unsupported("HEIF is not there yet")
+    case .webp: try WebPPicture(source)
+    case .tiff: try TIFFPicture(source)
+    case .heic, .avif: try HEIFPicture(source)
     }
 }

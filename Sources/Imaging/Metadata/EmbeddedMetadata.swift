@@ -3,7 +3,7 @@ import CZlib
 /// What a container carries beside its pixels: an EXIF block (beginning at its TIFF header) and a colour profile.
 struct EmbeddedMetadata {
     var exif: [UInt8]?
-    var profile: [UInt8]?
+    var profile: ColourProfile?
     /// Whether the container has turned the picture already, so that EXIF's orientation must not do it again.
     var isUpright = false
 
@@ -16,8 +16,8 @@ struct EmbeddedMetadata {
         return block.array
     }
 
-    private static func profile(_ bytes: ByteView) -> [UInt8]? {
-        bytes.count >= 128 && bytes.count <= ImageLimits.profileBytes ? bytes.array : nil
+    private static func profile(_ bytes: ByteView) -> ColourProfile? {
+        bytes.count >= 128 && bytes.count <= ImageLimits.profileBytes ? .icc(bytes.array) : nil
     }
 
     /// JPEG: the first APP1 named Exif, and the APP2 parts of a profile in the order of their numbers.
@@ -57,7 +57,7 @@ struct EmbeddedMetadata {
             guard let part = parts[number], assembled.count + part.count <= ImageLimits.profileBytes else { return }
             assembled += part.array
         }
-        if assembled.count >= 128 { profile = assembled }
+        if assembled.count >= 128 { profile = .icc(assembled) }
     }
 
     /// PNG: the chunks eXIf and iCCP, wherever they stand.
@@ -95,19 +95,19 @@ struct EmbeddedMetadata {
         }
     }
 
-    init(exif: [UInt8]? = nil, profile: [UInt8]? = nil, isUpright: Bool = false) {
+    init(exif: [UInt8]? = nil, profile: ColourProfile? = nil, isUpright: Bool = false) {
         self.exif = exif
         self.profile = profile
         self.isUpright = isUpright
     }
 
     /// A deflated profile, or nil where it is broken or inflates past the limit.
-    private static func inflated(_ bytes: ByteView) -> [UInt8]? {
+    private static func inflated(_ bytes: ByteView) -> ColourProfile? {
         var target = [UInt8](repeating: 0, count: min(ImageLimits.profileBytes, max(64 << 10, bytes.count * 8)))
         while true {
             var length = uLong(target.count)
             let status = uncompress(&target, &length, bytes.base, uLong(bytes.count))
-            if status == Z_OK { return length >= 128 ? Array(target[..<Int(length)]) : nil }
+            if status == Z_OK { return length >= 128 ? .icc(Array(target[..<Int(length)])) : nil }
             guard status == Z_BUF_ERROR, target.count < ImageLimits.profileBytes else { return nil }
             target = [UInt8](repeating: 0, count: ImageLimits.profileBytes)
         }

@@ -36,6 +36,16 @@ struct ExifBlock {
         return Orientation(exif: Int(value))
     }
 
+    /// An ASCII tag of the directory that holds what the camera did.
+    func photoText(_ tag: UInt16) -> String? {
+        guard let link = entry(Tag.exifDirectory, in: firstDirectory).flatMap(value),
+            let entry = entry(tag, in: Int(link)), read16(entry + 2) == 2, let count = read32(entry + 4), count > 4,
+            let start = read32(entry + 8).map(Int.init), start < bytes.count
+        else { return nil }
+        let characters = bytes[start..<min(bytes.count, start + min(Int(count), 64))]
+        return String(decoding: characters.prefix { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
+    }
+
     /// Says that the picture is upright and `size` large, and forgets the thumbnail, which shows it as it was.
     mutating func describe(upright size: PixelSize) {
         let main = firstDirectory

@@ -21,7 +21,11 @@ struct ExifFacts {
         let directories = withUnsafeBytes(of: &data.pointee.ifd) { raw in
             Array(raw.bindMemory(to: UnsafeMutablePointer<ExifContent>?.self))
         }
-        takenAt = Self.date(directories)
+        // libexif gives up on a directory whose tags it finds in no order it knows; the date is worth a second look.
+        let walker = ExifBlock(block)
+        takenAt =
+            Self.date { Self.text($0, directories) }
+            ?? Self.date { walker?.photoText(UInt16($0)) }
         location = Self.location(directories, order)
     }
 
@@ -47,14 +51,14 @@ struct ExifFacts {
         return nil
     }
 
-    private static func date(_ directories: Directories) -> ExifDate? {
+    private static func date(_ text: (UInt32) -> String?) -> ExifDate? {
         // DateTimeOriginal, then CreateDate (DateTimeDigitized), each with its own sub-seconds and offset.
-        for (date, fraction, offset) in [(0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012)]
-            as [(UInt32, UInt32, UInt32)]
-        {
-            if let text = text(date, directories),
-                let found = ExifDate(
-                    date: text, fraction: self.text(fraction, directories), offset: self.text(offset, directories))
+        let tags: [(date: UInt32, fraction: UInt32, offset: UInt32)] = [
+            (0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012),
+        ]
+        for tag in tags {
+            if let date = text(tag.date),
+                let found = ExifDate(date: date, fraction: text(tag.fraction), offset: text(tag.offset))
             {
                 return found
             }

@@ -1,5 +1,37 @@
 import CLCMS
 
+/// What an embedded profile can be.
+enum ColourProfile {
+    case icc([UInt8])
+    /// Red, green and blue by their number in ITU-T H.273, as HEIC and AVIF name them; sRGB's curve is taken with
+    /// them, which is how the usual transfers are shown.
+    case primaries(UInt32)
+
+    fileprivate func open() -> cmsHPROFILE? {
+        switch self {
+        // lcms reports to a handler of its own; without one it is silent.
+        case .icc(let bytes): return cmsOpenProfileFromMem(bytes, UInt32(bytes.count))
+        case .primaries(let number):
+            let chromaticities: [Double]
+            switch number {
+            case 9: chromaticities = [0.708, 0.292, 0.170, 0.797, 0.131, 0.046]
+            case 11, 12: chromaticities = [0.680, 0.320, 0.265, 0.690, 0.150, 0.060]
+            default: return nil
+            }
+            var white = cmsCIExyY(x: 0.3127, y: 0.3290, Y: 1)
+            var primaries = cmsCIExyYTRIPLE(
+                Red: cmsCIExyY(x: chromaticities[0], y: chromaticities[1], Y: 1),
+                Green: cmsCIExyY(x: chromaticities[2], y: chromaticities[3], Y: 1),
+                Blue: cmsCIExyY(x: chromaticities[4], y: chromaticities[5], Y: 1))
+            guard let curve = cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
+            else { return nil }
+            defer { cmsFreeToneCurve(curve) }
+            var curves: [OpaquePointer?] = [curve, curve, curve]
+            return cmsCreateRGBProfile(&white, &primaries, &curves)
+        }
+    }
+}
+
 /// From a picture's own colours, as its embedded profile defines them, to sRGB, by lcms2.
 final class ColourTransform {
     enum Inks { case grey, rgb, cmyk, cmykInverted }
@@ -9,9 +41,8 @@ final class ColourTransform {
 
     /// Nil where the profile is broken, of another colour space than `inks`, or says sRGB anyway: then pixels are
     /// taken as sRGB, which is also what other programs do.
-    init?(profile bytes: [UInt8], for inks: Inks) {
-        // lcms reports to a handler of its own; without one it is silent.
-        guard let profile = cmsOpenProfileFromMem(bytes, UInt32(bytes.count)) else { return nil }
+    init?(_ source: ColourProfile, for inks: Inks) {
+        guard let profile = source.open() else { return nil }
         defer { cmsCloseProfile(profile) }
         let space = cmsGetColorSpace(profile)
         let (wanted, format): (cmsColorSpaceSignature, UInt32) =
@@ -23,10 +54,12 @@ final class ColourTransform {
             }
         guard space == wanted, let standard = cmsCreate_sRGBProfile() else { return nil }
         defer { cmsCloseProfile(standard) }
-        // Perceptual, as cameras and print shops mean it; matrix profiles treat all intents alike.
+        // Relative with black scaled to black, as photo programs convert; matrix profiles treat all intents alike,
+        // and the perceptual tables of some sRGB profiles would recolour what needs no change.
         guard
             let handle = cmsCreateTransform(
-                profile, format, standard, clcms_rgb8, UInt32(INTENT_PERCEPTUAL), UInt32(cmsFLAGS_NOCACHE))
+                profile, format, standard, clcms_rgb8, UInt32(INTENT_RELATIVE_COLORIMETRIC),
+                UInt32(cmsFLAGS_NOCACHE | cmsFLAGS_BLACKPOINTCOMPENSATION))
         else { return nil }
         self.handle = handle
         self.inks = inks
@@ -70,7 +103,7 @@ extension PlanarPicture {
         for y in 0..<size.height {
             switch kind {
             case .grey: transform.convert(planes[0].line(y), converted, width)
-            case .rgb:
+            case .rgb, .deepRGB:
                 interleave(line: y, into: pixels)
                 transform.convert(pixels, converted, width)
             case .ycc:

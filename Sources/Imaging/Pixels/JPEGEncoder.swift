@@ -17,6 +17,7 @@ final class EncodedJPEG {
         case .ycc(let width, let height):
             colour = cjpeg_ycc
             sampling = (width, height)
+        case .deepRGB: throw .unsupported("samples that no JPEG has")
         }
         guard
             let handle = cjpeg_encoder_create(

@@ -50,8 +50,8 @@ extension PlanarPicture {
 
     /// Pads one line of plane 0; the one past the end is a copy of the last.
     func padLine(_ index: Int) {
-        guard case .ycc(let subsampleWidth, let subsampleHeight) = kind, subsampleWidth > 0 || subsampleHeight > 0
-        else { return }
+        let chroma = kind.subsampling(ofPlane: 1)
+        guard chroma.width > 0 || chroma.height > 0 else { return }
         let luma = planes[0]
         if index == size.height {
             luma.line(index).update(from: luma.line(index - 1), count: luma.stride)

@@ -6,8 +6,15 @@ enum PixelKind: Equatable {
     /// Full-range BT.601, as in JPEG; chroma smaller than luma by these powers of two, sited at the centre.
     case ycc(subsampleWidth: Int, subsampleHeight: Int)
     case rgb
+    /// RGB in two bytes a sample, of which so many bits are used (9…16); only ever a source.
+    case deepRGB(bits: Int)
 
     var planes: Int { self == .grey ? 1 : 3 }
+
+    var bytesPerSample: Int {
+        if case .deepRGB = self { return 2 }
+        return 1
+    }
 
     func subsampling(ofPlane plane: Int) -> (width: Int, height: Int) {
         guard plane > 0, case .ycc(let width, let height) = self else { return (0, 0) }
@@ -64,7 +71,7 @@ final class PlanarPicture {
             let width = (size.width + (1 << subsampling.width) - 1) >> subsampling.width
             let height = (size.height + (1 << subsampling.height) - 1) >> subsampling.height
             // One line and a column more than the picture, for zimg's even sizes; whole blocks of 32 for libjpeg.
-            let stride = (width + max(padding, 31) + 63) / 64 * 64
+            let stride = ((width + max(padding, 31)) * kind.bytesPerSample + 63) / 64 * 64
             let lines = ringLines.map { max(1, $0 >> subsampling.height) } ?? height + 1 + extraLines
             planes.append(
                 Plane(

@@ -126,6 +126,11 @@ final class Reduction {
         case .rgb:
             format.color_family = ZIMG_COLOR_RGB
             format.matrix_coefficients = ZIMG_MATRIX_RGB
+        case .deepRGB(let bits):
+            format.color_family = ZIMG_COLOR_RGB
+            format.matrix_coefficients = ZIMG_MATRIX_RGB
+            format.pixel_type = ZIMG_PIXEL_WORD
+            format.depth = UInt32(bits)
         case .ycc: format.color_family = ZIMG_COLOR_YUV
         }
         return format
