@@ -12,8 +12,8 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A C library from the system: a module map and, where Swift cannot import a function as it is, a shim header.
-func system(_ name: String, apt: String, pkgConfig: String? = nil) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+func system(_ name: String, apt: String) -> Target {
+    .systemLibrary(name: name, providers: [.apt([apt])])
 }
 
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -39,54 +39,72 @@ let package = Package(
     ],
     targets: [
         // C libraries
-        system("CSQLite", apt: "libsqlite3-dev", pkgConfig: "sqlite3"),
-        system("CGD", apt: "libgd-dev", pkgConfig: "gdlib"),
-        system("CHEIF", apt: "libheif-dev", pkgConfig: "libheif"),
-        system("CExif", apt: "libexif-dev", pkgConfig: "libexif"),
-        system("CLCMS", apt: "liblcms2-dev", pkgConfig: "lcms2"),
-        system("CZimg", apt: "libzimg-dev", pkgConfig: "zimg"),
-        system("CArchive", apt: "libarchive-dev", pkgConfig: "libarchive"),
-        system("CCrypto", apt: "libssl-dev", pkgConfig: "libcrypto"),
-        system("CZlib", apt: "zlib1g-dev", pkgConfig: "zlib"),
-        system("CSystemd", apt: "libsystemd-dev", pkgConfig: "libsystemd"),
+        system("CSQLite", apt: "libsqlite3-dev"),
+        system("CGD", apt: "libgd-dev"),
+        system("CHEIF", apt: "libheif-dev"),
+        system("CExif", apt: "libexif-dev"),
+        system("CLCMS", apt: "liblcms2-dev"),
+        system("CZimg", apt: "libzimg-dev"),
+        system("CTIFF", apt: "libtiff-dev"),
+        system("CWebP", apt: "libwebp-dev"),
+        system("CArchive", apt: "libarchive-dev"),
+        system("CCrypto", apt: "libssl-dev"),
+        system("CZlib", apt: "zlib1g-dev"),
+        system("CSystemd", apt: "libsystemd-dev"),
         .target(
             name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CWorker", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
 
         // Floors
         module("Executors", ["CLinux"]),
         module("ServiceMesh"),
         module("Database", ["Executors", "CSQLite"]),
-        module("Imaging", ["Executors", "CLinux", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CCrypto", "CZlib"]),
+        // The daemon links the pool alone: no parser of hostile files is in its address space, and neither
+        // Foundation nor threads are in the worker's.
+        module("ImageWorkerProtocol"),
+        module(
+            "PhotoConversion",
+            [
+                "ImageWorkerProtocol", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF",
+                "CWebP", "CCrypto", "CZlib",
+            ]),
+        module("Imaging", ["ImageWorkerProtocol", "Executors", "CLinux", "CWorker"]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(
             "LibraryServices",
             ["LibraryModel", "ServiceMesh", "Executors", "Database", "Imaging", "ZipArchive", "CLinux"]),
         module("ControlSocket", ["ServiceMesh", "Executors", "CLinux"]),
+        // A generated album, for a first look, for tests and for measurements
+        module("SampleAlbum", ["CGD"]),
         module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "CLinux"]),
 
         // Programs: wiring only
-        program("smilepiled", ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "CSystemd", "CLinux"]),
+        program(
+            "smilepiled", ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "CSystemd", "CLinux"]),
         program("smilepile", ["Commands"]),
-        program("smilepile-image-worker", path: "Sources/ImageWorker", ["Imaging", "CLinux"]),
+        program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
             "smilepile-bench",
-            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive"]),
+            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum"]),
 
         // Tests mirror Sources
         .target(
             name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
-        tests("DatabaseTests", ["Database", "TestSupport"]),
-        tests("ImagingTests", ["Imaging", "TestSupport"]),
+        tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
+        tests(
+            "ImagingTests",
+            ["Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "CLinux", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
-        tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
+        tests(
+            "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
-        tests("CommandsTests", ["Commands", "TestSupport"]),
-        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
-        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "TestSupport"]),
+        tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
+        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
+        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
     ]
 )

@@ -1,1 +1,4 @@
-print("not built yet")
+import Glibc
+import PhotoConversion
+
+exit(ImageWorker.run())

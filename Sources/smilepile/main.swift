@@ -1,1 +1,4 @@
-print("not built yet")
+import Commands
+import Foundation
+
+exit(await Program().run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -1,0 +1,55 @@
+import ServiceMesh
+
+/// Why a command did not do what was asked. Each case has its exit code and a sentence that says what to do next.
+enum CommandFailure: Error, Equatable {
+    /// Written wrongly: what is wrong, and the command whose usage line helps.
+    case usage(String, command: [String])
+    /// Nothing answers at this socket.
+    case notRunning(socket: String)
+    /// The connection ended before the answer came. What was started may go on.
+    case connectionLost(String)
+    /// The daemon refused or failed.
+    case refused(MeshError)
+    /// Something on this side: a file, a terminal, a process.
+    case local(String)
+
+    var exitCode: ExitCode {
+        switch self {
+        case .usage: .usage
+        case .notRunning: .notRunning
+        case .connectionLost, .local: .failed
+        case .refused(let error): ExitCode(error.status)
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .usage(let message, _), .local(let message): message
+        case .notRunning(let socket):
+            "The daemon is not running (nothing answers at \(socket)). Start it with: smilepile up"
+        case .connectionLost(let what):
+            "The connection to the daemon broke: \(what) What was started may go on; look with: smilepile jobs"
+        case .refused(let error): error.message
+        }
+    }
+
+    /// The same for programs, as `--json` prints it.
+    var json: JSONValue {
+        var error: [String: JSONValue] = ["message": .string(message), "exitCode": .integer(Int64(exitCode.rawValue))]
+        if case .refused(let refused) = self {
+            error["status"] = .string(refused.status.rawValue)
+            if !refused.details.isEmpty { error["details"] = .object(refused.details) }
+        }
+        return .object(["error": .object(error)])
+    }
+
+    /// Any error a command may throw.
+    init(describing error: any Error) {
+        switch error {
+        case let error as CommandFailure: self = error
+        case let error as MeshError: self = .refused(error)
+        case is CancellationError: self = .refused(MeshError(describing: error))
+        default: self = .local("Something went wrong inside: \(error). Please report it.")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import ServiceMesh
+
+/// A connection to the daemon as the commands need it: JSON in, JSON out. The socket's client stands behind it,
+/// a scripted one in tests.
+protocol LibraryConnection: Sendable {
+    /// Sends one request and returns its result as it came.
+    /// - Throws: ``CommandFailure``.
+    func call(_ method: String, params: Data) async throws -> Data
+
+    /// The same for a request that sends notifications before its result. `onUpdate` gets the value of each.
+    func observe(
+        _ method: String, params: Data, onUpdate: @escaping @Sendable (Data) async -> Void
+    ) async throws -> Data
+
+    /// Ends the connection.
+    func close() async
+}
+
+/// A reply as a value, and as it came.
+struct Answer<Value: Sendable>: Sendable {
+    let value: Value
+    let json: Data
+}
+
+extension LibraryConnection {
+    func send<M: Message>(_ message: M) async throws -> Answer<M.Reply> {
+        let json = try await call(M.method, params: JSONText.encode(message))
+        return Answer(value: try Reply.decode(M.Reply.self, from: json, of: M.method), json: json)
+    }
+}
+
+enum Reply {
+    static func decode<Value: Decodable>(_ type: Value.Type, from json: Data, of method: String) throws -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: json)
+        } catch {
+            throw CommandFailure.local(
+                "The daemon's answer to \(method) is not understood. Are the daemon and this program of one version? "
+                    + "Compare: smilepile ping")
+        }
+    }
+}

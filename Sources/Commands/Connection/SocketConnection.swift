@@ -1,0 +1,47 @@
+import ControlSocket
+import Foundation
+
+/// The daemon behind its socket.
+struct SocketConnection: LibraryConnection {
+    private let client: ControlClient
+
+    static func open(_ path: String) throws -> SocketConnection {
+        do {
+            return SocketConnection(client: try ControlClient(path: path))
+        } catch let error as ControlError {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The socket's usual place for these variables; `SMILEPILE_SOCKET` counts.
+    static func defaultPath(_ environment: [String: String]) -> String {
+        ControlAddress.resolve(environment: environment)
+    }
+
+    func call(_ method: String, params: Data) async throws -> Data {
+        try await observe(method, params: params) { _ in }
+    }
+
+    func observe(
+        _ method: String, params: Data, onUpdate: @escaping @Sendable (Data) async -> Void
+    ) async throws -> Data {
+        do {
+            return try await client.observe(method: method, params: params) { await onUpdate($0.value) }
+        } catch let error as ControlError {
+            throw CommandFailure(error)
+        }
+    }
+
+    func close() async { client.close() }
+}
+
+extension CommandFailure {
+    init(_ error: ControlError) {
+        switch error {
+        case .notRunning(let path): self = .notRunning(socket: path)
+        case .closed(let why): self = .connectionLost(why + ".")
+        case .cannotConnect, .alreadyServed, .unusableAddress, .protocolViolation, .system:
+            self = .local(error.description)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import ControlSocket
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+extension CommandTable {
+    static let daemonCommands: [Command] = [
+        Command(
+            words: ["up"], summary: "Start the daemon, and wait until it is ready.",
+            details: "It goes on after this program has ended. Where it runs already, nothing happens.",
+            options: [
+                .value("library", "FOLDER", .folder, help: "The library's folder; the usual place unless given.")
+            ],
+            examples: [
+                Example("smilepile up", "The usual library."),
+                Example("smilepile up --library /srv/photos --socket /tmp/photos.sock", "Another one, beside it."),
+            ]
+        ) { invocation, session in try await up(invocation, session) },
+        Command(
+            words: ["down"], summary: "Stop the daemon, and wait until it has.",
+            details: """
+                Running requests finish. A job is stopped where nothing is left half done.
+                Where no daemon runs, nothing happens.
+                """,
+            examples: [Example("smilepile down", "Until the next 'smilepile up'.")]
+        ) { _, session in try await down(session) },
+        Command(
+            words: ["status"], summary: "Show the library at a glance.",
+            examples: [
+                Example("smilepile status", "Where it is, what it holds."),
+                Example("smilepile status --json", "For a script."),
+            ]
+        ) { _, session in try await status(session) },
+        Command(
+            words: ["ping"], summary: "Ask the daemon for a sign of life.",
+            examples: [Example("smilepile ping", "Does it answer, and how fast?")]
+        ) { _, session in
+            try await session.withLibrary { library in
+                // The first answer pays for this program's own start.
+                _ = try await library.send(Ping())
+                let began = MonotonicClock.now()
+                _ = try await library.send(Ping())
+                let milliseconds = Double(MonotonicClock.now() &- began) / 1_000_000
+                let answer = try await library.send(Hello())
+                session.show(answer) { hello in
+                    let version = PlainText.neutralized(hello.version)
+                    session.console.result(
+                        "smilepiled \(version) (process \(hello.pid)) answered in \(Figures.decimal(milliseconds)) ms.")
+                    if hello.version != LibraryModel.version {
+                        session.console.message("This program is \(LibraryModel.version).")
+                    }
+                }
+                return .done
+            }
+        },
+    ]
+
+    private static func status(_ session: Session) async throws -> ExitCode {
+        try await session.withLibrary { library in
+            let answer = try await library.send(GetLibraryStatus())
+            let jobs = try await library.send(ListJobs()).value.jobs.count { !$0.state.hasEnded }
+            guard !session.wantsJSON else {
+                guard case .object(var members) = try JSONDecoder().decode(JSONValue.self, from: answer.json) else {
+                    throw CommandFailure.local("The daemon's answer to library.status is not an object.")
+                }
+                members["runningJobs"] = .integer(Int64(jobs))
+                try session.show(json: .object(members))
+                return .done
+            }
+            let status = answer.value
+            var sheet = FactSheet()
+            sheet.add("Library", status.path)
+            sheet.add("Photos", "\(status.photos), \(Figures.size(status.photoBytes))")
+            sheet.add("Favourites", String(status.favorites))
+            sheet.add("Categories", String(status.categories))
+            sheet.add("In the trash", String(status.trashed))
+            sheet.add("Free space", Figures.size(status.freeBytes))
+            sheet.add("Last backup", status.lastBackupDate.map(LocalDate.text) ?? "never")
+            sheet.add("Jobs running", String(jobs))
+            sheet.add("Daemon", "version \(status.version), process \(status.pid), \(session.socketPath)")
+            let workers = status.imageWorkers
+            if workers.crashed + workers.timedOut > 0 {
+                sheet.add(
+                    "Image workers",
+                    "\(workers.started) started, \(workers.crashed) crashed, \(workers.timedOut) ran out of time")
+            }
+            session.console.show(sheet)
+            return .done
+        }
+    }
+
+    private static func up(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+        let wanted = invocation.value("library").map(session.absolute)
+        if let running = try await greeting(session) {
+            if let wanted, canonical(wanted) != canonical(running.library) {
+                throw CommandFailure.local(
+                    "The daemon at \(session.socketPath) keeps another library: \(running.library). "
+                        + "Stop it with 'smilepile down', or choose another socket with --socket.")
+            }
+            return try announce(running, log: nil, session)
+        }
+        let log = try DaemonLog.open(environment: session.environment)
+        let launch = DaemonLaunch(library: wanted, session: session, log: log)
+        do {
+            try await launch.untilReady()
+        } catch {
+            // Somebody else's daemon may have been the faster one to take the socket.
+            guard let running = try await greeting(session), wanted == nil else { throw error }
+            return try announce(running, log: nil, session)
+        }
+        guard let running = try await greeting(session) else {
+            throw CommandFailure.local("The daemon said that it is ready, but does not answer. Look into \(log.path).")
+        }
+        return try announce(running, log: log.path, session)
+    }
+
+    private static func greeting(_ session: Session) async throws -> HelloReply? {
+        do {
+            return try await session.withLibrary { try await $0.send(Hello()).value }
+        } catch CommandFailure.notRunning {
+            return nil
+        }
+    }
+
+    /// The same folder may be named through links.
+    private static func canonical(_ path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    }
+
+    private static func announce(_ running: HelloReply, log: String?, _ session: Session) throws -> ExitCode {
+        if session.wantsJSON {
+            var members: [String: JSONValue] = [
+                "pid": .integer(Int64(running.pid)), "library": .string(running.library),
+                "socket": .string(session.socketPath), "started": .bool(log != nil),
+            ]
+            if let log { members["log"] = .string(log) }
+            try session.show(json: .object(members))
+            return .done
+        }
+        session.console.message(log == nil ? "The daemon is running already." : "The daemon is running.")
+        var sheet = FactSheet()
+        sheet.add("Library", running.library)
+        sheet.add("Socket", session.socketPath)
+        sheet.add("Process", String(running.pid))
+        sheet.add("Log", log)
+        session.console.show(sheet)
+        return .done
+    }
+
+    private static func down(_ session: Session) async throws -> ExitCode {
+        let running: HelloReply
+        do {
+            running = try await session.withLibrary { library in
+                let hello = try await library.send(Hello()).value
+                let watch = try DaemonWatch(socket: session.socketPath, pid: hello.pid)
+                try watch.askToStop()
+                session.console.message("Stopping the daemon (process \(hello.pid)).")
+                await watch.untilGone()
+                return hello
+            }
+        } catch CommandFailure.notRunning {
+            if session.wantsJSON { try session.show(json: ["stopped": false]) }
+            session.console.message("The daemon is not running.")
+            return .done
+        }
+        if session.wantsJSON {
+            try session.show(json: ["stopped": true, "pid": .integer(Int64(running.pid))])
+        } else {
+            session.console.result("The daemon has stopped.")
+        }
+        return .done
+    }
+}

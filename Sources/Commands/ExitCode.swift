@@ -1,0 +1,50 @@
+import ServiceMesh
+
+/// How the program ends, for scripts (CONTROL.md, Command line).
+public enum ExitCode: Int32, Sendable, CaseIterable {
+    case done = 0
+    case failed = 1
+    case usage = 2
+    /// Nothing answers at the socket.
+    case notRunning = 3
+    /// Busy, or the deadline passed: the same again later may succeed.
+    case busy = 4
+    /// Done, but something was skipped or damaged; the receipt tells what.
+    case doneWithProblems = 5
+    /// Stopped by Ctrl-C, or by a cancel from elsewhere.
+    case cancelled = 130
+
+    /// The only place where a status of the mesh becomes an exit code.
+    init(_ status: MeshStatus) {
+        switch status {
+        case .resourceExhausted, .unavailable, .deadlineExceeded: self = .busy
+        case .cancelled: self = .cancelled
+        case .invalidArgument, .notFound, .alreadyExists, .failedPrecondition, .permissionDenied, .unauthenticated,
+            .dataLoss, .internal, .unimplemented:
+            self = .failed
+        }
+    }
+
+    /// How a job that has ended, or one that is only looked at, counts.
+    init(_ job: JobSnapshot) {
+        switch job.state {
+        case .running: self = .done
+        case .finished: self = job.needsAttention ? .doneWithProblems : .done
+        case .failed: self = job.error.map { ExitCode($0.status) } ?? .failed
+        case .cancelled: self = .cancelled
+        }
+    }
+
+    /// What help says of it.
+    var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failed: "failed"
+        case .usage: "the command was not written correctly"
+        case .notRunning: "the daemon is not running"
+        case .busy: "busy, or the deadline passed; try again"
+        case .doneWithProblems: "done, but something was skipped or damaged"
+        case .cancelled: "cancelled"
+        }
+    }
+}

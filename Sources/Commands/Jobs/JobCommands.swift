@@ -1,0 +1,107 @@
+import Foundation
+import ServiceMesh
+
+extension CommandTable {
+    private static let job = Operand("JOB", help: "The job's id, as 'smilepile jobs' shows it.")
+    static let verbose = Option.flag("verbose", help: "Show a line for every file, not only those with problems.")
+    static let detach = Option.flag("detach", help: "Start the job, print its id, and leave it running.")
+
+    static let jobCommands: [Command] = [
+        Command(
+            words: ["jobs", "list"], summary: "Show what runs, and what ended within the last hour.",
+            examples: [
+                Example("smilepile jobs", "What is going on?"),
+                Example("smilepile jobs --json", "The same for a script."),
+            ], isDefaultOfGroup: true
+        ) { _, session in
+            try await session.withLibrary { library in
+                let answer = try await library.send(ListJobs())
+                session.show(answer) { showJobs($0.jobs, session) }
+                return .done
+            }
+        },
+        Command(
+            words: ["jobs", "show"], summary: "Show one job, and its receipt once it has ended.",
+            details: "The exit code is the job's own: 5 where something was skipped or damaged.",
+            operands: [job], options: [verbose],
+            examples: [
+                Example("smilepile jobs show import-3f9a2c", "How did it end?"),
+                Example("smilepile jobs show import-3f9a2c --verbose", "What became of every file?"),
+            ]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let id = invocation.operand("JOB") ?? ""
+                let snapshot = try await library.send(GetJob(job: id))
+                return try await JobReport(
+                    session: session, library: library, isVerbose: invocation.has("verbose")
+                ).show(snapshot)
+            }
+        },
+        Command(
+            words: ["jobs", "watch"], summary: "Follow a running job to its end.",
+            details: "Ctrl-C stops watching; the job goes on.", operands: [job], options: [verbose],
+            examples: [Example("smilepile jobs watch import-3f9a2c", "Come back to an import that was detached.")]
+        ) { invocation, session in
+            let id = invocation.operand("JOB") ?? ""
+            return try await session.withLibrary { library in
+                let follower = JobFollower(session: session, library: library, cancelsOnInterrupt: false)
+                guard let snapshot = try await follower.run({ id }) else { return .cancelled }
+                return try await JobReport(
+                    session: session, library: library, isVerbose: invocation.has("verbose")
+                ).show(snapshot)
+            }
+        },
+        Command(
+            words: ["jobs", "cancel"], summary: "Ask a job to stop.",
+            details: "What it did stays done, and stands in its receipt.", operands: [job],
+            examples: [Example("smilepile jobs cancel import-3f9a2c", "Stop an import.")]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let answer = try await library.send(CancelJob(job: invocation.operand("JOB") ?? ""))
+                session.show(answer) { job in
+                    session.console.result(
+                        job.state.hasEnded
+                            ? "Job \(job.id) had ended already (\(job.state.rawValue))."
+                            : "Job \(job.id) was asked to stop. See how it ends: smilepile jobs watch \(job.id)")
+                }
+                return .done
+            }
+        },
+    ]
+
+    private static func showJobs(_ jobs: [JobSnapshot], _ session: Session) {
+        guard !jobs.isEmpty else { return session.console.message("No jobs.") }
+        var table = Table(
+            .init(heading: "JOB"), .init(heading: "STATE"), .init(heading: "STARTED"),
+            .init(heading: "PROGRESS", shrinks: true))
+        for job in jobs {
+            let progress =
+                job.state == .running
+                ? [job.progress.phase, ProgressLine.counts(job.progress)].compactMap { $0 }.joined(separator: " ")
+                : job.error?.message
+                    ?? job.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+            let state = job.state.rawValue + (job.needsAttention ? ", with problems" : "")
+            table.add([job.id, state, LocalDate.text(job.startedAt), progress])
+        }
+        session.console.show(table)
+    }
+
+    /// Starts a job by `message` and sees it through to its receipt, or leaves it running with `--detach`.
+    static func conduct<M: Message>(
+        _ message: M, _ invocation: Invocation, _ session: Session, _ library: any LibraryConnection
+    ) async throws -> ExitCode where M.Reply == JobStarted {
+        if invocation.has("detach") {
+            let answer = try await library.send(message)
+            session.show(answer) { started in
+                session.console.result(started.job)
+                session.console.message("It runs in the daemon. Watch it with: smilepile jobs watch \(started.job)")
+            }
+            return .done
+        }
+        let follower = JobFollower(session: session, library: library, cancelsOnInterrupt: true)
+        guard let job = try await follower.run({ try await library.send(message).value.job }) else {
+            return .cancelled
+        }
+        return try await JobReport(session: session, library: library, isVerbose: invocation.has("verbose")).show(job)
+    }
+}

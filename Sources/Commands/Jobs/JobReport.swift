@@ -1,0 +1,178 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// What a job did, for a person or a program, once it has ended.
+struct JobReport {
+    /// Lines that say only that a file was not reached; more of them would bury the others.
+    private static let shownNotDone = 10
+    /// The most that one page may have.
+    private static let page = 1000
+
+    let session: Session
+    let library: any LibraryConnection
+    let isVerbose: Bool
+
+    private var console: Console { session.console }
+
+    /// Prints the report and says how the job counts.
+    func show(_ job: Answer<JobSnapshot>) async throws -> ExitCode {
+        if session.wantsJSON {
+            try await showJSON(job)
+        } else {
+            try await showReceipt(job.value)
+        }
+        return ExitCode(job.value)
+    }
+
+    // MARK: For programs
+
+    private func showJSON(_ job: Answer<JobSnapshot>) async throws {
+        var lines: [JSONValue] = []
+        try await eachPage(of: job.value) { page in lines += page.map(Self.json) }
+        // From what came and not from the snapshot, which knows only the members of this version.
+        guard case .object(var members) = try Reply.decode(JSONValue.self, from: job.json, of: job.value.method) else {
+            return
+        }
+        members["lines"] = .array(lines)
+        try session.show(json: .object(members))
+    }
+
+    private static func json(_ line: ReceiptLine) -> JSONValue {
+        var members: [String: JSONValue] = ["item": .string(line.item), "outcome": .string(line.outcome)]
+        if let detail = line.detail { members["detail"] = .string(detail) }
+        return .object(members)
+    }
+
+    // MARK: For people
+
+    private func showReceipt(_ job: JobSnapshot) async throws {
+        for line in try await headline(job) { console.result(line) }
+        if job.outcomes.values.reduce(0, +) > 0 {
+            var counts = Table(.init(heading: "OUTCOME"), .init(heading: "FILES", isNumeric: true))
+            for (outcome, count) in job.outcomes.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                counts.add([outcome, String(count)])
+            }
+            console.show(counts)
+            try await showLines(job)
+        }
+        if let error = job.error {
+            console.message(console.messageStyle.red("smilepile: ") + PlainText.neutralized(error.message))
+        }
+    }
+
+    /// One line for each file. Not a table: cutting a path or a reason to the terminal's width would take away what
+    /// the line is for, and the longest path would push every reason far to the right.
+    private func showLines(_ job: JobSnapshot) async throws {
+        let width = job.outcomes.keys.map(TextWidth.of).max() ?? 0
+        var lines: [String] = []
+        var notDone = 0
+        try await eachPage(of: job) { page in
+            for line in page {
+                let outcome = ImportOutcome(rawValue: line.outcome)
+                if outcome == .cancelled { notDone += 1 }
+                let isShown =
+                    isVerbose || (outcome?.needsAttention ?? true)
+                    || (outcome == .cancelled && notDone <= Self.shownNotDone)
+                guard isShown else { continue }
+                let what = TextWidth.padded(PlainText.neutralized(line.outcome), to: width)
+                let why = line.detail.map { ": " + PlainText.neutralized($0) } ?? ""
+                lines.append(what + "  " + PlainText.neutralized(line.item) + why)
+            }
+        }
+        if !lines.isEmpty { console.result([""] + lines) }
+        if !isVerbose, notDone > Self.shownNotDone {
+            console.result(
+                "… and \(notDone - Self.shownNotDone) more not done; all of them: smilepile jobs show \(job.id) --verbose"
+            )
+        }
+    }
+
+    private func headline(_ job: JobSnapshot) async throws -> [String] {
+        guard let json = try job.receipt.map({ try JSONText.encode($0) }) else {
+            switch job.state {
+            case .running: return ["Job \(job.id) is running: \(PlainText.neutralized(job.progress.phase))."]
+            case .failed: return []
+            case .cancelled: return ["Job \(job.id) was cancelled."]
+            case .finished: return ["Job \(job.id) has finished."]
+            }
+        }
+        let decoder = JSONDecoder()
+        switch job.method {
+        case ImportPhotos.method: return try await describe(decoder.decode(ImportReceipt.self, from: json))
+        case CreateBackup.method: return describe(try decoder.decode(BackupReceipt.self, from: json))
+        case VerifyBackup.method: return describe(try decoder.decode(VerificationReceipt.self, from: json))
+        case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json))
+        default: return [PlainText.neutralized(String(decoding: json, as: UTF8.self))]
+        }
+    }
+
+    private func describe(_ receipt: ImportReceipt) async throws -> [String] {
+        let status = try await library.send(GetLibraryStatus()).value
+        let category = try await library.send(ListCategories()).value.categories.first { $0.id == receipt.categoryId }
+        let place = PlainText.neutralized(category?.displayName ?? "category \(receipt.categoryId)")
+        let count = "\(receipt.imported) of \(Figures.count(receipt.files, "file"))"
+        return [
+            ending(receipt.ending)
+                + (receipt.isDryRun
+                    ? "Would import \(count) into \(place). Nothing was stored."
+                    : "Imported \(count) into \(place), in \(PlainText.neutralized(status.path)).")
+        ]
+    }
+
+    private func describe(_ receipt: BackupReceipt) -> [String] {
+        guard receipt.ending != .cancelled else { return ["Cancelled. No backup was left behind."] }
+        var lines = [
+            "Backed up \(Figures.count(receipt.photos, "photo")) in "
+                + "\(Figures.count(receipt.categories, "category", "categories")), read back and verified "
+                + "(\(Figures.size(receipt.bytes))\(receipt.isPartial ? ", a part of the library" : "")):",
+            PlainText.neutralized(receipt.path),
+        ]
+        if receipt.damaged > 0 {
+            lines.append(
+                console.style.yellow(
+                    "\(Figures.count(receipt.damaged, "photo")) of the library could not be backed up whole."))
+        }
+        return lines
+    }
+
+    private func describe(_ receipt: VerificationReceipt) -> [String] {
+        let backup = receipt.backup
+        return [
+            ending(receipt.ending)
+                + (receipt.ending == .cancelled ? "Not all was checked: " : "Every byte is as it should be: ")
+                + "\(Figures.count(receipt.entries, "entry", "entries")), \(Figures.size(receipt.bytes)), "
+                + "\(Figures.count(backup.photoCount, "photo")) of \(LocalDate.text(backup.timestamp))."
+        ]
+    }
+
+    private func describe(_ receipt: RestoreReceipt) -> [String] {
+        let isPreview = receipt.isDryRun
+        var sheet = FactSheet()
+        sheet.add("Categories added", String(receipt.categoriesAdded))
+        sheet.add("Photos added", String(receipt.photosAdded))
+        sheet.add("Photos kept", String(receipt.photosKept))
+        if receipt.mode == .replace { sheet.add("Photos removed", String(receipt.photosRemoved)) }
+        sheet.add("Reviews added", String(receipt.swipeSessionsAdded))
+        let verb = receipt.mode == .merge ? "merge" : "replace the library by"
+        let done = receipt.mode == .merge ? "Merged" : "Replaced the library by"
+        return [
+            ending(receipt.ending)
+                + (isPreview ? "Would \(verb)" : receipt.ending == .cancelled ? "Did not \(verb)" : done)
+                + " the backup of \(LocalDate.text(receipt.backup.timestamp))."
+                + (isPreview ? " Nothing was changed." : "")
+        ] + sheet.lines(style: console.style)
+    }
+
+    private func ending(_ ending: JobEnding) -> String { ending == .cancelled ? "Cancelled. " : "" }
+
+    private func eachPage(of job: JobSnapshot, _ body: ([ReceiptLine]) -> Void) async throws {
+        var after: Int? = 0
+        while let from = after {
+            let page = try await library.send(GetJobReceipt(job: job.id, after: from, limit: Self.page)).value
+            body(page.lines)
+            // A page that does not go on would be asked for for ever.
+            after = page.next.flatMap { $0 > from ? $0 : nil }
+        }
+    }
+}

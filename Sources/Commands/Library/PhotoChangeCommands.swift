@@ -1,0 +1,121 @@
+import LibraryModel
+import ServiceMesh
+
+extension CommandTable {
+    static let photoChangeCommands: [Command] = [
+        Command(
+            words: ["photos", "favorite"], summary: "Mark photos as favourites.", operands: [photos],
+            examples: [Example("smilepile photos favorite 12 13", "Two at once.")]
+        ) { invocation, session in try await setFavorite(true, invocation, session) },
+        Command(
+            words: ["photos", "unfavorite"], summary: "Take the favourite mark away.", operands: [photos],
+            examples: [Example("smilepile photos unfavorite 12", "One photo.")]
+        ) { invocation, session in try await setFavorite(false, invocation, session) },
+        Command(
+            words: ["photos", "move"], summary: "Move photos to another category.", operands: [photos],
+            options: [.value("to", "NAME", .category, isRequired: true, help: "The category, by name or id.")],
+            examples: [Example("smilepile photos move 12 13 --to Holidays", "Two photos, one new place.")]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let category = try await library.category(named: invocation.value("to") ?? "")
+                let ids = try await library.photoIDs(named: invocation.operandValues("PHOTO"))
+                let answer = try await library.send(MovePhotos(ids: ids, categoryId: category.id))
+                session.show(answer) { changed in
+                    let place = PlainText.neutralized(category.displayName)
+                    session.console.result("\(Figures.count(changed.count, "photo")) moved to \(place).")
+                }
+                return .done
+            }
+        },
+        Command(
+            words: ["photos", "caption"], summary: "Write a photo's caption, or remove it.",
+            details: """
+                Captions are searched and shown. What says something about a child does not belong there.
+                """,
+            operands: [photo, Operand("TEXT", .text, .optional, help: "The caption; put it in quotes.")],
+            options: [.flag("remove", help: "Remove the caption.")],
+            examples: [
+                Example("smilepile photos caption 12 'First day at the sea'", "Write one."),
+                Example("smilepile photos caption 12 --remove", "Remove it."),
+            ]
+        ) { invocation, session in
+            let text = invocation.operand("TEXT")
+            guard (text == nil) == invocation.has("remove") else {
+                throw invocation.usageError("Give a TEXT, or --remove.")
+            }
+            return try await session.withLibrary { library in
+                let ids = try await library.photoIDs(named: [invocation.operand("PHOTO") ?? ""])
+                let answer = try await library.send(SetCaption(id: ids[0], caption: text))
+                session.show(answer) { photo in
+                    let now = photo.caption.map { "is now: " + PlainText.neutralized($0) } ?? "was removed."
+                    session.console.result("The caption of photo \(photo.id) \(now)")
+                }
+                return .done
+            }
+        },
+        Command(
+            words: ["photos", "delete"], summary: "Put photos into the trash.",
+            details: "They can be restored for 30 days: smilepile trash restore.", operands: [photos],
+            examples: [Example("smilepile photos delete 12 13", "Two at once.")]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let ids = try await library.photoIDs(named: invocation.operandValues("PHOTO"))
+                let answer = try await library.send(DeletePhotos(ids: ids))
+                session.show(answer) { changed in
+                    session.console.result("\(Figures.count(changed.count, "photo")) went to the trash.")
+                    let again = ids.map(String.init).joined(separator: " ")
+                    session.console.message("Undo it with: smilepile trash restore \(again)")
+                }
+                return .done
+            }
+        },
+        Command(
+            words: ["photos", "restore"], summary: "Take photos out of the trash.",
+            details: "The same as 'smilepile trash restore'.",
+            operands: [Operand("PHOTO", .number(1...Int64.max), .oneOrMore, help: "Their numbers.")],
+            examples: [Example("smilepile photos restore 12", "Back into its category.")]
+        ) { invocation, session in try await restore(invocation, session) },
+        Command(
+            words: ["photos", "forget"], summary: "Take photos out of the library and leave their files.",
+            details: "The files stay where they are, and are named. There is no way back but importing them.",
+            operands: [photos],
+            examples: [Example("smilepile photos forget 12", "Where is its file?")]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let folder = try await library.send(GetLibraryStatus()).value.path
+                let ids = try await library.photoIDs(named: invocation.operandValues("PHOTO"))
+                let answer = try await library.send(ForgetPhotos(ids: ids))
+                session.show(answer) { forgotten in
+                    for path in forgotten.paths {
+                        session.console.result(PlainText.neutralized(folder + "/" + path))
+                    }
+                }
+                return .done
+            }
+        },
+    ]
+
+    private static func setFavorite(
+        _ isFavorite: Bool, _ invocation: Invocation, _ session: Session
+    ) async throws -> ExitCode {
+        try await session.withLibrary { library in
+            let ids = try await library.photoIDs(named: invocation.operandValues("PHOTO"))
+            let answer = try await library.send(SetFavorite(ids: ids, isFavorite: isFavorite))
+            session.show(answer) { changed in
+                session.console.result("\(Figures.count(changed.count, "photo")) changed.")
+            }
+            return .done
+        }
+    }
+
+    static func restore(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+        try await session.withLibrary { library in
+            let ids = invocation.operandValues("PHOTO").compactMap { Int64($0) }
+            let answer = try await library.send(RestorePhotos(ids: ids))
+            session.show(answer) { changed in
+                session.console.result("\(Figures.count(changed.count, "photo")) restored.")
+            }
+            return .done
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+extension CommandTable {
+    static let photo = Operand("PHOTO", help: "Its number, or its uuid.")
+    static let photos = Operand("PHOTO", .text, .oneOrMore, help: "Their numbers or uuids.")
+
+    private static let filters: [Option] = [
+        .value("category", "NAME", .category, help: "Only of this category."),
+        .value("from", "DATE", .date, help: "Only from this day on."),
+        .value("to", "DATE", .date, help: "Only up to this day, the day included."),
+        .flag("favorites", help: "Only favourites."),
+    ]
+
+    static let paging: [Option] = [
+        .value("limit", "NUMBER", .number(1...1000), help: "How many at most; 100 unless given."),
+        .value("after", "CURSOR", .text, help: "Where the page before ended, as it said."),
+    ]
+
+    static let photoCommands: [Command] = [
+        Command(
+            words: ["photos", "list"], summary: "Show photos, the newest first.",
+            details:
+                "A photo's date is the day it was taken, else the day it was added. Days are those of this machine.",
+            options: filters + paging,
+            examples: [
+                Example("smilepile photos", "The latest hundred."),
+                Example("smilepile photos list --category Family --favorites", "The favourites of a category."),
+                Example("smilepile photos list --from 2025-06-01 --to 2025-06-30", "One month."),
+            ], isDefaultOfGroup: true
+        ) { invocation, session in try await search(nil, invocation, session) },
+        Command(
+            words: ["photos", "search"], summary: "Find photos by a text in name, caption or path.",
+            details: "Upper and lower case, and accents, make no difference. Every other character means itself.",
+            operands: [Operand("TEXT", help: "What to look for.")], options: filters + paging,
+            examples: [
+                Example("smilepile photos search beach", "Everything with 'beach' in it."),
+                Example("smilepile photos search été --category Family --limit 10", "Ten at most, of one category."),
+            ]
+        ) { invocation, session in try await search(invocation.operand("TEXT"), invocation, session) },
+        Command(
+            words: ["photos", "show"], summary: "Show all that is known about a photo.", operands: [photo],
+            examples: [
+                Example("smilepile photos show 12", "By its number."),
+                Example("smilepile photos show 12 --json", "For a script."),
+            ]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let answer = try await library.photo(named: invocation.operand("PHOTO") ?? "")
+                guard !session.wantsJSON else {
+                    session.show(json: answer.json)
+                    return .done
+                }
+                let folder = try await library.send(GetLibraryStatus()).value.path
+                let categories = try await library.send(ListCategories()).value.categories
+                show(answer.value, folder, categories, session)
+                return .done
+            }
+        },
+        Command(
+            words: ["photos", "export"], summary: "Copy photos out of the library, as they are stored.",
+            details: "Files that are there already are not overwritten: they are named, and the exit code is 5.",
+            operands: [photos],
+            options: [.value("to", "FOLDER", .folder, help: "Where to; the current folder unless given.")],
+            examples: [Example("smilepile photos export 12 13 --to ~/Desktop/beach", "Two photos, into a folder.")]
+        ) { invocation, session in try await PhotoExport(session: session).run(invocation) },
+    ]
+
+    private static func search(
+        _ text: String?, _ invocation: Invocation, _ session: Session
+    ) async throws -> ExitCode {
+        try await session.withLibrary { library in
+            let needsNames = invocation.has("category") || !session.wantsJSON
+            let categories = needsNames ? try await library.send(ListCategories()).value.categories : []
+            var category: Int64?
+            if let name = invocation.value("category") { category = try await library.category(named: name).id }
+            let answer = try await library.send(
+                SearchPhotos(
+                    text: text, categoryId: category, from: invocation.from("from"), to: invocation.through("to"),
+                    favoritesOnly: invocation.has("favorites") ? true : nil, limit: invocation.number("limit"),
+                    after: invocation.value("after")))
+            session.show(answer) { page in
+                show(page.photos, categories, session)
+                if let next = page.next {
+                    session.console.message("There are more: repeat with --after \(PlainText.neutralized(next))")
+                }
+            }
+            return .done
+        }
+    }
+
+    private static func show(_ photos: [Photo], _ categories: [Category], _ session: Session) {
+        guard !photos.isEmpty else { return session.console.message("No photos.") }
+        let names = Dictionary(categories.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
+        var table = Table(
+            .init(heading: "ID", isNumeric: true), .init(heading: "DATE"), .init(heading: "NAME", shrinks: true),
+            .init(heading: "CATEGORY", shrinks: true), .init(heading: "PIXELS", isNumeric: true),
+            .init(heading: "SIZE", isNumeric: true), .init(heading: "♥"), .init(heading: "CAPTION", shrinks: true))
+        for photo in photos {
+            table.add([
+                String(photo.id), LocalDate.text(photo.shownAt), photo.displayName,
+                names[photo.categoryId] ?? String(photo.categoryId), "\(photo.width)×\(photo.height)",
+                Figures.size(photo.fileSize), photo.isFavorite ? "♥" : "", photo.caption ?? "",
+            ])
+        }
+        session.console.show(table)
+    }
+
+    private static func show(_ photo: Photo, _ folder: String, _ categories: [Category], _ session: Session) {
+        var sheet = FactSheet()
+        sheet.add("Photo", String(photo.id))
+        sheet.add("Name", photo.displayName)
+        sheet.add("Caption", photo.caption)
+        sheet.add("Category", categories.first { $0.id == photo.categoryId }?.displayName ?? String(photo.categoryId))
+        sheet.add("Favourite", photo.isFavorite ? "yes" : "no")
+        sheet.add("Taken", photo.takenAt.map(LocalDate.text))
+        sheet.add("Added", LocalDate.text(photo.createdAt))
+        sheet.add("Pixels", "\(photo.width)×\(photo.height)")
+        sheet.add("Size", Figures.size(photo.fileSize))
+        sheet.add("Kind", photo.mediaType)
+        sheet.add("File", folder + "/" + photo.path)
+        sheet.add("UUID", photo.uuid)
+        sheet.add("SHA-256", photo.contentDigest)
+        session.console.show(sheet)
+    }
+}

@@ -1,0 +1,100 @@
+import CLinux
+import Foundation
+import Synchronization
+
+/// Where a command's words go: results to one side, messages to the other, and what each side is.
+final class Console: Sendable {
+    /// What stands behind a stream.
+    struct Side: Sendable {
+        /// A terminal that understands escape sequences.
+        let isTerminal: Bool
+        /// Its width now, or nil where there is none.
+        let columns: @Sendable () -> Int?
+        let write: @Sendable (String) -> Void
+
+        init(isTerminal: Bool, columns: @escaping @Sendable () -> Int?, write: @escaping @Sendable (String) -> Void) {
+            self.isTerminal = isTerminal
+            self.columns = columns
+            self.write = write
+        }
+    }
+
+    let results: Side
+    let messages: Side
+    let style: Style
+    let messageStyle: Style
+    /// Asks a person and returns the line they type; nil where nobody is there to ask.
+    let ask: @Sendable (String) async -> String?
+
+    init(
+        results: Side, messages: Side, environment: [String: String],
+        ask: @escaping @Sendable (String) async -> String? = { _ in nil }
+    ) {
+        self.results = results
+        self.messages = messages
+        // https://no-color.org: present and not empty, whatever its value.
+        let mayColour = (environment["NO_COLOR"] ?? "").isEmpty
+        style = Style(isOn: results.isTerminal && mayColour)
+        messageStyle = Style(isOn: messages.isTerminal && mayColour)
+        self.ask = ask
+    }
+
+    func result(_ line: String) { results.write(line + "\n") }
+
+    func result(_ lines: [String]) {
+        if !lines.isEmpty { results.write(lines.joined(separator: "\n") + "\n") }
+    }
+
+    func message(_ line: String) { messages.write(line + "\n") }
+
+    func show(_ table: Table) { result(table.lines(width: results.columns(), style: style)) }
+
+    func show(_ sheet: FactSheet) { result(sheet.lines(style: style)) }
+
+    /// The process's own streams.
+    static func standard(environment: [String: String]) -> Console {
+        let isDumb = environment["TERM"] == "dumb"
+        func side(_ descriptor: Int32) -> Side {
+            let isTerminal = isatty(descriptor) == 1
+            return Side(
+                isTerminal: isTerminal && !isDumb,
+                columns: {
+                    let columns = Int(clinux_terminal_columns(descriptor))
+                    return isTerminal && columns > 0 ? columns : nil
+                },
+                write: { writeAll($0, to: descriptor) })
+        }
+        return Console(results: side(1), messages: side(2), environment: environment) { question in
+            guard isatty(0) == 1 else { return nil }
+            writeAll(question, to: 2)
+            return await withCheckedContinuation { continuation in
+                // A person may take a minute; the cooperative pool has as many threads as the machine has cores.
+                Thread { continuation.resume(returning: readLine() ?? "") }.start()
+            }
+        }
+    }
+
+    /// Writes everything; a reader that has gone away ends the process by SIGPIPE, as for any filter.
+    private static func writeAll(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+}
+
+/// Colours and weights, or nothing where they are off.
+struct Style: Sendable {
+    let isOn: Bool
+
+    func bold(_ text: String) -> String { wrap(text, "1") }
+    func dim(_ text: String) -> String { wrap(text, "2") }
+    func red(_ text: String) -> String { wrap(text, "31") }
+    func green(_ text: String) -> String { wrap(text, "32") }
+    func yellow(_ text: String) -> String { wrap(text, "33") }
+
+    private func wrap(_ text: String, _ code: String) -> String { isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import ServiceMesh
+
+/// `smilepile`, the command line of a SmilePile library (CONTROL.md, Command line).
+///
+/// A command is one row of ``CommandTable``: its words, operands, options, examples, and what it does. From that
+/// table come parsing (`Syntax`), help (`Help`) and shell completions (`Completions`). A command speaks to the
+/// daemon through ``LibraryConnection``, writes results and messages to a ``Console``, and ends with an
+/// ``ExitCode``. What the daemon or a file says passes ``PlainText`` before a person sees it.
+public struct Program: Sendable {
+    private let environment: [String: String]
+    private let currentFolder: String
+    private let console: Console
+    private let connect: @Sendable (String) async throws -> any LibraryConnection
+
+    /// The program in the process's own surroundings.
+    public init() {
+        let environment = ProcessInfo.processInfo.environment
+        self.init(
+            environment: environment, currentFolder: FileManager.default.currentDirectoryPath,
+            console: .standard(environment: environment), connect: { try SocketConnection.open($0) })
+    }
+
+    init(
+        environment: [String: String], currentFolder: String, console: Console,
+        connect: @escaping @Sendable (String) async throws -> any LibraryConnection
+    ) {
+        self.environment = environment
+        self.currentFolder = currentFolder
+        self.console = console
+        self.connect = connect
+    }
+
+    /// Does what the arguments ask for, the program's name not among them.
+    public func run(_ arguments: [String]) async -> ExitCode {
+        do {
+            switch try Parser(commands: CommandTable.all).parse(arguments) {
+            case .help(let words):
+                console.result(HelpText.page(for: words, style: console.style))
+                return .done
+            case .version:
+                console.result(CommandTable.versionLine)
+                return .done
+            case .perform(let invocation): return await perform(invocation)
+            }
+        } catch {
+            return report(error, asJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+        }
+    }
+
+    private func perform(_ invocation: Invocation) async -> ExitCode {
+        let isJSON = invocation.has("json")
+        var session = Session(
+            console: console, environment: environment, currentFolder: currentFolder,
+            socketPath: SocketConnection.defaultPath(environment), wantsJSON: isJSON, connect: connect)
+        session.socketPath = session.absolute(invocation.value("socket") ?? session.socketPath)
+        do {
+            return try await invocation.command.perform(invocation, session)
+        } catch {
+            return report(CommandFailure(describing: error), asJSON: isJSON)
+        }
+    }
+
+    private func report(_ failure: CommandFailure, asJSON: Bool) -> ExitCode {
+        console.message(console.messageStyle.red("smilepile: ") + PlainText.neutralized(failure.message))
+        if case .usage(_, let words) = failure {
+            console.message("Usage: " + HelpText.usage(for: words))
+            console.message("Try: smilepile " + (words + ["--help"]).joined(separator: " "))
+        }
+        if asJSON, let json = try? JSONText.encode(failure.json) {
+            let text = String(decoding: json, as: UTF8.self)
+            console.result(console.results.isTerminal ? JSONText.harmless(text) : text)
+        }
+        return failure.exitCode
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import ServiceMesh
+
+/// What a command works with: the console, the surroundings it was started in, and the way to the daemon.
+struct Session: Sendable {
+    let console: Console
+    let environment: [String: String]
+    /// Absolute; relative paths start here.
+    let currentFolder: String
+    var socketPath: String
+    let wantsJSON: Bool
+    /// Opens a connection to the socket at a path, or says that nothing answers there.
+    let connect: @Sendable (String) async throws -> any LibraryConnection
+    /// Ctrl-C as values, for as long as the stream lives.
+    var interrupts: @Sendable () -> AsyncStream<Void> = Interrupts.stream
+    /// Ends the program without waiting for anything.
+    var leave: @Sendable (ExitCode) -> Void = { _exit($0.rawValue) }
+
+    /// Runs `body` with a connection that is closed afterwards.
+    func withLibrary<Result: Sendable>(
+        _ body: (any LibraryConnection) async throws -> Result
+    ) async throws -> Result {
+        let library = try await connect(socketPath)
+        do {
+            let result = try await body(library)
+            await library.close()
+            return result
+        } catch {
+            await library.close()
+            throw error
+        }
+    }
+
+    /// Prints the reply as it came with `--json`, else what `human` makes of it.
+    func show<Value>(_ answer: Answer<Value>, human: (Value) -> Void) {
+        if wantsJSON { show(json: answer.json) } else { human(answer.value) }
+    }
+
+    func show(json: Data) {
+        let text = String(decoding: json, as: UTF8.self)
+        console.result(console.results.isTerminal ? JSONText.harmless(text) : text)
+    }
+
+    func show(json value: JSONValue) throws { show(json: try JSONText.encode(value)) }
+
+    /// A path as the daemon needs it, whose current folder is another one: absolute, without `.` and `..`.
+    func absolute(_ path: String) -> String {
+        let whole = path.hasPrefix("/") ? path : currentFolder + "/" + path
+        var parts: [Substring] = []
+        // By name only: resolving links here would change what the person named.
+        for part in whole.split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    /// A yes from a person, or `--yes`.
+    func confirm(_ question: String, given: Bool, command: Invocation) async throws -> Bool {
+        if given { return true }
+        guard let answer = await console.ask(question + " [y/N] ") else {
+            throw command.usageError("Nobody is there to confirm. Repeat it with --yes if you are sure.")
+        }
+        let said = answer.trimmingCharacters(in: .whitespaces).lowercased()
+        if said == "y" || said == "yes" { return true }
+        console.message("Nothing was changed.")
+        return false
+    }
+}

@@ -1,0 +1,132 @@
+/// One row of the table from which parsing, help and completions are made: there is no second list to keep in step.
+struct Command: Sendable {
+    /// What is typed to reach it: `["photos", "list"]`.
+    let words: [String]
+    /// One line: what it does.
+    let summary: String
+    /// What a person needs to know beyond the options; may be empty.
+    var details = ""
+    var operands: [Operand] = []
+    var options: [Option] = []
+    /// One to three.
+    let examples: [Example]
+    /// Runs where its group is named without a verb: `smilepile photos`.
+    var isDefaultOfGroup = false
+    let perform: @Sendable (Invocation, Session) async throws -> ExitCode
+
+    var name: String { words.joined(separator: " ") }
+
+    /// Its own options, then those that every command has.
+    var allOptions: [Option] { options + Option.everywhere }
+}
+
+struct Example: Sendable {
+    let line: String
+    let purpose: String
+
+    init(_ line: String, _ purpose: String) {
+        self.line = line
+        self.purpose = purpose
+    }
+}
+
+/// What follows a command without a dash.
+struct Operand: Sendable {
+    enum Count: Sendable {
+        case one, optional, oneOrMore, any
+
+        var minimum: Int { self == .one || self == .oneOrMore ? 1 : 0 }
+        var repeats: Bool { self == .oneOrMore || self == .any }
+    }
+
+    /// In capitals, as help shows it.
+    let name: String
+    var count = Count.one
+    var kind = ValueKind.text
+    let help: String
+
+    init(_ name: String, _ kind: ValueKind = .text, _ count: Count = .one, help: String) {
+        self.name = name
+        self.kind = kind
+        self.count = count
+        self.help = help
+    }
+
+    var usage: String {
+        switch count {
+        case .one: name
+        case .optional: "[\(name)]"
+        case .oneOrMore: "\(name)…"
+        case .any: "[\(name)…]"
+        }
+    }
+}
+
+struct Option: Sendable {
+    /// Without the dashes.
+    let name: String
+    var short: Character?
+    /// The value's name in help and what may stand there; nil for a switch.
+    var value: (name: String, kind: ValueKind)?
+    var repeats = false
+    var isRequired = false
+    let help: String
+
+    static func flag(_ name: String, short: Character? = nil, help: String) -> Option {
+        Option(name: name, short: short, help: help)
+    }
+
+    static func value(
+        _ name: String, _ placeholder: String, _ kind: ValueKind, repeats: Bool = false, isRequired: Bool = false,
+        help: String
+    ) -> Option {
+        Option(name: name, value: (placeholder, kind), repeats: repeats, isRequired: isRequired, help: help)
+    }
+
+    /// `--category NAME`, with the short form before it where there is one.
+    var usage: String {
+        (short.map { "-\($0), " } ?? "") + "--\(name)" + (value.map { " \($0.name)" } ?? "")
+    }
+
+    static let everywhere: [Option] = [
+        .flag("json", help: "Print one JSON document, the reply as it came."),
+        .value("socket", "PATH", .path, help: "The daemon's socket; else SMILEPILE_SOCKET, else the usual place."),
+        .flag("help", short: "h", help: "Explain the command."),
+    ]
+}
+
+/// What a value is: for checking it while parsing, and for completing it in a shell.
+enum ValueKind: Sendable, Equatable {
+    case text
+    case path
+    case folder
+    /// An id or a name.
+    case category
+    /// A day or a moment.
+    case date
+    case number(ClosedRange<Int64>)
+    case words([String])
+
+    /// What is wrong with a value, as the rest of a sentence; nil where nothing is.
+    func problem(with value: String) -> String? {
+        switch self {
+        case .text: nil
+        case .path, .folder, .category:
+            value.isEmpty || value.utf8.contains(0) ? "must not be empty." : nil
+        case .date:
+            LocalDate.startOf(value) == nil ? "must be a date such as 2025-06-15 or 2025-06-15T10:00:00Z." : nil
+        case .number(let range):
+            if let number = Int64(value), range.contains(number) {
+                nil
+            } else if range.upperBound == .max {
+                "must be a number, \(range.lowerBound) or more."
+            } else {
+                "must be a number from \(range.lowerBound) to \(range.upperBound)."
+            }
+        case .words(let words):
+            words.contains(value)
+                ? nil
+                : "must be one of \(words.joined(separator: ", "))" + Spelling.suggestion(for: value, among: words)
+        }
+    }
+}

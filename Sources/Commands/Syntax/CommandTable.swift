@@ -1,0 +1,21 @@
+import LibraryModel
+
+/// Every command, in the order in which help shows them.
+enum CommandTable {
+    static let all: [Command] =
+        daemonCommands + importCommands + categoryCommands + photoCommands + photoChangeCommands + swipeCommands
+        + backupCommands + trashCommands + jobCommands + toolCommands
+
+    /// What each group is about, for its help page.
+    static let groups = [
+        "categories": "Piles of photos with a name and a colour.",
+        "photos": "The photos of the library.",
+        "swipe": "Reviews: decide photo by photo, apply the decisions later.",
+        "backup": "Backups as ZIP files that are proven readable.",
+        "trash": "Photos that were deleted; they can be restored for 30 days.",
+        "jobs": "Long work in the daemon: imports, backups, restores.",
+    ]
+
+    static let version = LibraryModel.version
+    static let versionLine = "smilepile \(version)"
+}

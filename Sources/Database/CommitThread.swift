@@ -1,0 +1,203 @@
+import CSQLite
+import Executors
+
+/// The thread that owns the only read-write connection: it does every write and every checkpoint.
+///
+/// Only it, because of a bug of SQLite before 3.51.3: two connections that write or checkpoint at the same instant can
+/// corrupt the file when the log restarts. With one there is also no waiting for locks, hence no busy handler.
+///
+/// Group commit: one transaction takes every write that is queued, each in a savepoint of its own, and one fsync makes
+/// all of them durable; only then do they get their replies. While that fsync runs, the next group gathers.
+final class CommitThread: Sendable {
+    private struct State {
+        var statistics = DatabaseStatistics()
+        var observer: (@Sendable (CommitNotice) -> Void)?
+    }
+
+    let queue: JobQueue
+    private let file: DatabaseFile
+    private let limits: DatabaseLimits
+    private let state = Lock(State())
+    private let thread = BlockingPool(name: "db-commit", threads: 1)
+
+    init(file: DatabaseFile, limits: DatabaseLimits) {
+        self.file = file
+        self.limits = limits
+        queue = JobQueue(capacity: limits.queuedWrites)
+    }
+
+    var statistics: DatabaseStatistics { state.withLock { $0.statistics } }
+
+    func observe(_ observer: @escaping @Sendable (CommitNotice) -> Void) { state.withLock { $0.observer = observer } }
+
+    /// Opens the file and starts taking jobs.
+    func start() async throws(DatabaseError) {
+        let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
+            let accepted = thread.submit { [self] in
+                do throws(DatabaseError) {
+                    let connection = try file.prepare(statements: limits.statements)
+                    connection.watchLog()
+                    continuation.resume(returning: .success(()))
+                    run(connection)
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+            if !accepted { continuation.resume(returning: .failure(.closed)) }
+        }
+        guard case .failure(let error) = result else { return }
+        await thread.shutDown()
+        throw error
+    }
+
+    /// Does what is queued, takes a last checkpoint and closes the file. The readers must be closed by now.
+    func shutDown() async {
+        queue.finish()
+        await thread.shutDown()
+    }
+
+    private func run(_ connection: Connection) {
+        var log = LogPolicy(limit: limits.logPages)
+        while true {
+            switch queue.wait(idleAfter: log.isWrittenBack ? nil : limits.idleCheckpoint) {
+            case .finished:
+                _ = checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE)
+                return
+            case .idle:
+                // Where a reader still needs some of the log, the rest waits for the next commit: no loop.
+                _ = checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE)
+                log.isWrittenBack = true
+            case .jobs:
+                guard let job = queue.take() else { continue }
+                if job.isInTransaction {
+                    commitGroup(startingWith: job, connection)
+                } else {
+                    runAlone(job, connection)
+                }
+                if let mode = log.checkpointDue(pages: connection.logPages) { _ = checkpoint(connection, mode) }
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    private enum Outcome {
+        case stored(Job.Reply)
+        case refused(any Error)
+    }
+
+    private func commitGroup(startingWith first: Job, _ connection: Connection) {
+        do { try connection.control(.beginWriting) } catch { return first.fail(error) }
+
+        var group: [(job: Job, outcome: Outcome)] = []
+        var tables: Set<String> = []
+        var stored = 0
+        let end = ContinuousClock.now + limits.groupTime
+        var next: Job? = first
+        // Taken one at a time, at its turn: until then a write can be withdrawn, and late ones still join.
+        while let job = next {
+            let outcome = perform(job, connection)
+            group.append((job, outcome))
+            if case .stored = outcome {
+                stored += 1
+                tables.formUnion(connection.touchedTables)
+            }
+            guard connection.isInTransaction else { return abandon(group) }
+            let goesOn = group.count < limits.groupSize && ContinuousClock.now < end
+            next = goesOn ? queue.take(onlyInTransaction: true) : nil
+        }
+
+        do {
+            try connection.control(stored == 0 ? .rollback : .commit)
+        } catch {
+            if connection.isInTransaction { try? connection.control(.rollback) }
+            // Also for bodies that threw: what they saw of their neighbours' work never came to be.
+            for member in group { member.job.fail(error) }
+            return
+        }
+        announce(stored: stored, refused: group.count - stored, tables: tables)
+        for member in group {
+            switch member.outcome {
+            case .stored(let reply): reply()
+            case .refused(let error): member.job.fail(error)
+            }
+        }
+    }
+
+    /// Runs one body in its savepoint. Where it throws, what it did is undone and its neighbours go on.
+    private func perform(_ job: Job, _ connection: Connection) -> Outcome {
+        connection.touchedTables.removeAll(keepingCapacity: true)
+        do {
+            try connection.control(.savepoint)
+            let reply = try connection.lent { try job.run(connection) }
+            guard connection.isInTransaction else {
+                return .refused(DatabaseError.notCommitted(cause: "a statement ended the transaction"))
+            }
+            // A deferred key would otherwise fail the commit, and with it the whole group.
+            if connection.hasUnresolvedForeignKeys {
+                throw DatabaseError.constraint(.foreignKey, detail: "deferred foreign key")
+            }
+            try connection.control(.release)
+            return .stored(reply)
+        } catch {
+            guard connection.isInTransaction else { return .refused(error) }
+            do {
+                try connection.control(.undo)
+                try connection.control(.release)
+            } catch {
+                // The body cannot be undone alone, so nothing of the group may be kept.
+                try? connection.control(.rollback)
+            }
+            return .refused(error)
+        }
+    }
+
+    /// Replies to a group whose transaction SQLite ended under its last body (a full disk, a failing one, or
+    /// `ON CONFLICT ROLLBACK`).
+    private func abandon(_ group: [(job: Job, outcome: Outcome)]) {
+        guard let last = group.last, case .refused(let cause) = last.outcome else { return }
+        let shared: any Error =
+            switch cause as? DatabaseError {
+            case .diskFull, .ioFailure, .corrupt, .outOfMemory: cause
+            default: DatabaseError.notCommitted(cause: "\(cause)")
+            }
+        for member in group.dropLast() { member.job.fail(shared) }
+        last.job.fail(cause)
+    }
+
+    private func announce(stored: Int, refused: Int, tables: Set<String>) {
+        let (observer, sequence) = state.withLock { state in
+            state.statistics.refusedWrites &+= UInt64(refused)
+            if stored > 0 {
+                state.statistics.commits &+= 1
+                state.statistics.writes &+= UInt64(stored)
+                state.statistics.largestGroup = max(state.statistics.largestGroup, stored)
+            }
+            return (state.observer, state.statistics.commits)
+        }
+        if let observer, !tables.isEmpty { observer(CommitNotice(sequence: sequence, tables: tables)) }
+    }
+
+    private func runAlone(_ job: Job, _ connection: Connection) {
+        do {
+            let reply = try job.run(connection)
+            reply()
+        } catch {
+            job.fail(error)
+        }
+    }
+
+    // MARK: Checkpoints
+
+    /// Writes the log back into the file. True where the whole log was.
+    ///
+    /// A failure (a full disk) is not one of any caller's: the log keeps everything and the next checkpoint tries again.
+    func checkpoint(_ connection: Connection, _ mode: Int32) -> Bool {
+        let isWhole = connection.checkpoint(mode)
+        state.withLock { state in
+            state.statistics.checkpoints &+= 1
+            state.statistics.logPages = connection.logPages
+        }
+        return isWhole
+    }
+}

@@ -1,0 +1,110 @@
+import Dispatch
+import Executors
+
+/// One piece of work for a database thread. Whoever takes it out of the queue owes its caller exactly one reply.
+struct Job: Sendable {
+    typealias Reply = @Sendable () -> Void
+
+    let id: UInt64
+    /// False for work that manages transactions itself (checkpoints, copies, checks).
+    let isInTransaction: Bool
+    /// What can stop it while it runs; nil for writes.
+    let interruption: Interruption?
+    /// Does the work and returns how to tell the caller, to be called once the result stands.
+    let run: @Sendable (Connection) throws -> Reply
+    let fail: @Sendable (any Error) -> Void
+}
+
+/// Jobs waiting for one thread or several: bounded, first come first served, and open to withdrawal.
+///
+/// A thread that finds it empty sleeps on a semaphore, and only then is it signalled; a busy thread is never.
+final class JobQueue: Sendable {
+    enum Wait { case jobs, idle, finished }
+
+    private struct State {
+        var jobs: [Job] = []
+        var sleepers = 0
+        var isOpen = true
+        var isFinishing = false
+    }
+
+    private let capacity: Int
+    private let state = Lock(State())
+    private let wake = DispatchSemaphore(value: 0)
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    /// Appends `job`. Returns true where a sleeping thread takes it up at once.
+    /// - Throws: `busy` where as many are waiting as the queue holds, `closed` after `stopAdmission`.
+    func submit(_ job: Job) throws(DatabaseError) -> Bool {
+        let result: Result<Bool, DatabaseError> = state.withLock { state in
+            guard state.isOpen else { return .failure(.closed) }
+            guard state.jobs.count < capacity else { return .failure(.busy) }
+            state.jobs.append(job)
+            guard state.sleepers > 0 else { return .success(false) }
+            state.sleepers -= 1
+            return .success(true)
+        }
+        let wakes = try result.get()
+        if wakes { wake.signal() }
+        return wakes
+    }
+
+    /// Takes the job with `id` out again, or nil where a thread has it already (or it has not been submitted).
+    func withdraw(_ id: UInt64) -> Job? {
+        state.withLock { state in
+            // At most `capacity` comparisons; an index by id would cost every job for the sake of the cancelled ones.
+            guard let index = state.jobs.firstIndex(where: { $0.id == id }) else { return nil }
+            return state.jobs.remove(at: index)
+        }
+    }
+
+    /// The next job, or nil where there is none. With `onlyInTransaction`, nil also where the next one is not such.
+    func take(onlyInTransaction: Bool = false) -> Job? {
+        state.withLock { state in
+            guard let next = state.jobs.first, next.isInTransaction || !onlyInTransaction else { return nil }
+            return state.jobs.removeFirst()
+        }
+    }
+
+    /// Blocks the calling thread until there is something to do, or `idleAfter` has passed without it.
+    func wait(idleAfter: Duration? = nil) -> Wait {
+        while true {
+            let now: Wait? = state.withLock { state in
+                if !state.jobs.isEmpty { return .jobs }
+                if state.isFinishing { return .finished }
+                state.sleepers += 1
+                return nil
+            }
+            if let now { return now }
+            guard let idleAfter else {
+                wake.wait()
+                continue
+            }
+            let nanoseconds = idleAfter / .nanoseconds(1)
+            guard wake.wait(timeout: .now() + .nanoseconds(Int(nanoseconds))) == .timedOut else { continue }
+            let isIdle = state.withLock { state in
+                guard state.sleepers > 0 else { return false }
+                state.sleepers -= 1
+                return true
+            }
+            if isIdle { return .idle }
+            // Somebody counted on this sleeper between the time-out and the lock: the signal is on its way.
+            wake.wait()
+        }
+    }
+
+    /// Refuses new jobs; those queued are still done.
+    func stopAdmission() { state.withLock { $0.isOpen = false } }
+
+    /// As `stopAdmission`, and lets each thread end once the queue is empty.
+    func finish() {
+        let sleepers = state.withLock { state in
+            state.isOpen = false
+            state.isFinishing = true
+            defer { state.sleepers = 0 }
+            return state.sleepers
+        }
+        for _ in 0..<sleepers { wake.signal() }
+    }
+}

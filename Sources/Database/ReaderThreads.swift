@@ -1,0 +1,89 @@
+import Executors
+import Synchronization
+
+/// The threads that read, each with a read-only connection of its own, sharing one queue.
+///
+/// Each read sees one snapshot: the file as the last commit before its first statement left it. The snapshot ends
+/// before the caller gets the reply, because an open one keeps the log from being written back.
+final class ReaderThreads: Sendable {
+    let queue: JobQueue
+    private let path: String
+    private let schema: Schema
+    private let limits: DatabaseLimits
+    private let count: Int
+    private let threads: BlockingPool
+    private let done = Atomic<UInt64>(0)
+
+    init(path: String, schema: Schema, count: Int, limits: DatabaseLimits) {
+        self.path = path
+        self.schema = schema
+        self.limits = limits
+        self.count = max(1, count)
+        queue = JobQueue(capacity: limits.queuedReads)
+        threads = BlockingPool(name: "db-read", threads: self.count)
+    }
+
+    /// Reads done, well or not.
+    var reads: UInt64 { done.load(ordering: .relaxed) }
+
+    /// Opens the connections and starts taking jobs. The commit thread must have opened the file before.
+    func start() async throws(DatabaseError) {
+        for _ in 0..<count {
+            let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
+                let accepted = threads.submit { [self] in
+                    do throws(DatabaseError) {
+                        let connection = try Connection(
+                            path: path, readOnly: true, statements: limits.statements, functions: schema.functions)
+                        continuation.resume(returning: .success(()))
+                        run(connection)
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+                if !accepted { continuation.resume(returning: .failure(.closed)) }
+            }
+            if case .failure(let error) = result {
+                await shutDown()
+                throw error
+            }
+        }
+    }
+
+    /// Does what is queued and closes the connections.
+    func shutDown() async {
+        queue.finish()
+        await threads.shutDown()
+    }
+
+    private func run(_ connection: Connection) {
+        while queue.wait() != .finished {
+            guard let job = queue.take() else { continue }
+            perform(job, connection)
+            done.add(1, ordering: .relaxed)
+        }
+    }
+
+    private func perform(_ job: Job, _ connection: Connection) {
+        let outcome: Result<Job.Reply, any Error>
+        connection.interruption = job.interruption
+        job.interruption?.begin(on: connection)
+        do {
+            if job.isInTransaction {
+                try connection.control(.begin)
+                outcome = .success(try connection.lent { try job.run(connection) })
+            } else {
+                outcome = .success(try job.run(connection))
+            }
+        } catch {
+            outcome = .failure(error)
+        }
+        // From here on nothing can interrupt this connection, so that ending the snapshot works.
+        job.interruption?.end()
+        connection.interruption = nil
+        if connection.isInTransaction { try? connection.control(.rollback) }
+        switch outcome {
+        case .success(let reply): reply()
+        case .failure(let error): job.fail(error)
+        }
+    }
+}

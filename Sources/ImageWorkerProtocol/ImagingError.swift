@@ -1,0 +1,42 @@
+/// Why a photo was not converted: closed, so that a receipt can name each case.
+///
+/// The texts say what was found, never a path: the worker does not know one.
+public enum ImagingError: Error, Sendable, Equatable, Codable {
+    /// The content is no picture of a type that is imported.
+    case unsupported(String)
+    /// The content is of a known type but cannot be decoded, or a substantial part of it is missing.
+    case damaged(String)
+    /// The picture is over a limit (see ``ImageLimits``), or decoding it ran out of the worker's memory.
+    case tooLarge(String)
+    /// The worker did not answer within the pool's timeout and was ended.
+    case timedOut
+    /// The worker ended before it answered. The photo may be hostile; others are not affected.
+    case workerCrashed(String)
+    /// The calling task was cancelled, or the pool shut down.
+    case cancelled
+    /// Reading the source, writing an output or starting a worker failed; nothing is wrong with the picture.
+    case io(String)
+}
+
+extension ImagingError: CustomStringConvertible {
+    /// A sentence for people that says what to do next.
+    public var description: String {
+        switch self {
+        case .unsupported(let found):
+            "This file is not a photo SmilePile imports (\(found)). "
+                + "Convert it to JPEG, PNG, WebP, GIF, BMP, TIFF, HEIC or AVIF first."
+        case .damaged(let found):
+            "This photo is damaged (\(found)). Copy it again from where it came from."
+        case .tooLarge(let found):
+            "This photo is too large to open safely (\(found)). Make a smaller copy and import that."
+        case .timedOut:
+            "Opening this photo took too long and was stopped. Try it again by itself, or convert it to JPEG first."
+        case .workerCrashed(let found):
+            "The helper that opens photos ended while reading this one (\(found)). The photo is probably damaged."
+        case .cancelled:
+            "Opening this photo was cancelled. Start the import again to continue."
+        case .io(let found):
+            "A file could not be read or written (\(found)). Check the disk and the permissions, then try again."
+        }
+    }
+}

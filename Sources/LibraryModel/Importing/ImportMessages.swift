@@ -1,0 +1,149 @@
+import ServiceMesh
+
+/// Imports files and folders as a job. Its receipt has a line for every file, with one of ``ImportOutcome``.
+/// Errors at once: `invalid_argument` (no paths, a relative path), `not_found` (category, a path).
+public struct ImportPhotos: Message {
+    public typealias Reply = JobStarted
+    public static let method = "library.import"
+    public static let access = Role.parent
+    public static let kind = MessageKind.job
+    public static let summary = "Imports photos from files and folders."
+    /// Absolute. Folders are read with everything below them; links inside them are not followed.
+    public let paths: [String]
+    /// The first category unless told.
+    public let categoryId: Int64?
+    /// Keeps every source byte for byte, whatever its size.
+    public let originals: Bool?
+    /// Only looks: says of each file whether it would be imported, stores nothing.
+    public let dryRun: Bool?
+
+    public init(paths: [String], categoryId: Int64? = nil, originals: Bool? = nil, dryRun: Bool? = nil) {
+        self.paths = paths
+        self.categoryId = categoryId
+        self.originals = originals
+        self.dryRun = dryRun
+    }
+}
+
+/// What became of one file.
+public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
+    case imported
+    /// The library has a photo made from the same bytes.
+    case duplicate
+    /// Not a kind of picture that is taken.
+    case unsupported
+    /// A picture that cannot be decoded.
+    case damaged
+    /// Past the limits on pixels or memory.
+    case tooLarge = "too_large"
+    /// The file could not be opened or read.
+    case unreadable
+    /// The job was stopped before its turn.
+    case cancelled
+
+    /// Whether a person should look at it.
+    public var needsAttention: Bool {
+        switch self {
+        case .imported, .duplicate, .cancelled: false
+        case .unsupported, .damaged, .tooLarge, .unreadable: true
+        }
+    }
+}
+
+public struct ImportReceipt: JobReceipt {
+    public let categoryId: Int64
+    /// Files found; each has one line in the job's receipt.
+    public let files: Int
+    public let imported: Int
+    public let duplicates: Int
+    /// Unsupported, damaged, too large, unreadable.
+    public let problems: Int
+    /// Not looked at, because the job was stopped.
+    public let notDone: Int
+    public let isDryRun: Bool
+    public let ending: JobEnding
+
+    public init(
+        categoryId: Int64, files: Int, imported: Int, duplicates: Int, problems: Int, notDone: Int, isDryRun: Bool,
+        ending: JobEnding
+    ) {
+        self.categoryId = categoryId
+        self.files = files
+        self.imported = imported
+        self.duplicates = duplicates
+        self.problems = problems
+        self.notDone = notDone
+        self.isDryRun = isDryRun
+        self.ending = ending
+    }
+}
+
+/// Makes a stored photo and its thumbnail from a source, in the staging folder. For PhotoImporter only.
+/// Errors: `unimplemented` (unsupported media), `data_loss` (damaged), `resource_exhausted` (too large),
+/// `not_found` (unreadable), `cancelled`.
+public struct PreparePhoto: Message {
+    public typealias Reply = PreparedPhoto
+    public static let method = "thumbnail.prepare"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Makes a photo and its thumbnail from a source, in the staging folder."
+    public let source: String
+    public let keepOriginal: Bool
+
+    public init(source: String, keepOriginal: Bool) {
+        self.source = source
+        self.keepOriginal = keepOriginal
+    }
+}
+
+public struct PreparedPhoto: Codable, Sendable {
+    /// Names in the staging folder; whoever asked owns the files.
+    public let stagedPhoto: String
+    public let stagedThumbnail: String
+    public let sourceDigest: String
+    /// Bytes.
+    public let sourceSize: Int64
+    public let contentDigest: String
+    public let mediaType: String
+    /// With the dot: `.jpg`.
+    public let fileExtension: String
+    public let fileSize: Int64
+    public let width: Int
+    public let height: Int
+    public let takenAt: Timestamp?
+
+    public init(
+        stagedPhoto: String, stagedThumbnail: String, sourceDigest: String, sourceSize: Int64,
+        contentDigest: String, mediaType: String, fileExtension: String, fileSize: Int64, width: Int, height: Int,
+        takenAt: Timestamp?
+    ) {
+        self.stagedPhoto = stagedPhoto
+        self.stagedThumbnail = stagedThumbnail
+        self.sourceDigest = sourceDigest
+        self.sourceSize = sourceSize
+        self.contentDigest = contentDigest
+        self.mediaType = mediaType
+        self.fileExtension = fileExtension
+        self.fileSize = fileSize
+        self.width = width
+        self.height = height
+        self.takenAt = takenAt
+    }
+}
+
+/// Makes the thumbnail of a file that is stored or staged already. For restoring. Errors as ``PreparePhoto``.
+public struct MakeThumbnail: Message {
+    public typealias Reply = Done
+    public static let method = "thumbnail.make"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Makes the thumbnail of a stored file."
+    /// Absolute paths; the thumbnail's must not exist.
+    public let photo: String
+    public let thumbnail: String
+
+    public init(photo: String, thumbnail: String) {
+        self.photo = photo
+        self.thumbnail = thumbnail
+    }
+}

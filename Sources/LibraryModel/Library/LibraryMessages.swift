@@ -1,0 +1,60 @@
+import ServiceMesh
+
+/// The library at a glance.
+public struct GetLibraryStatus: Message {
+    public typealias Reply = LibraryStatus
+    public static let method = "library.status"
+    public static let access = Role.kid
+    public static let kind = MessageKind.read
+    public static let summary = "The library at a glance: where it is, what it holds, what it uses."
+    public init() {}
+}
+
+public struct LibraryStatus: Codable, Sendable, Equatable {
+    public let version: String
+    public let pid: Int32
+    /// The library's folder.
+    public let path: String
+    public let photos: Int
+    public let favorites: Int
+    public let categories: Int
+    public let trashed: Int
+    /// Sum of the stored photos' files, those in the trash not counted.
+    public let photoBytes: Int64
+    /// Free on the library's file system.
+    public let freeBytes: Int64
+    public let lastBackupDate: Timestamp?
+    public let imageWorkers: ImageWorkerStatus
+
+    public init(
+        version: String, pid: Int32, path: String, photos: Int, favorites: Int, categories: Int, trashed: Int,
+        photoBytes: Int64, freeBytes: Int64, lastBackupDate: Timestamp?, imageWorkers: ImageWorkerStatus
+    ) {
+        self.version = version
+        self.pid = pid
+        self.path = path
+        self.photos = photos
+        self.favorites = favorites
+        self.categories = categories
+        self.trashed = trashed
+        self.photoBytes = photoBytes
+        self.freeBytes = freeBytes
+        self.lastBackupDate = lastBackupDate
+        self.imageWorkers = imageWorkers
+    }
+}
+
+/// The helper processes that open photos.
+public struct ImageWorkerStatus: Codable, Sendable, Equatable {
+    public let started: Int
+    public let crashed: Int
+    public let timedOut: Int
+    public let pids: [Int32]
+
+    public init(started: Int, crashed: Int, timedOut: Int, pids: [Int32]) {
+        self.started = started
+        self.crashed = crashed
+        self.timedOut = timedOut
+        self.pids = pids
+    }
+}

@@ -1,0 +1,83 @@
+import ServiceMesh
+
+/// A photo of the library (data-storage.md; PRODUCT.md 2). The seven sensitive fields are not part of it.
+public struct Photo: Codable, Sendable, Equatable, Identifiable {
+    public let id: Int64
+    /// The same on every machine that the photo travels to. Lower case.
+    public let uuid: String
+    /// Relative to the library folder: `photos/IMG_20250615_100000_9f86d081.jpg`.
+    public let path: String
+    public let categoryId: Int64
+    public let name: String
+    public let caption: String?
+    /// Came with an app and not from the family. Kept for the apps' own data.
+    public let isFromAssets: Bool
+    public let createdAt: Timestamp
+    /// Bytes of the stored file.
+    public let fileSize: Int64
+    /// Pixels, upright.
+    public let width: Int
+    public let height: Int
+    public let isFavorite: Bool
+    /// From the photo's EXIF; nil where it says nothing credible.
+    public let takenAt: Timestamp?
+    /// SHA-256 of the stored file, lower-case hex.
+    public let contentDigest: String
+    /// `image/jpeg`, …
+    public let mediaType: String
+
+    public init(
+        id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
+        createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: Timestamp?,
+        contentDigest: String, mediaType: String
+    ) {
+        self.id = id
+        self.uuid = uuid
+        self.path = path
+        self.categoryId = categoryId
+        self.name = name
+        self.caption = caption
+        self.isFromAssets = isFromAssets
+        self.createdAt = createdAt
+        self.fileSize = fileSize
+        self.width = width
+        self.height = height
+        self.isFavorite = isFavorite
+        self.takenAt = takenAt
+        self.contentDigest = contentDigest
+        self.mediaType = mediaType
+    }
+
+    /// The name, or the file's name without its extension.
+    public var displayName: String {
+        guard name.isEmpty else { return name }
+        let file = fileName
+        return file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+    }
+
+    public var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// `thumbnails/thumb_<photo file>`, relative to the library folder.
+    public var thumbnailPath: String { "thumbnails/thumb_" + fileName }
+
+    public var isValid: Bool { !path.isEmpty && categoryId > 0 }
+
+    /// The date that lists sort and filter by.
+    public var shownAt: Timestamp { takenAt ?? createdAt }
+}
+
+/// A photo in the trash: what it was, and when it goes for good.
+public struct TrashedPhoto: Codable, Sendable, Equatable {
+    public let photo: Photo
+    /// The category it was in, which may be gone by now.
+    public let categoryName: String
+    public let deletedAt: Timestamp
+    public let purgeAfter: Timestamp
+
+    public init(photo: Photo, categoryName: String, deletedAt: Timestamp, purgeAfter: Timestamp) {
+        self.photo = photo
+        self.categoryName = categoryName
+        self.deletedAt = deletedAt
+        self.purgeAfter = purgeAfter
+    }
+}

@@ -1,0 +1,58 @@
+import ServiceMesh
+
+/// What is in the trash, the latest first, a page at a time. Errors: `invalid_argument` (limit, cursor).
+public struct ListTrash: Message {
+    public typealias Reply = TrashPage
+    public static let method = "trash.list"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "Photos in the trash, the latest first, in pages."
+    /// 1…1000; 100 unless told.
+    public let limit: Int?
+    /// The `next` of the page before.
+    public let after: String?
+
+    public init(limit: Int? = nil, after: String? = nil) {
+        self.limit = limit
+        self.after = after
+    }
+}
+
+public struct TrashPage: Codable, Sendable, Equatable {
+    public let photos: [TrashedPhoto]
+    public let next: String?
+
+    public init(photos: [TrashedPhoto], next: String?) {
+        self.photos = photos
+        self.next = next
+    }
+}
+
+/// Takes photos out of the trash, back into their category; one that is gone is made again. All or none.
+/// Errors: `not_found`; `already_exists` where the same picture was imported again meanwhile.
+public struct RestorePhotos: Message {
+    public typealias Reply = PhotosChanged
+    public static let method = "trash.restore"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Takes photos out of the trash, back into their category."
+    public let ids: [Int64]
+    public init(ids: [Int64]) { self.ids = ids }
+}
+
+/// Removes photos in the trash for good, files and all: those named, or every one whose time is over, or all.
+/// Errors: `not_found`, `invalid_argument` where both ids and `all` are given.
+public struct PurgeTrash: Message {
+    public typealias Reply = PhotosChanged
+    public static let method = "trash.purge"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Removes photos in the trash for good; without ids, those over 30 days old."
+    public let ids: [Int64]?
+    public let all: Bool?
+
+    public init(ids: [Int64]? = nil, all: Bool? = nil) {
+        self.ids = ids
+        self.all = all
+    }
+}

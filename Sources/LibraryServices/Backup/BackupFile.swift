@@ -1,0 +1,211 @@
+import CLinux
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+import ZipArchive
+
+/// A backup that was opened for reading: hostile until ``check(width:pool:isCancelled:job:)`` has returned.
+///
+/// Opening checks the archive's structure and every name, reads the documents and holds them against each other;
+/// nothing is written and no photo is read. Checking then reads every byte.
+final class BackupFile: Sendable {
+    let path: String
+    let manifest: BackupManifest
+    let metadata: BackupMetadata
+    let reader: ZipReader
+    /// Every entry's index by its name; names are known to be unique, because no entry was refused.
+    private let indices: [String: Int]
+    /// Index of each photo's entry, by its path in the backup.
+    let photoEntries: [String: Int]
+    /// Entries that are not part of the format; ignored, and listed.
+    let strangers: [String]
+    private let descriptor: Int32
+
+    deinit { close(descriptor) }
+
+    var summary: BackupSummary {
+        BackupSummary(
+            dialect: "smilepile", backupVersion: manifest.backupVersion, appVersion: manifest.appVersion,
+            timestamp: manifest.timestamp, photoCount: manifest.photoCount, categoryCount: manifest.categoryCount,
+            isPartial: manifest.isPartial == true, sealedWith: manifest.sealedWith)
+    }
+
+    /// - Parameter maximumBytes: that the backup may hold, inflated; the free space where it is to be restored.
+    /// - Throws: `not_found`, `data_loss` for a damaged archive, `invalid_argument` for one that is no backup of ours.
+    init(path: String, maximumBytes: Int64 = .max) throws {
+        let descriptor = clinux_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: path, code: errno) }
+        do {
+            let reader = try Self.openArchive(descriptor, maximumBytes: maximumBytes)
+            if let refusal = reader.refusals.first {
+                throw Self.refused(refusal.description, entry: refusal.name)
+            }
+            let indices = Dictionary(
+                reader.entries.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+            manifest = try Self.document(BackupFormat.manifestEntry, BackupManifest.self, reader, indices)
+            guard manifest.generator == BackupFormat.generator, let files = manifest.files else {
+                throw MeshError(
+                    .invalidArgument,
+                    "This backup was not written by SmilePile for Linux. This version restores only those.")
+            }
+            metadata = try Self.document(BackupFormat.metadataEntry, BackupMetadata.self, reader, indices)
+            let known = Set(files.map(\.path)).union([BackupFormat.manifestEntry])
+            strangers = reader.entries.filter { !$0.isFolder && !known.contains($0.name) }.map(\.name)
+            photoEntries = try Self.match(files, metadata, manifest, reader, indices)
+            self.reader = reader
+            self.indices = indices
+            self.path = path
+            self.descriptor = descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private static func refused(_ sentence: String, entry: String? = nil) -> MeshError {
+        MeshError(
+            .dataLoss, "The backup is refused: \(sentence)",
+            details: entry.map { ["entry": .string(String($0.prefix(300)))] } ?? [:])
+    }
+
+    private static func openArchive(_ descriptor: Int32, maximumBytes: Int64) throws -> ZipReader {
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            throw MeshError(.invalidArgument, "A backup is a file; this is something else.")
+        }
+        do {
+            return try ZipReader(descriptor: descriptor, limits: ZipLimits(maximumTotalBytes: maximumBytes))
+        } catch {
+            throw refused(MeshError(describing: error).message)
+        }
+    }
+
+    private static func document<T: Decodable>(
+        _ name: String, _ type: T.Type, _ reader: ZipReader, _ indices: [String: Int]
+    ) throws -> T {
+        guard let index = indices[name] else {
+            throw MeshError(
+                .invalidArgument, "This is not a SmilePile backup: it has no \(name).",
+                details: ["entry": .string(name)])
+        }
+        let bytes: Data
+        do {
+            bytes = try reader.read(index, limit: BackupFormat.maximumDocument)
+        } catch {
+            throw refused(MeshError(describing: error).message, entry: name)
+        }
+        do {
+            return try JSONDecoder().decode(type, from: bytes)
+        } catch {
+            throw refused("\(name) cannot be understood (\(error)).", entry: name)
+        }
+    }
+
+    /// Holds manifest, metadata and archive against each other.
+    private static func match(
+        _ files: [BackupManifest.File], _ metadata: BackupMetadata, _ manifest: BackupManifest, _ reader: ZipReader,
+        _ indices: [String: Int]
+    ) throws -> [String: Int] {
+        var sizes: [String: BackupManifest.File] = [:]
+        for file in files {
+            guard sizes.updateValue(file, forKey: file.path) == nil else {
+                throw refused("the manifest names '\(file.path.prefix(200))' twice.", entry: file.path)
+            }
+            guard let index = indices[file.path] else {
+                throw refused("'\(file.path.prefix(200))' is in the manifest but not in the archive.", entry: file.path)
+            }
+            guard reader.entries[index].size == file.size, SHA256Digest(hex: file.sha256) != nil else {
+                throw refused("the size or digest of '\(file.path.prefix(200))' disagrees.", entry: file.path)
+            }
+        }
+        guard metadata.photos.count <= BackupFormat.maximumPhotos else {
+            throw refused("it has more than \(BackupFormat.maximumPhotos) photos.")
+        }
+        guard manifest.photoCount == metadata.photos.count, manifest.categoryCount == metadata.categories.count else {
+            throw refused("its counts of photos and categories disagree with its contents.")
+        }
+        try checkCategories(metadata)
+        var entries: [String: Int] = [:]
+        var uuids: Set<String> = []
+        var ids: Set<Int64> = []
+        var sources: Set<String> = []
+        let categories = Set(metadata.categories.map(\.id))
+        for photo in metadata.photos {
+            let name = photo.path.prefix(200)
+            guard photo.path.hasPrefix(BackupFormat.photoPrefix), let file = sizes[photo.path],
+                let index = indices[photo.path]
+            else {
+                throw refused("the photo '\(name)' has no entry of its own.", entry: photo.path)
+            }
+            guard photo.contentDigest == file.sha256, photo.fileSize == file.size else {
+                throw refused("what is said about '\(name)' disagrees.", entry: photo.path)
+            }
+            guard ids.insert(photo.id).inserted, photo.id > 0, uuids.insert(photo.uuid).inserted,
+                UUID(uuidString: photo.uuid) != nil, photo.uuid == photo.uuid.lowercased(),
+                entries.updateValue(index, forKey: photo.path) == nil,
+                sources.insert(photo.sourceDigest).inserted
+            else {
+                throw refused("the photo '\(name)' has an id that is not valid or used twice.", entry: photo.path)
+            }
+            guard categories.contains(photo.categoryId) else {
+                throw refused("the photo '\(name)' is in a category that the backup does not have.", entry: photo.path)
+            }
+            guard photo.width >= 0, photo.height >= 0, photo.name.utf8.count <= 4096,
+                SHA256Digest(hex: photo.sourceDigest) != nil, photo.sourceSize >= 0,
+                (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100
+            else {
+                throw refused("a value of the photo '\(name)' is out of range.", entry: photo.path)
+            }
+        }
+        return entries
+    }
+
+    private static func checkCategories(_ metadata: BackupMetadata) throws {
+        guard !metadata.categories.isEmpty else { throw refused("it has no category.") }
+        var ids: Set<Int64> = []
+        var keys: Set<String> = []
+        for category in metadata.categories {
+            let name: String
+            do {
+                name = try CategoryName.validated(category.displayName)
+            } catch {
+                throw refused("it has a category without a usable name.")
+            }
+            guard category.id > 0, ids.insert(category.id).inserted, keys.insert(CategoryName.key(name)).inserted else {
+                throw refused("its category '\(name.prefix(80))' is there twice, or has no valid id.")
+            }
+        }
+    }
+
+    /// Reads every byte and compares it with the manifest.
+    /// - Returns: bytes read.
+    func check(width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job) async throws -> Int64 {
+        let total = reader.entries.reduce(Int64(0)) { $0 &+ $1.size }
+        job.begin(phase: "verifying", items: Int64(reader.entries.count), bytes: total)
+        let verification = ZipVerification(reader)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<width {
+                group.addTask {
+                    try await pool.run {
+                        try verification.work(
+                            cancelled: { isCancelled.isSet }, progress: { job.advance(bytes: Int64($0)) })
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        if let failure = verification.failures.first {
+            throw Self.refused(failure.description, entry: failure.name)
+        }
+        let digests = verification.digests
+        for file in manifest.files ?? [] {
+            guard let index = indices[file.path], digests[index]?.sha256.hex == file.sha256.lowercased()
+            else {
+                throw Self.refused(
+                    "the bytes of '\(file.path.prefix(200))' are not those that were saved.", entry: file.path)
+            }
+        }
+        return total
+    }
+}

@@ -1,0 +1,259 @@
+import CLinux
+import Database
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+import ZipArchive
+
+/// Restores one checked backup: plan, stage, switch, clean up. Until the switch nothing of the library changes, and
+/// whatever goes wrong leaves no trace.
+struct BackupRestorer: Sendable {
+    let folder: LibraryFolder
+    let database: Database
+    let discards: DiscardedFiles
+    let pool: BlockingPool
+    let width: Int
+    let mesh: Mesh
+    let isCancelled: CancellationFlag
+
+    func restore(_ backup: BackupFile, mode: RestoreMode, dryRun: Bool, job: Job) async throws -> RestoreReceipt {
+        let metadata = backup.metadata
+        let strangers = backup.strangers
+        var preview = try await database.read { connection in
+            try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: connection)
+        }
+        if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, metadata, job: job) }
+        guard !dryRun else {
+            for line in preview.lines { job.record(line) }
+            return receipt(backup, preview, mode: mode, dryRun: true)
+        }
+        try await requireSpace(for: preview)
+        let staged = try await stage(preview, from: backup, job: job)
+        let plan: RestorePlan
+        do {
+            plan = try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job)
+        } catch {
+            try await pool.run { for item in staged.values { try folder.withdraw(item.fileName) } }
+            throw error
+        }
+        try await cleanUp(plan, staged, mode: mode)
+        for line in plan.lines { job.record(line) }
+        return receipt(backup, plan, mode: mode, dryRun: false)
+    }
+
+    private func receipt(
+        _ backup: BackupFile, _ plan: RestorePlan, mode: RestoreMode, dryRun: Bool
+    ) -> RestoreReceipt {
+        RestoreReceipt(
+            backup: backup.summary, mode: mode, isDryRun: dryRun, categoriesAdded: plan.newCategories.count,
+            photosAdded: plan.newPhotos.count, photosKept: plan.kept.count, photosRemoved: plan.removed.count,
+            swipeSessionsAdded: plan.newSessions.count,
+            ending: plan.lines.contains { $0.outcome != "ignored" } ? .completeWithProblems : .complete)
+    }
+
+    /// A replacement may go on using a file of the library only if its bytes are those of the backup.
+    private func distrustDamagedFiles(
+        _ plan: RestorePlan, _ metadata: BackupMetadata, job: Job
+    ) async throws -> RestorePlan {
+        guard !plan.kept.isEmpty else { return plan }
+        job.begin(phase: "comparing", items: Int64(plan.kept.count))
+        let kept = plan.kept
+        let sound = try await pool.run {
+            try Set(
+                kept.filter { _, photo in
+                    if isCancelled.isSet { throw CancellationError() }
+                    job.advance(items: 1)
+                    let digest = try? FileSystem.withFile(folder.absolute(photo.path), O_RDONLY | O_NOFOLLOW) {
+                        try ContentDigest(ofDescriptor: $0, cancelled: { isCancelled.isSet }).sha256.hex
+                    }
+                    return digest == photo.contentDigest
+                }.keys)
+        }
+        return plan.distrusting(metadata: metadata) { sound.contains($0) }
+    }
+
+    private func requireSpace(for plan: RestorePlan) async throws {
+        // Thumbnails are about 20 kB each; the catalogue's log is small against that.
+        let needed = plan.newPhotos.reduce(Int64(10 << 20)) { $0 &+ $1.fileSize &+ 32_768 }
+        let path = folder.path
+        let free = try await pool.run { try FileSystem.freeBytes(path) }
+        guard needed <= free else {
+            throw MeshError(
+                .resourceExhausted,
+                "The restore needs \(needed >> 20) MiB and the disk has \(free >> 20) MiB free. Free some space first.",
+                details: ["neededBytes": .integer(needed), "freeBytes": .integer(free)])
+        }
+    }
+
+    // MARK: Staging
+
+    /// Extracts every new photo into `staging/` and makes its thumbnail, by the photo's uuid.
+    private func stage(
+        _ plan: RestorePlan, from backup: BackupFile, job: Job
+    ) async throws -> [String: LibraryFolder.Staged] {
+        job.begin(
+            phase: "restoring", items: Int64(plan.newPhotos.count),
+            bytes: plan.newPhotos.reduce(0) { $0 &+ $1.fileSize })
+        var staged: [String: LibraryFolder.Staged] = [:]
+        do {
+            try await withThrowingTaskGroup(of: (String, LibraryFolder.Staged).self) { group in
+                var next = plan.newPhotos.makeIterator()
+                func startNext() {
+                    guard let photo = next.next() else { return }
+                    group.addTask { (photo.uuid, try await stage(photo, from: backup, job: job)) }
+                }
+                for _ in 0..<(width + 2) { startNext() }
+                do {
+                    while let (uuid, item) = try await group.next() {
+                        staged[uuid] = item
+                        startNext()
+                    }
+                } catch {
+                    group.cancelAll()
+                    isCancelled.set()
+                    while let ended = await group.nextResult() {
+                        if case .success(let (uuid, item)) = ended { staged[uuid] = item }
+                    }
+                    throw error
+                }
+            }
+        } catch {
+            let leftovers = staged.values
+            try await pool.run { for item in leftovers { try folder.drop(item) } }
+            throw error
+        }
+        return staged
+    }
+
+    private func stage(
+        _ photo: BackupMetadata.Photo, from backup: BackupFile, job: Job
+    ) async throws -> LibraryFolder.Staged {
+        try Task.checkCancellation()
+        let names = folder.temporaryNames()
+        let path = folder.staging + "/" + names.photo
+        guard let entry = backup.photoEntries[photo.path] else {
+            throw MeshError(.internal, "The photo \(photo.path) has no entry.")
+        }
+        do {
+            try await pool.run {
+                try FileSystem.withFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) { file in
+                    let digest = try backup.reader.extract(
+                        entry, to: file, cancelled: { isCancelled.isSet },
+                        progress: { job.advance(bytes: Int64($0)) })
+                    guard digest.sha256.hex == photo.contentDigest else {
+                        throw MeshError(.dataLoss, "The backup's file changed while it was read. Restore it again.")
+                    }
+                    try FileSystem.sync(file, path)
+                }
+            }
+            let thumbnail = try await makeThumbnail(of: path, named: names.thumbnail, for: photo, job: job)
+            job.advance(items: 1)
+            let fileName = try await pool.run { try folder.freeName(like: photo) }
+            return LibraryFolder.Staged(
+                photo: names.photo, thumbnail: thumbnail ? names.thumbnail : nil, fileName: fileName)
+        } catch {
+            try? await pool.run { try FileSystem.remove(path) }
+            throw error
+        }
+    }
+
+    /// - Returns: false for a photo that cannot be opened: its bytes are what was saved, so it is restored all the
+    ///   same, and its line says that it has no thumbnail.
+    private func makeThumbnail(
+        of path: String, named name: String, for photo: BackupMetadata.Photo, job: Job
+    ) async throws -> Bool {
+        do {
+            _ = try await mesh.send(MakeThumbnail(photo: path, thumbnail: folder.staging + "/" + name))
+            return true
+        } catch let error as MeshError where error.details["imaging"] != nil && error.status != .cancelled {
+            job.record(ReceiptLine(item: photo.path, outcome: "no_thumbnail", detail: error.message))
+            return false
+        }
+    }
+
+    // MARK: The switch
+
+    private func switchOver(
+        _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan,
+        staged: [String: LibraryFolder.Staged], job: Job
+    ) async throws -> RestorePlan {
+        try Task.checkCancellation()
+        job.begin(phase: "switching")
+        let items = Array(staged.values)
+        try await pool.run { try folder.publish(items) }
+        let metadata = backup.metadata
+        let strangers = backup.strangers
+        let names = staged.mapValues(\.fileName)
+        return try await database.write { connection in
+            // Looked at again: requests went on while files were staged.
+            var plan = try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: connection)
+            if mode == .replace { plan = plan.distrusting(metadata: metadata) { preview.kept[$0] != nil } }
+            try RestoreApplication(metadata: metadata, plan: plan, mode: mode, fileNames: names).apply(in: connection)
+            return plan
+        }
+    }
+
+    /// The switch is made; nothing here can undo it, and what fails is done by the next start.
+    private func cleanUp(
+        _ plan: RestorePlan, _ staged: [String: LibraryFolder.Staged], mode: RestoreMode
+    ) async throws {
+        let used = try await database.read { connection in
+            try Set(
+                staged.values.map(\.fileName).filter { try PhotoTable.isStored(path: "photos/" + $0, in: connection) })
+        }
+        try await pool.run {
+            for item in staged.values {
+                if used.contains(item.fileName) {
+                    try folder.settle(item.fileName)
+                } else {
+                    try folder.withdraw(item.fileName)
+                }
+            }
+        }
+        let problems = try await database.integrityCheck(quick: true)
+        guard problems.isEmpty else {
+            throw MeshError(
+                .dataLoss, "The catalogue is damaged: \(problems[0]). Restore the backup into a new library.")
+        }
+    }
+}
+
+extension RestorePlan {
+    /// The plan with kept files that are not trusted taken from the backup instead; the library's own copies of
+    /// them go to the trash.
+    func distrusting(metadata: BackupMetadata, _ isSound: (String) -> Bool) -> RestorePlan {
+        var plan = self
+        for photo in metadata.photos {
+            guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { continue }
+            plan.kept[photo.uuid] = nil
+            plan.newPhotos.append(photo)
+            plan.removed.append(there)
+        }
+        return plan
+    }
+}
+
+extension LibraryFolder {
+    /// Removes staged files that have no final name yet.
+    fileprivate func drop(_ item: Staged) throws {
+        try FileSystem.remove(staging + "/" + item.photo)
+        if let thumbnail = item.thumbnail { try FileSystem.remove(staging + "/" + thumbnail) }
+    }
+
+    /// The photo's name in the backup where that is harmless and free, else a new one. A backup names files; it does
+    /// not decide where they go.
+    fileprivate func freeName(like photo: BackupMetadata.Photo) throws -> String {
+        let wanted = String(photo.path.dropFirst(BackupFormat.photoPrefix.count))
+        let isHarmless =
+            !wanted.isEmpty && wanted.utf8.count <= 128 && !wanted.hasPrefix(".")
+            && !wanted.hasPrefix(Self.thumbnailPrefix)
+            && wanted.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                    || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+            }
+        if isHarmless, try FileSystem.status(photos + "/" + wanted) == nil { return wanted }
+        let dot = isHarmless ? wanted.lastIndex(of: ".") : nil
+        return newFileName(takenAt: photo.takenAt, fileExtension: dot.map { String(wanted[$0...]) } ?? ".jpg")
+    }
+}

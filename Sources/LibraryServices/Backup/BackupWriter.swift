@@ -1,0 +1,177 @@
+import CLinux
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+import Synchronization
+import ZipArchive
+
+/// Writes one backup file: documents and photos at offsets that are known before the first byte, copied, hashed
+/// and checked against the catalogue by several threads at once. Blocks on its pool.
+struct BackupWriter: Sendable {
+    let folder: LibraryFolder
+    let pool: BlockingPool
+    let width: Int
+    let isCancelled: CancellationFlag
+
+    struct Written {
+        let bytes: Int64
+        /// Photo paths whose bytes were not those recorded.
+        let damaged: [String]
+    }
+
+    /// What the file of a photo turned out to be where it is not what the catalogue says.
+    private struct Deviation {
+        let size: Int64
+        let sha256: String
+    }
+
+    /// Writes the snapshot to `descriptor`, an empty file.
+    ///
+    /// A photo whose bytes differ from the catalogue is still saved, as it is: it may be all there is. Because the
+    /// manifest stands first and must name its true digest, the file is then written again with what is known;
+    /// that happens to broken disks, not to every backup.
+    func write(_ snapshot: CatalogueSnapshot, to descriptor: Int32, at time: Timestamp, job: Job) async throws
+        -> Written
+    {
+        var deviations: [String: Deviation] = [:]
+        for _ in 0..<3 {
+            let documents = try self.documents(snapshot, deviations, at: time)
+            let layout = try layout(snapshot, documents, deviations, at: time)
+            job.begin(phase: "copying", items: Int64(snapshot.photos.count), bytes: layout.totalSize)
+            let found = try await copy(snapshot, documents, layout, deviations, to: descriptor, job: job)
+            guard !found.isEmpty else {
+                return Written(bytes: layout.totalSize, damaged: deviations.keys.sorted())
+            }
+            deviations.merge(found) { _, new in new }
+            try await pool.run { guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") } }
+        }
+        throw MeshError(
+            .unavailable,
+            "Photo files keep changing while they are backed up. Stop what writes to them, then try again.")
+    }
+
+    private static func failure(_ action: String) -> FileSystem.Failure {
+        FileSystem.Failure(action: action, path: "the backup", code: errno)
+    }
+
+    private struct Documents: Sendable {
+        let manifest: Data
+        let metadata: Data
+        let appMetadata: Data
+
+        var all: [(name: String, bytes: Data)] {
+            [
+                (BackupFormat.manifestEntry, manifest), (BackupFormat.metadataEntry, metadata),
+                (BackupFormat.appMetadataEntry, appMetadata),
+            ]
+        }
+    }
+
+    private func documents(
+        _ snapshot: CatalogueSnapshot, _ deviations: [String: Deviation], at time: Timestamp
+    ) throws -> Documents {
+        var snapshot = snapshot
+        snapshot.photos = snapshot.photos.map { photo in
+            deviations[photo.path].map { photo.with(size: $0.size, digest: $0.sha256) } ?? photo
+        }
+        let content = snapshot.metadata(at: time)
+        let metadata = try BackupFormat.encode(content)
+        let appMetadata = try BackupFormat.encode(AppMetadata(content))
+        func file(_ path: String, _ bytes: Data) -> BackupManifest.File {
+            let digest = ContentDigest(of: bytes)
+            return .init(path: path, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
+        }
+        let manifest = BackupManifest(
+            backupVersion: BackupFormat.version, appVersion: LibraryModel.version, platform: "Linux", timestamp: time,
+            photoCount: snapshot.photos.count, categoryCount: snapshot.categories.count,
+            generator: BackupFormat.generator, isPartial: snapshot.isPartial ? true : nil, sealedWith: nil,
+            files: [file(BackupFormat.metadataEntry, metadata), file(BackupFormat.appMetadataEntry, appMetadata)]
+                + snapshot.photos.map { photo in
+                    .init(
+                        path: photo.path, size: photo.fileSize, sha256: photo.contentDigest,
+                        damaged: deviations[photo.path] == nil ? nil : true)
+                })
+        return Documents(manifest: try BackupFormat.encode(manifest), metadata: metadata, appMetadata: appMetadata)
+    }
+
+    private func layout(
+        _ snapshot: CatalogueSnapshot, _ documents: Documents, _ deviations: [String: Deviation], at time: Timestamp
+    ) throws -> ZipLayout {
+        let documents = documents.all.map {
+            ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds)
+        }
+        let photos = snapshot.photos.map {
+            ZipLayout.Entry(
+                name: $0.path, size: deviations[$0.path]?.size ?? $0.fileSize, modified: $0.timestamp.milliseconds)
+        }
+        return try ZipLayout(entries: documents + photos)
+    }
+
+    /// Copies everything; returns the photos that were not what was expected.
+    private func copy(
+        _ snapshot: CatalogueSnapshot, _ documents: Documents, _ layout: ZipLayout,
+        _ deviations: [String: Deviation], to descriptor: Int32, job: Job
+    ) async throws -> [String: Deviation] {
+        let writer = ZipWriter(descriptor: descriptor, layout: layout)
+        let first = documents.all.count
+        let next = Atomic<Int>(0)
+        let found = Mutex<[String: Deviation]>([:])
+        let copyPhotos: @Sendable () throws -> Void = { [folder, isCancelled] in
+            while true {
+                let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                guard index < snapshot.photos.count else { return }
+                let photo = snapshot.photos[index]
+                let expected =
+                    deviations[photo.path] ?? Deviation(size: photo.fileSize, sha256: photo.contentDigest)
+                try FileSystem.withFile(folder.absolute(photo.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK) { source in
+                    do {
+                        let digest = try writer.copyEntry(
+                            first + index, from: source, cancelled: { isCancelled.isSet },
+                            progress: { job.advance(bytes: Int64($0)) })
+                        guard digest.sha256.hex != expected.sha256 else { return }
+                        found.withLock {
+                            $0[photo.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
+                        }
+                    } catch ZipError.sourceSizeDiffers {
+                        let digest = try ContentDigest(ofDescriptor: source, cancelled: { isCancelled.isSet })
+                        found.withLock {
+                            $0[photo.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
+                        }
+                    }
+                }
+                job.advance(items: 1)
+            }
+        }
+        try await pool.run {
+            for (index, document) in documents.all.enumerated() {
+                try writer.writeEntry(index, bytes: document.bytes)
+                job.advance(bytes: Int64(document.bytes.count))
+            }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<width { group.addTask { try await pool.run(copyPhotos) } }
+            do {
+                try await group.waitForAll()
+            } catch {
+                // The first failure decides; the other threads stop at their next part.
+                isCancelled.set()
+                throw error
+            }
+        }
+        let deviating = found.withLock { $0 }
+        if deviating.isEmpty { try await pool.run { try writer.finish() } }
+        return deviating
+    }
+}
+
+extension BackupMetadata.Photo {
+    /// The same photo as its file really is.
+    func with(size: Int64, digest: String) -> BackupMetadata.Photo {
+        BackupMetadata.Photo(
+            id: id, path: path, categoryId: categoryId, caption: caption, timestamp: timestamp, isFavorite: isFavorite,
+            uuid: uuid, name: name, isFromAssets: isFromAssets, createdAt: createdAt, takenAt: takenAt, width: width,
+            height: height, fileSize: size, mediaType: mediaType, contentDigest: digest, sourceDigest: sourceDigest,
+            sourceSize: sourceSize)
+    }
+}

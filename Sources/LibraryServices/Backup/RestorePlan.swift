@@ -1,0 +1,113 @@
+import Database
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// What restoring a backup would do to the library as it is: computed from the catalogue for the preview, and again,
+/// by the same code, in the transaction that does it.
+struct RestorePlan: Sendable {
+    /// In the order of the backup.
+    var newCategories: [BackupMetadata.Category] = []
+    /// Category id in the backup to that of the library, for those that are there already.
+    var matchedCategories: [Int64: Int64] = [:]
+    var newPhotos: [BackupMetadata.Photo] = []
+    /// Photos that stay as they are (merge), or whose file stays in use (replace), by the backup's uuid.
+    var kept: [String: Photo] = [:]
+    /// Photos of the library that the backup does not have (replace): they go to the trash.
+    var removed: [Photo] = []
+    var newSessions: [BackupMetadata.SwipeSession] = []
+    /// Everything a person should know: conflicts, defaults, what was dropped.
+    var lines: [ReceiptLine] = []
+
+    static func make(
+        _ metadata: BackupMetadata, strangers: [String], mode: RestoreMode, in connection: Connection
+    ) throws -> RestorePlan {
+        var plan = RestorePlan()
+        for name in strangers {
+            plan.lines.append(ReceiptLine(item: name, outcome: "ignored", detail: "it is not part of a backup"))
+        }
+        for category in metadata.categories
+        where category.colorHex.flatMap(CategoryColor.normalized) == nil {
+            plan.lines.append(
+                ReceiptLine(
+                    item: category.displayName, outcome: "defaulted",
+                    detail: "its colour is not valid and becomes \(CategoryColor.fallback)"))
+        }
+        switch mode {
+        case .merge: try plan.merge(metadata, in: connection)
+        case .replace: try plan.replace(metadata, in: connection)
+        }
+        return plan
+    }
+
+    private mutating func merge(_ metadata: BackupMetadata, in connection: Connection) throws {
+        for category in metadata.categories.sorted(by: { $0.orderIndex < $1.orderIndex }) {
+            if let there = try CategoryTable.find(displayName: category.displayName, in: connection) {
+                matchedCategories[category.id] = there.id
+                let color = category.colorHex.flatMap(CategoryColor.normalized) ?? CategoryColor.fallback
+                if color != there.colorHex {
+                    lines.append(
+                        ReceiptLine(
+                            item: there.displayName, outcome: "conflict",
+                            detail: "the library's colour \(there.colorHex) stays; the backup has \(color)"))
+                }
+            } else {
+                newCategories.append(category)
+            }
+        }
+        for photo in metadata.photos {
+            if let there = try PhotoTable.find(contentDigest: photo.contentDigest, in: connection)
+                ?? PhotoTable.find(uuid: photo.uuid, in: connection)
+                ?? PhotoTable.find(sourceDigest: photo.sourceDigest, in: connection)
+            {
+                kept[photo.uuid] = there
+                if let difference = Self.difference(between: there, and: photo) {
+                    lines.append(
+                        ReceiptLine(
+                            item: there.path, outcome: "conflict", detail: "the library's \(difference) stays"))
+                }
+            } else {
+                newPhotos.append(photo)
+            }
+        }
+        newSessions = try (metadata.swipeSessions ?? []).filter { session in
+            try connection.first("SELECT EXISTS (SELECT 1 FROM swipe_sessions WHERE id = ?)", session.sessionID) {
+                try $0[0] as Bool
+            } != true
+        }
+    }
+
+    private static func difference(between there: Photo, and photo: BackupMetadata.Photo) -> String? {
+        var fields: [String] = []
+        if there.contentDigest != photo.contentDigest { fields.append("picture") }
+        if there.caption != photo.caption { fields.append("caption") }
+        if there.isFavorite != photo.isFavorite { fields.append("favourite mark") }
+        if there.takenAt != photo.takenAt { fields.append("date") }
+        return fields.isEmpty ? nil : fields.joined(separator: ", ")
+    }
+
+    private mutating func replace(_ metadata: BackupMetadata, in connection: Connection) throws {
+        newCategories = metadata.categories.sorted { $0.orderIndex < $1.orderIndex }
+        newSessions = metadata.swipeSessions ?? []
+        let wanted = Set(metadata.photos.map(\.contentDigest))
+        var taken: Set<String> = []
+        let present = try connection.query("SELECT \(PhotoTable.sharedColumns) FROM photos ORDER BY id") {
+            try PhotoTable.photo($0)
+        }
+        var byDigest: [String: Photo] = [:]
+        for photo in present {
+            if wanted.contains(photo.contentDigest), byDigest[photo.contentDigest] == nil {
+                byDigest[photo.contentDigest] = photo
+            } else {
+                removed.append(photo)
+            }
+        }
+        for photo in metadata.photos {
+            if let there = byDigest[photo.contentDigest], taken.insert(photo.contentDigest).inserted {
+                kept[photo.uuid] = there
+            } else {
+                newPhotos.append(photo)
+            }
+        }
+    }
+}

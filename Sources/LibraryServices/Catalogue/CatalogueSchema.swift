@@ -1,0 +1,123 @@
+import Database
+import LibraryModel
+
+/// The catalogue's tables, version by version.
+///
+/// Sealed values have their own table: a photo's row, its indices and its events never hold them. The trash is a
+/// table too and not a mark on the photo: a query can then not forget to leave it out, and a category can go
+/// while the photos that were in it stay restorable.
+enum CatalogueSchema {
+    /// "SmlP"
+    static let applicationID: Int32 = 0x536D_6C50
+
+    static let schema = Schema(
+        applicationID: applicationID,
+        migrations: [Migration(version: 1, name: "first form", script: version1)])
+
+    private static let version1 = """
+        CREATE TABLE categories (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            display_name TEXT NOT NULL CHECK (display_name <> ''),
+            name_key TEXT NOT NULL UNIQUE,
+            position INTEGER NOT NULL,
+            icon_resource TEXT,
+            color_hex TEXT NOT NULL CHECK (length(color_hex) = 7),
+            is_default INTEGER NOT NULL CHECK (is_default IN (0, 1)),
+            created_at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE photos (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            uuid TEXT NOT NULL UNIQUE,
+            path TEXT NOT NULL UNIQUE CHECK (path <> ''),
+            category_id INTEGER NOT NULL REFERENCES categories (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            caption TEXT,
+            is_from_assets INTEGER NOT NULL CHECK (is_from_assets IN (0, 1)),
+            created_at INTEGER NOT NULL,
+            taken_at INTEGER,
+            shown_at INTEGER NOT NULL GENERATED ALWAYS AS (coalesce(taken_at, created_at)) STORED,
+            file_size INTEGER NOT NULL CHECK (file_size >= 0),
+            width INTEGER NOT NULL CHECK (width >= 0),
+            height INTEGER NOT NULL CHECK (height >= 0),
+            is_favorite INTEGER NOT NULL CHECK (is_favorite IN (0, 1)),
+            media_type TEXT NOT NULL,
+            content_digest TEXT NOT NULL,
+            source_digest TEXT NOT NULL UNIQUE,
+            source_size INTEGER NOT NULL,
+            search_text TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX photos_by_date ON photos (shown_at DESC, id DESC);
+        CREATE INDEX photos_by_category ON photos (category_id, shown_at DESC, id DESC);
+        CREATE INDEX photos_favorite ON photos (shown_at DESC, id DESC) WHERE is_favorite = 1;
+        CREATE INDEX photos_by_content ON photos (content_digest);
+        CREATE INDEX photos_by_source_size ON photos (source_size);
+
+        CREATE TABLE sealed_fields (
+            photo_id INTEGER NOT NULL REFERENCES photos (id) ON DELETE CASCADE,
+            field TEXT NOT NULL CHECK (field IN
+                ('childName', 'childAge', 'notes', 'tags', 'milestone', 'location', 'metadata')),
+            sealed BLOB NOT NULL,
+            PRIMARY KEY (photo_id, field)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE trash (
+            id INTEGER PRIMARY KEY,
+            uuid TEXT NOT NULL,
+            path TEXT NOT NULL UNIQUE,
+            category_id INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            caption TEXT,
+            is_from_assets INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            taken_at INTEGER,
+            file_size INTEGER NOT NULL,
+            width INTEGER NOT NULL,
+            height INTEGER NOT NULL,
+            is_favorite INTEGER NOT NULL,
+            media_type TEXT NOT NULL,
+            content_digest TEXT NOT NULL,
+            source_digest TEXT NOT NULL,
+            source_size INTEGER NOT NULL,
+            category_name TEXT NOT NULL,
+            category_color TEXT NOT NULL,
+            category_icon TEXT,
+            deleted_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX trash_by_date ON trash (deleted_at DESC, id DESC);
+
+        CREATE TABLE swipe_sessions (
+            id TEXT PRIMARY KEY,
+            started_at INTEGER NOT NULL,
+            ended_at INTEGER
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE swipe_actions (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session_id TEXT NOT NULL REFERENCES swipe_sessions (id) ON DELETE CASCADE,
+            photo_uuid TEXT NOT NULL,
+            content_digest TEXT NOT NULL,
+            action TEXT NOT NULL CHECK (action IN ('favorite', 'trash', 'keep')),
+            decided_at INTEGER NOT NULL,
+            is_processed INTEGER NOT NULL DEFAULT 0 CHECK (is_processed IN (0, 1))
+        ) STRICT;
+        CREATE INDEX swipe_actions_by_session ON swipe_actions (session_id, id);
+        CREATE INDEX swipe_actions_pending ON swipe_actions (id) WHERE is_processed = 0;
+
+        CREATE TABLE settings (
+            key TEXT PRIMARY KEY,
+            value TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        -- Files that are to go: written in the transaction after which nothing refers to them, emptied when they
+        -- are gone. Relative to the library folder, or absolute (an unfinished backup somewhere else).
+        CREATE TABLE discarded_files (
+            path TEXT PRIMARY KEY
+        ) STRICT, WITHOUT ROWID;
+        """
+}
+
+/// How photos that are in the trash, and their files, go.
+enum TrashTerm {
+    static let milliseconds: Int64 = 30 * 24 * 3_600_000
+}

@@ -1,0 +1,88 @@
+import Database
+import LibraryModel
+import ServiceMesh
+
+/// The SQL of categories. Every function works inside the caller's transaction.
+enum CategoryTable {
+    private static let columns = """
+        SELECT c.id AS id, c.display_name AS display_name, c.position AS position, c.icon_resource AS icon_resource,
+            c.color_hex AS color_hex, c.is_default AS is_default, c.created_at AS created_at,
+            (SELECT count(*) FROM photos p WHERE p.category_id = c.id) AS photo_count
+        FROM categories c
+        """
+
+    private static func category(_ row: borrowing Row) throws -> Category {
+        Category(
+            id: try row["id"], displayName: try row["display_name"], position: try row["position"],
+            iconResource: try row["icon_resource"], colorHex: try row["color_hex"], isDefault: try row["is_default"],
+            createdAt: Timestamp(milliseconds: try row["created_at"]), photoCount: try row["photo_count"])
+    }
+
+    static func all(in connection: Connection) throws -> [Category] {
+        try connection.query("\(columns) ORDER BY c.position, c.id") { try category($0) }
+    }
+
+    static func find(id: Int64, in connection: Connection) throws -> Category? {
+        try connection.first("\(columns) WHERE c.id = ?", id) { try category($0) }
+    }
+
+    static func find(displayName: String, in connection: Connection) throws -> Category? {
+        try connection.first("\(columns) WHERE c.name_key = ?", CategoryName.key(displayName)) { try category($0) }
+    }
+
+    /// - Throws: `not_found`.
+    static func require(id: Int64, in connection: Connection) throws -> Category {
+        guard let category = try find(id: id, in: connection) else {
+            throw MeshError(
+                .notFound, "There is no category with the id \(id). 'smilepile categories' lists them.",
+                details: ["categoryId": .integer(id)])
+        }
+        return category
+    }
+
+    static func count(in connection: Connection) throws -> Int {
+        try connection.first("SELECT count(*) FROM categories") { try $0[0] as Int } ?? 0
+    }
+
+    /// Enters a category at the end, whose name and colour were validated before.
+    /// - Parameter id: for data from elsewhere that keeps its ids; else the catalogue gives one.
+    /// - Throws: `already_exists` for a name that another one has, case ignored.
+    @discardableResult
+    static func add(
+        displayName: String, colorHex: String, iconResource: String?, isDefault: Bool, createdAt: Timestamp,
+        id: Int64? = nil, position: Int? = nil, in connection: Connection
+    ) throws -> Category {
+        try refuseClash(displayName, except: nil, in: connection)
+        try connection.execute(
+            """
+            INSERT INTO categories (id, display_name, name_key, position, icon_resource, color_hex, is_default, created_at)
+            VALUES (?, ?, ?, coalesce(?, (SELECT coalesce(max(position), -1) + 1 FROM categories)), ?, ?, ?, ?)
+            """,
+            id, displayName, CategoryName.key(displayName), position, iconResource, colorHex, isDefault,
+            createdAt.milliseconds)
+        return try require(id: connection.lastInsertRowID, in: connection)
+    }
+
+    static func refuseClash(_ displayName: String, except id: Int64?, in connection: Connection) throws {
+        guard let other = try find(displayName: displayName, in: connection), other.id != id else { return }
+        throw MeshError(
+            .alreadyExists, "There is a category '\(other.displayName)' already. Choose another name.",
+            details: ["categoryId": .integer(other.id)])
+    }
+
+    static func update(
+        id: Int64, displayName: String, colorHex: String, iconResource: String?, in connection: Connection
+    ) throws {
+        try connection.execute(
+            "UPDATE categories SET display_name = ?, name_key = ?, color_hex = ?, icon_resource = ? WHERE id = ?",
+            displayName, CategoryName.key(displayName), colorHex, iconResource, id)
+    }
+
+    static func setPosition(_ position: Int, of id: Int64, in connection: Connection) throws {
+        try connection.execute("UPDATE categories SET position = ? WHERE id = ?", position, id)
+    }
+
+    static func delete(id: Int64, in connection: Connection) throws {
+        try connection.execute("DELETE FROM categories WHERE id = ?", id)
+    }
+}

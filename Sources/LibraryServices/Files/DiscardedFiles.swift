@@ -1,0 +1,28 @@
+import Database
+import Executors
+import Foundation
+
+/// Removes files to which the catalogue does not refer any more, and only those: each path was written to the
+/// list of discarded files by the transaction that removed its row. What cannot be removed now stays in the list
+/// and is tried at the next start.
+struct DiscardedFiles: Sendable {
+    let folder: LibraryFolder
+    let database: Database
+    let pool: BlockingPool
+
+    func remove(_ paths: [String]) async {
+        let folder = folder
+        let stillUsed = try? await database.read { connection in
+            try paths.filter { try PhotoTable.isStored(path: $0, in: connection) }
+        }
+        guard let stillUsed else { return }
+        let gone = try? await pool.run {
+            paths.filter { path in
+                if stillUsed.contains(path) { return true }
+                return (try? FileSystem.remove(folder.absolute(path))) != nil
+            }
+        }
+        guard let gone, !gone.isEmpty else { return }
+        _ = try? await database.write { try DiscardedFileTable.remove(gone, in: $0) }
+    }
+}

@@ -1,0 +1,54 @@
+import Database
+import Imaging
+import ServiceMesh
+import ZipArchive
+
+// How the lower floors' own errors present themselves at the mesh. Their sentences are for people already.
+
+extension DatabaseError: MeshErrorConvertible {
+    public var meshError: MeshError {
+        let status: MeshStatus =
+            switch self {
+            case .cannotOpen, .notADatabase, .foreign, .newer, .migrationFailed, .locked, .readOnly: .failedPrecondition
+            case .corrupt, .unexpectedValue: .dataLoss
+            case .constraint(.unique, _): .alreadyExists
+            case .constraint(.foreignKey, _): .notFound
+            case .constraint: .invalidArgument
+            case .diskFull, .busy, .outOfMemory, .tooLarge: .resourceExhausted
+            case .ioFailure, .closed, .notCommitted: .unavailable
+            case .deadlineExceeded: .deadlineExceeded
+            case .invalidStatement: .internal
+            }
+        return MeshError(status, description)
+    }
+}
+
+extension ImagingError: MeshErrorConvertible {
+    public var meshError: MeshError {
+        let (status, kind): (MeshStatus, String) =
+            switch self {
+            case .unsupported: (.unimplemented, "unsupported_media")
+            case .damaged, .workerCrashed, .timedOut: (.dataLoss, "damaged")
+            case .tooLarge: (.resourceExhausted, "too_large")
+            case .cancelled: (.cancelled, "cancelled")
+            case .io: (.unavailable, "io")
+            }
+        return MeshError(status, description, details: ["imaging": .string(kind)])
+    }
+}
+
+extension ZipError: MeshErrorConvertible {
+    public var meshError: MeshError {
+        let status: MeshStatus =
+            switch self {
+            case .cancelled: .cancelled
+            case .diskFull: .resourceExhausted
+            case .readFailed, .writeFailed: .unavailable
+            case .unusableArchive, .unusableEntry, .entryTooLarge: .dataLoss
+            case .sourceSizeDiffers: .dataLoss
+            case .unusableName, .unusableSize: .invalidArgument
+            case .writtenTwice, .unwritten: .internal
+            }
+        return MeshError(status, description)
+    }
+}

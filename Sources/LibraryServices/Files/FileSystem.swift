@@ -1,0 +1,114 @@
+import CLinux
+import Foundation
+import ServiceMesh
+
+/// File system calls with typed errors. All of them block: they belong on a `BlockingPool`.
+enum FileSystem {
+    /// A failed call: which, on what, and errno.
+    struct Failure: MeshErrorConvertible, CustomStringConvertible {
+        let action: String
+        let path: String
+        let code: Int32
+
+        var description: String { "\(action) \(path): \(String(cString: strerror(code)))" }
+
+        var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+
+        var meshError: MeshError {
+            switch code {
+            case ENOSPC, EDQUOT:
+                MeshError(.resourceExhausted, "The disk is full (\(description)). Free some space and try again.")
+            case ENOENT, ENOTDIR: MeshError(.notFound, "There is no such file (\(description)).")
+            case EEXIST: MeshError(.alreadyExists, "There is such a file already (\(description)).")
+            case EACCES, EPERM, EROFS:
+                MeshError(
+                    .failedPrecondition, "This is not allowed (\(description)). Check the owner and the permissions.")
+            default: MeshError(.unavailable, "The file system failed (\(description)). Check the disk.")
+            }
+        }
+    }
+
+    private static func check(_ result: Int32, _ action: String, _ path: String) throws {
+        guard result != 0 else { return }
+        throw Failure(action: action, path: path, code: errno)
+    }
+
+    /// Makes a folder with mode 0700, with those above it. One that is there already stays as it is.
+    static func makeFolder(_ path: String) throws {
+        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        guard errno == ENOENT, let cut = path.lastIndex(of: "/"), cut != path.startIndex else {
+            throw Failure(action: "make folder", path: path, code: errno)
+        }
+        try makeFolder(String(path[..<cut]))
+        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        throw Failure(action: "make folder", path: path, code: errno)
+    }
+
+    /// Runs `body` with an open descriptor and closes it.
+    static func withFile<T>(
+        _ path: String, _ flags: Int32, mode: mode_t = 0o600, _ body: (Int32) throws -> T
+    ) throws -> T {
+        let descriptor = clinux_open(path, flags, mode)
+        guard descriptor >= 0 else { throw Failure(action: "open", path: path, code: errno) }
+        defer { close(descriptor) }
+        return try body(descriptor)
+    }
+
+    /// Makes the contents of a file, or the names in a folder, durable.
+    static func sync(_ path: String) throws { try withFile(path, O_RDONLY) { try sync($0, path) } }
+
+    static func sync(_ descriptor: Int32, _ path: String) throws { try check(fsync(descriptor), "sync", path) }
+
+    static func link(_ source: String, as target: String) throws {
+        try check(Foundation.link(source, target), "link", target)
+    }
+
+    static func rename(_ source: String, to target: String) throws {
+        try check(Foundation.rename(source, target), "rename", target)
+    }
+
+    /// Removes a file; one that is gone already is fine.
+    static func remove(_ path: String) throws {
+        guard unlink(path) != 0, errno != ENOENT else { return }
+        throw Failure(action: "remove", path: path, code: errno)
+    }
+
+    /// Nil where there is nothing; a link is described itself, not what it points to.
+    static func status(_ path: String) throws -> stat? {
+        var found = stat()
+        guard lstat(path, &found) != 0 else { return found }
+        guard errno == ENOENT || errno == ENOTDIR else { throw Failure(action: "look at", path: path, code: errno) }
+        return nil
+    }
+
+    static func isSameFile(_ one: String, _ other: String) throws -> Bool {
+        guard let first = try status(one), let second = try status(other) else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    /// Names in a folder, without `.` and `..`; names that are not valid UTF-8 come as nil.
+    static func names(in folder: String) throws -> [String?] {
+        guard let stream = opendir(folder) else { throw Failure(action: "read folder", path: folder, code: errno) }
+        defer { closedir(stream) }
+        var names: [String?] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw Failure(action: "read folder", path: folder, code: errno) }
+        return names
+    }
+
+    /// Bytes free for this user on the file system of `path`.
+    static func freeBytes(_ path: String) throws -> Int64 {
+        var found = statvfs()
+        try check(statvfs(path, &found), "look at", path)
+        let (bytes, overflow) = Int64(clamping: found.f_bavail).multipliedReportingOverflow(
+            by: Int64(clamping: found.f_frsize))
+        return overflow ? .max : bytes
+    }
+}

@@ -1,0 +1,121 @@
+import CLinux
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// Where things are in a library's folder, and how files come into it.
+///
+/// A new file is written to `staging/` under its final name, made durable, and hard-linked to its place; then the
+/// catalogue's transaction commits; then the staging name goes. So the staging name is the record of what was
+/// under way, without a second journal: after a kill, whatever is in `staging/` either has a row (then only the
+/// staging name goes) or has none (then the linked file goes too, recognised by its inode). Files in `photos/`
+/// that nobody knows are never touched: they may be pictures that exist once.
+struct LibraryFolder: Sendable {
+    let path: String
+
+    var photos: String { path + "/photos" }
+    var thumbnails: String { path + "/thumbnails" }
+    var staging: String { path + "/staging" }
+    var backups: String { path + "/backups" }
+    var catalogue: String { path + "/catalogue.sqlite" }
+    var lock: String { path + "/library.lock" }
+
+    static let thumbnailPrefix = "thumb_"
+
+    func make() throws {
+        for folder in [path, photos, thumbnails, staging, backups] { try FileSystem.makeFolder(folder) }
+        guard try FileSystem.status(path)?.st_uid == geteuid() else {
+            throw MeshError(
+                .failedPrecondition,
+                "The library folder \(path) belongs to another user. Use one of your own, or change its owner.")
+        }
+    }
+
+    /// The absolute path of something the catalogue names: relative to the library, or absolute already.
+    func absolute(_ relative: String) -> String { relative.hasPrefix("/") ? relative : path + "/" + relative }
+
+    /// Two names in `staging/` for a photo and its thumbnail that have no final name yet.
+    func temporaryNames() -> (photo: String, thumbnail: String) {
+        let stem = String(UInt64.random(in: 0 ... .max), radix: 16)
+        return (stem + ".photo", stem + ".thumbnail")
+    }
+
+    /// `IMG_YYYYMMDD_HHMMSS_<8 hex>.jpg`, by the date the photo was taken, else now; local time, as cameras do.
+    func newFileName(takenAt: Timestamp?, fileExtension: String) -> String {
+        var seconds = time_t((takenAt ?? .now()).milliseconds / 1000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        let suffix = String(UInt32.random(in: 0 ... .max), radix: 16)
+        let padded = String(repeating: "0", count: 8 - suffix.count) + suffix
+        let numbers = [
+            parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+        ]
+        let texts = numbers.enumerated().map { index, number in
+            let text = String(number)
+            return String(repeating: "0", count: max(0, (index == 0 ? 4 : 2) - text.count)) + text
+        }
+        return "IMG_\(texts[0...2].joined())_\(texts[3...5].joined())_\(padded)\(fileExtension)"
+    }
+
+    /// A photo's files in `staging/` and the name they are to have.
+    struct Staged: Sendable {
+        let photo: String
+        /// Nil for a photo of which none could be made.
+        let thumbnail: String?
+        let fileName: String
+    }
+
+    /// Gives staged files their final names, still in `staging/`, and links them to their places, durably.
+    /// The catalogue's rows come next, then ``settle(_:)``; where they do not come, ``withdraw(_:)``.
+    ///
+    /// The files' own contents must be durable already. Three folders are synced however many files there are.
+    /// - Throws: `FileSystem.Failure`, with EEXIST where a name is taken; nothing is left in place then, and staged
+    ///   files that have their final name already are gone.
+    func publish(_ staged: [Staged]) throws {
+        func pairs(_ item: Staged) -> [(staged: String, name: String, folder: String)] {
+            [(item.photo, item.fileName, photos)]
+                + (item.thumbnail.map { [($0, Self.thumbnailPrefix + item.fileName, thumbnails)] } ?? [])
+        }
+        for (_, name, folder) in staged.flatMap(pairs) where try FileSystem.status(folder + "/" + name) != nil {
+            throw FileSystem.Failure(action: "link", path: folder + "/" + name, code: EEXIST)
+        }
+        do {
+            for (temporary, name, _) in staged.flatMap(pairs) where temporary != name {
+                try FileSystem.rename(staging + "/" + temporary, to: staging + "/" + name)
+            }
+            try FileSystem.sync(staging)
+            for (_, name, folder) in staged.flatMap(pairs) {
+                try FileSystem.link(staging + "/" + name, as: folder + "/" + name)
+            }
+            try FileSystem.sync(photos)
+            try FileSystem.sync(thumbnails)
+        } catch {
+            for item in staged { try? withdraw(item.fileName) }
+            throw error
+        }
+    }
+
+    /// The row is durable: the staging names go.
+    func settle(_ fileName: String) throws {
+        try FileSystem.remove(staging + "/" + fileName)
+        try FileSystem.remove(staging + "/" + Self.thumbnailPrefix + fileName)
+    }
+
+    /// There is no row: linked files go, and the staged ones.
+    func withdraw(_ fileName: String) throws {
+        for (name, folder) in [(fileName, photos), (Self.thumbnailPrefix + fileName, thumbnails)] {
+            if try FileSystem.isSameFile(staging + "/" + name, folder + "/" + name) {
+                try FileSystem.remove(folder + "/" + name)
+            }
+            try FileSystem.remove(staging + "/" + name)
+        }
+    }
+
+    /// What a kill left in `staging/`: every name there, without the thumbnails' prefix.
+    func leftovers() throws -> [String] {
+        let names = try FileSystem.names(in: staging).compactMap { $0 }
+        return Set(
+            names.map { $0.hasPrefix(Self.thumbnailPrefix) ? String($0.dropFirst(Self.thumbnailPrefix.count)) : $0 }
+        ).sorted()
+    }
+}

@@ -1,0 +1,130 @@
+import CLinux
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+import ZipArchive
+
+/// What an import does with one file. It never throws: whatever happens is the file's line in the receipt.
+struct OneImport: Sendable {
+    let mesh: Mesh
+    let folder: LibraryFolder
+    let files: BlockingPool
+    let category: Int64
+    let keepOriginal: Bool
+    let isDryRun: Bool
+
+    func take(_ file: SourceFiles.File) async -> ReceiptLine {
+        do {
+            try Task.checkCancellation()
+            if let digest = try await duplicateDigest(of: file) {
+                return line(
+                    file, .duplicate, "the library has a photo of the same bytes (SHA-256 \(digest.prefix(12))…)")
+            }
+            let prepared = try await mesh.send(PreparePhoto(source: file.path, keepOriginal: keepOriginal))
+            return try await store(prepared, from: file)
+        } catch {
+            return line(file, describing: MeshError(describing: error))
+        }
+    }
+
+    private func line(_ file: SourceFiles.File, _ outcome: ImportOutcome, _ detail: String?) -> ReceiptLine {
+        ReceiptLine(item: file.path, outcome: outcome.rawValue, detail: detail)
+    }
+
+    private func line(_ file: SourceFiles.File, describing error: MeshError) -> ReceiptLine {
+        switch (error.details["imaging"]?.stringValue, error.status) {
+        case (_, .cancelled): line(file, .cancelled, nil)
+        case ("unsupported_media", _): line(file, .unsupported, error.message)
+        case ("too_large", _): line(file, .tooLarge, error.message)
+        case ("damaged", _): line(file, .damaged, error.message)
+        default: line(file, .unreadable, error.message)
+        }
+    }
+
+    /// The file's digest where the library has a photo made from it. Read only where some source had its size.
+    private func duplicateDigest(of file: SourceFiles.File) async throws -> String? {
+        let known = try await mesh.send(FindSourceDigests(sourceSize: file.size)).digests
+        guard !known.isEmpty else { return nil }
+        let isCancelled = CancellationFlag()
+        let digest = try await withTaskCancellationHandler {
+            try await files.run {
+                try FileSystem.withFile(file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) { descriptor in
+                    try ContentDigest(ofDescriptor: descriptor, cancelled: { isCancelled.isSet }).sha256.hex
+                }
+            }
+        } onCancel: {
+            isCancelled.set()
+        }
+        return known.contains(digest) ? digest : nil
+    }
+
+    private func store(_ prepared: PreparedPhoto, from file: SourceFiles.File) async throws -> ReceiptLine {
+        guard !isDryRun else {
+            try await discard(prepared)
+            return line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)")
+        }
+        let fileName: String
+        do {
+            try Task.checkCancellation()
+            fileName = try await publish(prepared)
+        } catch {
+            try? await discard(prepared)
+            throw error
+        }
+        let photo = Photo(
+            id: 0, uuid: UUID().uuidString.lowercased(), path: "photos/" + fileName, categoryId: category,
+            name: Self.name(of: file.path), caption: nil, isFromAssets: false, createdAt: .now(),
+            fileSize: prepared.fileSize, width: prepared.width, height: prepared.height, isFavorite: false,
+            takenAt: prepared.takenAt, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType)
+        do {
+            _ = try await mesh.send(
+                AddPhoto(photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize))
+        } catch {
+            // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
+            try await finishing { try folder.withdraw(fileName) }
+            if let error = error as? MeshError, error.status == .alreadyExists {
+                return line(file, .duplicate, error.message)
+            }
+            throw error
+        }
+        try await finishing { try folder.settle(fileName) }
+        return line(file, .imported, photo.path)
+    }
+
+    /// Runs to its end whether or not the import is cancelled: `BlockingPool` work is not interrupted.
+    private func finishing(_ work: @escaping @Sendable () throws -> Void) async throws { try await files.run(work) }
+
+    private func discard(_ prepared: PreparedPhoto) async throws {
+        try await finishing {
+            try FileSystem.remove(folder.staging + "/" + prepared.stagedPhoto)
+            try FileSystem.remove(folder.staging + "/" + prepared.stagedThumbnail)
+        }
+    }
+
+    private func publish(_ prepared: PreparedPhoto) async throws -> String {
+        try await files.run {
+            // Eight random digits within one second's name clash about never; a second try is enough, and a
+            // third failing says that something else is wrong.
+            for attempt in 1...3 {
+                let name = folder.newFileName(takenAt: prepared.takenAt, fileExtension: prepared.fileExtension)
+                do {
+                    try folder.publish([
+                        .init(photo: prepared.stagedPhoto, thumbnail: prepared.stagedThumbnail, fileName: name)
+                    ])
+                    return name
+                } catch let failure as FileSystem.Failure where failure.code == EEXIST && attempt < 3 {
+                    continue
+                }
+            }
+            throw MeshError(.internal, "No free file name was found.")
+        }
+    }
+
+    /// The source's name without its extension, shortened to 200 characters.
+    private static func name(of path: String) -> String {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        let stem = file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
+        return String(stem.prefix(200))
+    }
+}

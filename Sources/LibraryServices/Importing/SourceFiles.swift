@@ -1,0 +1,75 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// The files that an import was asked to look at, found by reading folders. Blocks.
+struct SourceFiles {
+    struct File: Sendable {
+        let path: String
+        /// Bytes, when the folder was read.
+        let size: Int64
+    }
+
+    /// To be imported.
+    private(set) var files: [File] = []
+    /// Known already to go nowhere: links, devices, folders that cannot be read.
+    private(set) var refused: [ReceiptLine] = []
+
+    private let library: String
+    private var seen: Set<String> = []
+
+    /// - Parameters:
+    ///   - paths: absolute; a link among them is followed, links found below are not.
+    ///   - library: the library's own folder, which is passed over.
+    init(paths: [String], library: String, isCancelled: () -> Bool) throws {
+        self.library = library
+        for path in paths {
+            guard let real = realpath(path, nil) else {
+                throw FileSystem.Failure(action: "look at", path: path, code: errno)
+            }
+            defer { free(real) }
+            guard let resolved = String(validatingCString: real) else {
+                refuse(path, "its name is not valid UTF-8; rename it")
+                continue
+            }
+            try look(at: resolved, isCancelled)
+        }
+    }
+
+    private mutating func look(at path: String, _ isCancelled: () -> Bool) throws {
+        // A list of folders to read, not recursion: depth is the sender's to choose, our stack is not.
+        var waiting = [path]
+        while let path = waiting.popLast() {
+            if isCancelled() { throw CancellationError() }
+            guard path != library else {
+                refuse(path, "it is the library itself")
+                continue
+            }
+            guard seen.insert(path).inserted else { continue }
+            do {
+                guard let status = try FileSystem.status(path) else { continue }
+                switch status.st_mode & S_IFMT {
+                case S_IFREG: files.append(File(path: path, size: Int64(status.st_size)))
+                case S_IFDIR: waiting += try entries(of: path).reversed()
+                case S_IFLNK: refuse(path, "it is a link; links in folders are not followed")
+                default: refuse(path, "it is not a file")
+                }
+            } catch let failure as FileSystem.Failure {
+                refuse(path, String(cString: strerror(failure.code)))
+            }
+        }
+    }
+
+    /// In the order of their names, so that two runs do the same.
+    private mutating func entries(of folder: String) throws -> [String] {
+        let names = try FileSystem.names(in: folder)
+        for name in names where name == nil {
+            refuse(folder + "/?", "its name is not valid UTF-8; rename it")
+        }
+        return names.compactMap { $0 }.sorted().map { (folder == "/" ? "" : folder) + "/" + $0 }
+    }
+
+    private mutating func refuse(_ path: String, _ reason: String) {
+        refused.append(ReceiptLine(item: path, outcome: ImportOutcome.unreadable.rawValue, detail: reason))
+    }
+}

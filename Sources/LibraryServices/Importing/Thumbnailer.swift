@@ -1,0 +1,125 @@
+import CLinux
+import Executors
+import Foundation
+import Imaging
+import LibraryModel
+import ServiceMesh
+
+/// Makes stored photos and thumbnails, through the image workers: helper processes that get open descriptors and
+/// nothing else. A photo that crashes, hangs or overfills a worker costs that photo. It calls no other service.
+public actor Thumbnailer: MeshService {
+    public static let serviceName = "Thumbnailer"
+    /// Callers wait here for a worker; the bound on what waits is the importers' own.
+    public static let admission = AdmissionLimit(concurrent: 64, queued: 256)
+    public static var messages: MessageList<Thumbnailer> {
+        PreparePhoto.self
+        MakeThumbnail.self
+    }
+
+    private let folder: LibraryFolder
+    private let workers: ImageWorkerPool
+    private let files: BlockingPool
+
+    init(folder: LibraryFolder, workers: ImageWorkerPool, files: BlockingPool) {
+        self.folder = folder
+        self.workers = workers
+        self.files = files
+    }
+
+    public func stop() async { await workers.shutDown() }
+
+    nonisolated var status: ImageWorkerStatus {
+        let statistics = workers.statistics
+        return ImageWorkerStatus(
+            started: statistics.started, crashed: statistics.crashed, timedOut: statistics.timedOut,
+            pids: statistics.livePIDs)
+    }
+
+    // Not isolated: several conversions run at once, and nothing of the actor's changes.
+    nonisolated func prepare(_ request: PreparePhoto) async throws -> PreparedPhoto {
+        let names = folder.temporaryNames()
+        let staged = (photo: folder.staging + "/" + names.photo, thumbnail: folder.staging + "/" + names.thumbnail)
+        let (source, sourceSize) = try await files.run { try Self.openSource(request.source) }
+        defer { close(source) }
+        do {
+            let photo = try await files.run { try Self.openNew(staged.photo) }
+            defer { close(photo) }
+            let thumbnail = try await files.run { try Self.openNew(staged.thumbnail) }
+            defer { close(thumbnail) }
+            let made = try await workers.convert(
+                source: source, photo: photo, thumbnail: thumbnail, keepOriginal: request.keepOriginal)
+            try await files.run {
+                try FileSystem.sync(photo, staged.photo)
+                try FileSystem.sync(thumbnail, staged.thumbnail)
+            }
+            return PreparedPhoto(
+                stagedPhoto: names.photo, stagedThumbnail: names.thumbnail, sourceDigest: made.sourceDigest,
+                sourceSize: sourceSize, contentDigest: made.contentDigest, mediaType: made.mediaType,
+                fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
+                height: made.height, takenAt: made.takenAtMilliseconds.map(Timestamp.init(milliseconds:)))
+        } catch {
+            try? await files.run {
+                try FileSystem.remove(staged.photo)
+                try FileSystem.remove(staged.thumbnail)
+            }
+            throw error
+        }
+    }
+
+    nonisolated func makeThumbnail(_ request: MakeThumbnail) async throws {
+        let (source, _) = try await files.run { try Self.openSource(request.photo) }
+        defer { close(source) }
+        let thumbnail = try await files.run { try Self.openNew(request.thumbnail) }
+        defer { close(thumbnail) }
+        do {
+            _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail)
+            try await files.run { try FileSystem.sync(thumbnail, request.thumbnail) }
+        } catch {
+            try? await files.run { try FileSystem.remove(request.thumbnail) }
+            throw error
+        }
+    }
+
+    /// A regular file, never a link: where a path leads was decided when the folder was read.
+    private static func openSource(_ path: String) throws -> (descriptor: Int32, size: Int64) {
+        // Non-blocking, or opening a pipe that has replaced the file would wait for its writer.
+        let descriptor = clinux_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: path, code: errno) }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw FileSystem.Failure(action: "open", path: path, code: EINVAL)
+        }
+        return (descriptor, Int64(found.st_size))
+    }
+
+    private static func openNew(_ path: String) throws -> Int32 {
+        let descriptor = clinux_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: path, code: errno) }
+        return descriptor
+    }
+
+    private static func fileExtension(_ mediaType: String) -> String {
+        switch mediaType {
+        case "image/png": ".png"
+        case "image/webp": ".webp"
+        case "image/gif": ".gif"
+        case "image/bmp": ".bmp"
+        case "image/tiff": ".tif"
+        case "image/heic", "image/heif": ".heic"
+        case "image/avif": ".avif"
+        default: ".jpg"
+        }
+    }
+}
+
+extension PreparePhoto: HandledMessage {
+    public func perform(on service: Thumbnailer) async throws -> PreparedPhoto { try await service.prepare(self) }
+}
+
+extension MakeThumbnail: HandledMessage {
+    public func perform(on service: Thumbnailer) async throws -> Done {
+        try await service.makeThumbnail(self)
+        return Done()
+    }
+}

@@ -1,0 +1,43 @@
+import Database
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// Answers what the library is and holds, across the other services' tables. It changes nothing.
+public actor LibraryOverview: MeshService {
+    public static let serviceName = "LibraryOverview"
+    public static var messages: MessageList<LibraryOverview> { GetLibraryStatus.self }
+
+    private let folder: LibraryFolder
+    private let database: Database
+    private let thumbnailer: Thumbnailer
+    private let files: BlockingPool
+
+    init(folder: LibraryFolder, database: Database, thumbnailer: Thumbnailer, files: BlockingPool) {
+        self.folder = folder
+        self.database = database
+        self.thumbnailer = thumbnailer
+        self.files = files
+    }
+
+    func status() async throws -> LibraryStatus {
+        let path = folder.path
+        let free = try await files.run { try FileSystem.freeBytes(path) }
+        let workers = thumbnailer.status
+        return try await database.read { connection in
+            let counts = try connection.first(
+                "SELECT count(*), coalesce(sum(is_favorite), 0), coalesce(sum(file_size), 0) FROM photos"
+            ) { (try $0[0] as Int, try $0[1] as Int, try $0[2] as Int64) }
+            return LibraryStatus(
+                version: LibraryModel.version, pid: getpid(), path: path, photos: counts?.0 ?? 0,
+                favorites: counts?.1 ?? 0, categories: try CategoryTable.count(in: connection),
+                trashed: try TrashTable.count(in: connection), photoBytes: counts?.2 ?? 0, freeBytes: free,
+                lastBackupDate: try SettingTable.settings(in: connection).lastBackupDate, imageWorkers: workers)
+        }
+    }
+}
+
+extension GetLibraryStatus: HandledMessage {
+    public func perform(on service: LibraryOverview) async throws -> LibraryStatus { try await service.status() }
+}

@@ -1,0 +1,126 @@
+import CGD
+import Foundation
+
+/// A photo album out of nothing, for a first look, for tests and for measurements: JPEGs as cameras write them, with
+/// EXIF orientation 1 to 8, dates with offsets, and GPS. The same seed makes the same pictures.
+///
+/// Each picture shows four differently coloured quadrants with a texture over them, so that whoever knows the seed
+/// can say which colour belongs where once it is upright.
+public struct SampleAlbum: Sendable {
+    /// Pixels of the upright picture.
+    public var width: Int
+    public var height: Int
+    public var seed: UInt64
+    /// Strength of the noise that makes files as large as real ones: 0 for plain, 60 for about 4 MB at 12 MP.
+    public var texture: Int
+
+    public init(width: Int = 1600, height: Int = 1200, seed: UInt64 = 1, texture: Int = 24) {
+        self.width = width
+        self.height = height
+        self.seed = seed
+        self.texture = texture
+    }
+
+    /// What photo number `index` is: everything that an import should find out about it.
+    public struct Expected: Sendable, Equatable {
+        public let fileName: String
+        /// 1…8, in turn.
+        public let orientation: Int
+        /// Upright: top left, top right, bottom left, bottom right, each 0xRRGGBB.
+        public let quadrants: [Int]
+        /// Milliseconds since 1970 UTC; nil for every tenth photo, which has no date.
+        public let takenAt: Int64?
+        public let hasPosition: Bool
+    }
+
+    public func expected(_ index: Int) -> Expected {
+        var random = SplitMix(state: seed &+ UInt64(index) &* 0x9E37_79B9)
+        let quadrants = (0..<4).map { _ in
+            (0..<3).reduce(0) { color, _ in color << 8 | Int(40 + random.next() % 176) }
+        }
+        // 2024-06-01 10:00:00 UTC and then an hour and a bit for each.
+        let takenAt = 1_717_236_000_000 + Int64(index) * 3_661_000 + 250
+        return Expected(
+            fileName: "sample-" + String(repeating: "0", count: max(0, 4 - String(index).count)) + "\(index).jpg",
+            orientation: index % 8 + 1, quadrants: quadrants, takenAt: index % 10 == 9 ? nil : takenAt,
+            hasPosition: index % 3 == 0)
+    }
+
+    /// Writes photos 0..<`count` into `folder`, which is made where it is not there.
+    public func write(count: Int, to folder: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for index in 0..<count {
+            try photo(index).write(to: URL(fileURLWithPath: folder + "/" + expected(index).fileName))
+        }
+    }
+
+    /// Photo number `index` as a JPEG file.
+    /// - Throws: ``Unencodable`` where there is no memory for it.
+    public func photo(_ index: Int) throws -> Data {
+        let expected = expected(index)
+        let jpeg = try stored(expected, noise: SplitMix(state: seed ^ UInt64(index)))
+        let exif = ExifSegment(
+            orientation: expected.orientation, takenAt: expected.takenAt, hasPosition: expected.hasPosition)
+        // SOI, then EXIF, then what the encoder wrote after its own SOI.
+        return jpeg.prefix(2) + exif.bytes + jpeg.dropFirst(2)
+    }
+
+    public struct Unencodable: Error {}
+
+    /// The pixels as a camera held that way stores them.
+    private func stored(_ expected: Expected, noise: SplitMix) throws -> Data {
+        let isTurned = expected.orientation >= 5
+        let (width, height) = isTurned ? (self.height, self.width) : (self.width, self.height)
+        guard let image = gdImageCreateTrueColor(Int32(width), Int32(height)) else { throw Unencodable() }
+        defer { gdImageDestroy(image) }
+        let quadrants = Self.storedQuadrants(expected.quadrants, orientation: expected.orientation)
+        var noise = noise
+        for y in 0..<height {
+            guard let row = image.pointee.tpixels[y] else { continue }
+            for x in 0..<width {
+                let color = quadrants[(y * 2 / height) * 2 + x * 2 / width]
+                row[x] = Int32(texture == 0 ? color : Self.vary(color, by: texture, &noise))
+            }
+        }
+        var size: Int32 = 0
+        guard let bytes = gdImageJpegPtr(image, &size, 92) else { throw Unencodable() }
+        defer { gdFree(bytes) }
+        return Data(bytes: bytes, count: Int(size))
+    }
+
+    /// The same grey noise on every channel: its mean is zero, so a quadrant keeps its colour.
+    private static func vary(_ color: Int, by strength: Int, _ noise: inout SplitMix) -> Int {
+        let change = Int(noise.next() % UInt64(strength * 2 + 1)) - strength
+        func channel(_ shift: Int) -> Int { min(255, max(0, (color >> shift & 255) + change)) << shift }
+        return channel(16) | channel(8) | channel(0)
+    }
+
+    /// Upright quadrants to stored ones: what a viewer undoes, by EXIF's definition of each orientation.
+    private static func storedQuadrants(_ upright: [Int], orientation: Int) -> [Int] {
+        let order =
+            switch orientation {
+            case 2: [1, 0, 3, 2]
+            case 3: [3, 2, 1, 0]
+            case 4: [2, 3, 0, 1]
+            case 5: [0, 2, 1, 3]
+            case 6: [1, 3, 0, 2]
+            case 7: [3, 1, 2, 0]
+            case 8: [2, 0, 3, 1]
+            default: [0, 1, 2, 3]
+            }
+        return order.map { upright[$0] }
+    }
+}
+
+/// A small seeded generator (splitmix64): the same numbers on every machine.
+struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

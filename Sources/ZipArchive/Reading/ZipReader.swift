@@ -1,0 +1,143 @@
+import Foundation
+
+/// Reads an archive that nobody vouches for.
+///
+/// Opening checks the structure without inflating anything: an archive whose parts contradict each other is
+/// refused whole, an entry with a problem of its own is listed in `refusals` and the others may be taken. Length
+/// and CRC-32 show only when an entry is read, so whoever needs certainty before the first file is written runs
+/// a `ZipVerification` first.
+///
+/// Any number of threads may read different entries, or the same one, at once. The descriptor stays the caller's,
+/// must stay open, and its position is neither used nor moved. Everything blocks: run it on a `BlockingPool`.
+/// Memory: the entries' names and about 130 bytes for each; a few hundred KiB for each read in work.
+public final class ZipReader: Sendable {
+    /// In the order of the central directory.
+    public let entries: [ZipEntry]
+    /// What is wrong with single entries, in no particular order; an entry may have several problems.
+    public let refusals: [ZipRefusal]
+    private let descriptor: Int32
+    private let dataOffsets: [Int64]
+    private let problems: [Int: [EntryProblem]]
+
+    /// - Throws: `.unusableArchive`, `.readFailed`.
+    public init(descriptor: Int32, limits: ZipLimits = ZipLimits()) throws(ZipError) {
+        let directory = try ZipDirectory(descriptor: descriptor, limits: limits)
+        let headers = try LocalHeaders(directory, descriptor: descriptor, limits: limits)
+        self.descriptor = descriptor
+        entries = directory.entries
+        dataOffsets = headers.dataOffsets
+        refusals = directory.refusals + headers.refusals
+        problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
+    }
+
+    /// What is wrong with the entry, as far as that shows without reading it.
+    public func problems(of index: Int) -> [EntryProblem] { problems[index] ?? [] }
+
+    /// The first problem that keeps the entry's bytes from being read at all, or nil.
+    public func obstacle(to index: Int) -> EntryProblem? {
+        problems(of: index).first { !$0.concernsName }
+    }
+
+    /// The whole entry in memory.
+    /// - Parameter limit: bytes that the caller is ready to hold.
+    /// - Throws: `.entryTooLarge`, `.unusableEntry`, `.readFailed`.
+    public func read(_ index: Int, limit: Int) throws(ZipError) -> Data {
+        let entry = entries[index]
+        guard entry.size <= Int64(limit) else {
+            throw .entryTooLarge(name: entry.name, size: entry.size, limit: Int64(limit))
+        }
+        var data = Data()
+        _ = try stream(index, cancelled: { false }, progress: { _ in }) { bytes, _ throws(ZipError) in
+            data.append(contentsOf: bytes)
+        }
+        return data
+    }
+
+    /// Writes the entry's bytes into a file, from its start on, and checks length and CRC-32.
+    ///
+    /// The file holds bytes that are not to be trusted until this returns; after an error, throw them away.
+    /// - Parameters:
+    ///   - file: open for writing and seekable; it should be empty, since nothing is cut off behind the entry.
+    ///   - cancelled: asked before each part (at most 256 KiB).
+    ///   - progress: called after each part with the bytes that it had.
+    /// - Throws: `.unusableEntry`, `.readFailed`, `.writeFailed`, `.diskFull`, `.cancelled`.
+    public func extract(
+        _ index: Int, to file: Int32, cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
+    ) throws(ZipError) -> ContentDigest {
+        try stream(index, cancelled: cancelled, progress: progress) { bytes, position throws(ZipError) in
+            try DescriptorIO.write(file, bytes, at: position)
+        }
+    }
+
+    /// Reads the entry, checks length and CRC-32, and keeps nothing.
+    ///
+    /// - Parameter expected: the digest that the entry must have, as `ZipWriter` gave it. Its CRC-32 is then compared
+    ///   with the recorded one and not computed again: the same SHA-256 means the same bytes, and of those bytes
+    ///   it is known. That saves a fifth of the time.
+    /// - Throws: `.unusableEntry`, `.readFailed`, `.cancelled`.
+    @discardableResult
+    public func verify(
+        _ index: Int, expected: ContentDigest? = nil, cancelled: () -> Bool = { false },
+        progress: (Int) -> Void = { _ in }
+    ) throws(ZipError) -> ContentDigest {
+        try stream(index, expected: expected, cancelled: cancelled, progress: progress) { _, _ throws(ZipError) in }
+    }
+
+    private typealias Sink = (UnsafeRawBufferPointer, Int64) throws(ZipError) -> Void
+
+    /// Hands the entry's bytes to `sink`, in order and never more than it declares.
+    private func stream(
+        _ index: Int, expected: ContentDigest? = nil, cancelled: () -> Bool, progress: (Int) -> Void,
+        into sink: Sink
+    ) throws(ZipError) -> ContentDigest {
+        let entry = entries[index]
+        if let problem = obstacle(to: index) { throw .unusableEntry(name: entry.name, problem) }
+        if let expected, expected.size != entry.size || expected.crc32 != entry.crc32 {
+            throw .unusableEntry(name: entry.name, .contentDiffers)
+        }
+        let lane = CopyLane.take()
+        defer { lane.give() }
+        func take(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {
+            let position = lane.hasher.size
+            guard Int64(bytes.count) <= entry.size - position else {
+                throw .unusableEntry(name: entry.name, .lengthDiffers)
+            }
+            lane.hasher.update(bytes, withChecksum: expected == nil)
+            try sink(bytes, position)
+            progress(bytes.count)
+        }
+        var isDamaged = false
+        if entry.method == ZipMethod.stored {
+            while lane.hasher.size < entry.size {
+                if cancelled() { throw .cancelled }
+                let wanted = Int(min(entry.size - lane.hasher.size, Int64(CopyLane.capacity)))
+                let part = try lane.read(descriptor, at: dataOffsets[index] + lane.hasher.size, atMost: wanted)
+                if part.isEmpty { break }
+                try take(part)
+            }
+        } else {
+            let inflater = try EntryInflater(entry, at: dataOffsets[index], in: descriptor)
+            inflating: while true {
+                if cancelled() { throw .cancelled }
+                switch try inflater.next() {
+                case .bytes(let bytes): try take(bytes)
+                case .end: break inflating
+                case .lastBytes(let bytes):
+                    try take(bytes)
+                    isDamaged = true
+                    break inflating
+                }
+            }
+        }
+        let digest = lane.hasher.finish()
+        if digest.size != entry.size { throw .unusableEntry(name: entry.name, isDamaged ? .damaged : .lengthDiffers) }
+        if let expected {
+            guard digest.sha256 == expected.sha256 else { throw .unusableEntry(name: entry.name, .contentDiffers) }
+            return expected
+        }
+        if digest.crc32 != entry.crc32 { throw .unusableEntry(name: entry.name, .checksumDiffers) }
+        // Where libarchive still was not content, the compressed data goes on behind its own end. The content is as
+        // long as declared and has the declared checksum: what was packed is there, so nobody's photo is refused.
+        return digest
+    }
+}

@@ -1,0 +1,62 @@
+import Synchronization
+
+/// Reads every entry to its end, with as many threads as its owner gives it.
+///
+///     let verification = ZipVerification(reader)
+///     // on each of some threads:
+///     try verification.work(cancelled: { … }, progress: { … })
+///     // when all have returned:
+///     verification.failures.isEmpty
+public final class ZipVerification: Sendable {
+    private struct State {
+        var next = 0
+        var digests: [Int: ContentDigest] = [:]
+        var failures: [ZipRefusal] = []
+    }
+
+    private let reader: ZipReader
+    private let indices: [Int]
+    private let expected: [Int: ContentDigest]
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - indices: the entries to read; by default all that have no problem, or only one of their name.
+    ///   - expected: digests that entries must have, by index, as `ZipWriter` gave them.
+    public init(_ reader: ZipReader, indices: [Int]? = nil, expected: [Int: ContentDigest] = [:]) {
+        self.reader = reader
+        self.expected = expected
+        self.indices = indices ?? reader.entries.indices.filter { reader.obstacle(to: $0) == nil }
+    }
+
+    /// The digests of entries read so far, by index.
+    public var digests: [Int: ContentDigest] { state.withLock { $0.digests } }
+
+    /// The entries that turned out to be damaged so far, in the order of the archive.
+    public var failures: [ZipRefusal] { state.withLock { $0.failures }.sorted { $0.entry < $1.entry } }
+
+    /// Takes entries that no other thread has taken until none is left.
+    ///
+    /// A damaged entry becomes one of `failures` and the rest goes on.
+    /// - Throws: `.readFailed` and `.cancelled`; the entry that was being read is then in neither result.
+    public func work(
+        cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
+    ) throws(ZipError) {
+        while let index = takeNext() {
+            do throws(ZipError) {
+                let digest = try reader.verify(
+                    index, expected: expected[index], cancelled: cancelled, progress: progress)
+                state.withLock { $0.digests[index] = digest }
+            } catch .unusableEntry(let name, let problem) {
+                state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }
+            }
+        }
+    }
+
+    private func takeNext() -> Int? {
+        state.withLock { state in
+            guard state.next < indices.count else { return nil }
+            defer { state.next += 1 }
+            return indices[state.next]
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// Where everything of an archive will be, known before its first byte is written.
+///
+/// All entries are stored, so all sizes are known, so all offsets are: that is what lets several threads write
+/// different entries at once. Data of large entries starts at a multiple of 4,096 bytes, so that a copy-on-write
+/// file system can share blocks; the gap is an extra field of the local header, in the form that Android's
+/// zipalign uses (0xD935), which every reader skips.
+public struct ZipLayout: Sendable {
+    /// One file to be stored.
+    public struct Entry: Sendable, Hashable {
+        /// Relative path with `/` between components; UTF-8.
+        public let name: String
+        /// In bytes.
+        public let size: Int64
+        /// Milliseconds since 1970-01-01 UTC. Seconds reach the archive; DOS time, which all readers know, has
+        /// even seconds from 1980 to 2107 and is written in UTC.
+        public let modified: Int64
+
+        public init(name: String, size: Int64, modified: Int64) {
+            self.name = name
+            self.size = size
+            self.modified = modified
+        }
+    }
+
+    /// Where one entry's parts are.
+    struct Place: Sendable, Hashable {
+        /// Of the local header, in bytes from the start of the file.
+        let header: Int64
+        /// Of the entry's first byte.
+        let data: Int64
+        /// Bytes of the padding extra field, its four header bytes included; 0 where there is none.
+        let padding: Int
+    }
+
+    /// Entries smaller than this are packed tightly: aligning them costs more than sharing a block gains.
+    public static let alignedFrom: Int64 = 64 << 10
+    static let alignment: Int64 = 4096
+
+    public let entries: [Entry]
+    /// Where the central directory starts: the bytes before it are headers and data.
+    public let directoryOffset: Int64
+    /// Size of the finished archive in bytes.
+    public let totalSize: Int64
+    let places: [Place]
+
+    /// - Throws: `.unusableName` for a name that `ZipReader` would refuse, `.unusableSize` for sizes below zero or
+    ///   past 2^63 - 1 in total.
+    public init(entries: [Entry]) throws(ZipError) {
+        var places: [Place] = []
+        places.reserveCapacity(entries.count)
+        var taken = TakenNames(capacity: entries.count)
+        var position: Int64 = 0
+        var directorySize: Int64 = 0
+        for (index, entry) in entries.enumerated() {
+            if let problem = EntryName.problem(in: entry.name) ?? Self.folderProblem(entry.name) {
+                throw .unusableName(entry: entry.name, problem: problem)
+            }
+            if let other = taken.take(entry.name, index: index, nameAt: { entries[$0].name }) {
+                throw .unusableName(entry: entry.name, problem: .nameTaken(by: entries[other].name))
+            }
+            guard entry.size >= 0 else { throw .unusableSize(entry: entry.name) }
+            let tight = position + Int64(ZipRecords.localHeaderSize(entry, padding: 0))
+            let padding = entry.size >= Self.alignedFrom ? Self.padding(after: tight) : 0
+            let place = Place(header: position, data: tight + Int64(padding), padding: padding)
+            places.append(place)
+            // Half of Int64 leaves room for every header, so that nothing after this can overflow.
+            let (end, overflow) = place.data.addingReportingOverflow(entry.size)
+            guard !overflow, end < .max / 2 else { throw .unusableSize(entry: entry.name) }
+            position = end
+            directorySize += Int64(ZipRecords.centralHeaderSize(entry, place: place))
+        }
+        self.entries = entries
+        self.places = places
+        directoryOffset = position
+        totalSize =
+            position + directorySize
+            + Int64(ZipRecords.endSize(count: entries.count, directoryOffset: position, directorySize: directorySize))
+    }
+
+    private static func folderProblem(_ name: String) -> EntryProblem? {
+        name.utf8.last == UInt8(ascii: "/") ? .nameNotPlain : nil
+    }
+
+    /// Size of the extra field that moves data from `position` to the next multiple of the alignment.
+    private static func padding(after position: Int64) -> Int {
+        let gap = (alignment - position % alignment) % alignment
+        if gap == 0 { return 0 }
+        return Int(gap < ZipRecords.leastPadding ? gap + alignment : gap)
+    }
+}

@@ -1,0 +1,166 @@
+import CArchive
+import Foundation
+import Synchronization
+
+/// Writes the stored-only archive that a `ZipLayout` describes into a file, entries in any order, from several
+/// threads at once.
+///
+///     let writer = ZipWriter(descriptor: file, layout: try ZipLayout(entries: entries))
+///     try writer.writeEntry(0, bytes: manifest)                 // any thread
+///     let digest = try writer.copyEntry(1, from: photo)         // another thread, at the same time
+///     try writer.finish()                                       // once all have returned
+///
+/// The file must be empty or hold nothing of value; the descriptor stays the caller's, who also calls `fsync`.
+/// Until `finish()` has returned there is no central directory, so that no reader takes a part for a whole.
+/// Everything blocks: run it on a `BlockingPool`. A failed or cancelled entry may be written again.
+public final class ZipWriter: Sendable {
+    private enum Progress: Sendable, Hashable {
+        case untouched
+        case inWork
+        case written(crc32: UInt32)
+    }
+
+    /// Bytes of one entry after which the disk is set to work: it writes while we hash, and the caller's `fsync` finds
+    /// little left to do. It also keeps a backup from filling memory with pages that the catalogue's own `fsync`
+    /// would then have to wait behind.
+    private static let writebackStep: Int64 = 4 << 20
+
+    public let layout: ZipLayout
+    private let descriptor: Int32
+    private let progress: Mutex<[Progress]>
+
+    public init(descriptor: Int32, layout: ZipLayout) {
+        self.descriptor = descriptor
+        self.layout = layout
+        progress = Mutex(Array(repeating: .untouched, count: layout.entries.count))
+    }
+
+    /// Writes an entry whose bytes are in memory.
+    /// - Throws: `.sourceSizeDiffers` where `bytes` has another size than the layout says; `.writtenTwice`,
+    ///   `.diskFull`, `.writeFailed`.
+    @discardableResult
+    public func writeEntry(_ index: Int, bytes: some ContiguousBytes) throws(ZipError) -> ContentDigest {
+        let entry = layout.entries[index]
+        return try claiming(index) { () throws(ZipError) -> ContentDigest in
+            let result = bytes.withUnsafeBytes { bytes -> Result<ContentDigest, ZipError> in
+                guard Int64(bytes.count) == entry.size else {
+                    return .failure(.sourceSizeDiffers(entry: entry.name, expected: entry.size))
+                }
+                do throws(ZipError) {
+                    try DescriptorIO.write(descriptor, bytes, at: layout.places[index].data)
+                    return .success(ContentDigest(of: bytes))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            return try result.get()
+        }
+    }
+
+    /// Copies an entry from a file, reading it once for SHA-256, CRC-32 and copy.
+    ///
+    /// - Parameters:
+    ///   - source: a descriptor that `pread` can read; its own position is neither used nor moved.
+    ///   - cancelled: asked before each buffer (256 KiB).
+    ///   - progress: called after each buffer with the bytes that it held.
+    /// - Returns: the digest of what was written, to compare with the one on record.
+    /// - Throws: `.sourceSizeDiffers` where the file is shorter or longer than the layout says; `.readFailed` for
+    ///   the source, `.diskFull` and `.writeFailed` for the archive; `.writtenTwice`, `.cancelled`.
+    public func copyEntry(
+        _ index: Int, from source: Int32, cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
+    ) throws(ZipError) -> ContentDigest {
+        let entry = layout.entries[index]
+        let start = layout.places[index].data
+        return try claiming(index) { () throws(ZipError) -> ContentDigest in
+            let lane = CopyLane.take()
+            defer { lane.give() }
+            var position: Int64 = 0
+            var flushed: Int64 = 0
+            while position < entry.size {
+                if cancelled() { throw .cancelled }
+                let wanted = Int(min(entry.size - position, Int64(CopyLane.capacity)))
+                let part = try lane.read(source, at: position, atMost: wanted)
+                guard part.count == wanted else {
+                    throw .sourceSizeDiffers(entry: entry.name, expected: entry.size)
+                }
+                lane.hasher.update(part)
+                try DescriptorIO.write(descriptor, part, at: start + position)
+                position += Int64(wanted)
+                let isLast = position == entry.size && entry.size >= ZipLayout.alignedFrom
+                if position - flushed >= Self.writebackStep || isLast {
+                    // Only a hint: `fsync` comes later and is what counts, so a failure here says nothing.
+                    _ = carchive_start_writeback(descriptor, start + flushed, position - flushed)
+                    flushed = position
+                }
+                progress(wanted)
+            }
+            guard try lane.read(source, at: position, atMost: 1).isEmpty else {
+                throw .sourceSizeDiffers(entry: entry.name, expected: entry.size)
+            }
+            return lane.hasher.finish()
+        }
+    }
+
+    /// Marks an entry whose bytes were put at their place by other means (a shared block, a hole) as written.
+    package func adoptEntry(_ index: Int, crc32: UInt32) throws(ZipError) {
+        try claiming(index) { ContentDigest(size: layout.entries[index].size, sha256: .zero, crc32: crc32) }
+    }
+
+    /// Writes the central directory and the end records, and cuts off what lay behind them.
+    /// - Throws: `.unwritten` while entries are missing; `.diskFull`, `.writeFailed`.
+    public func finish() throws(ZipError) {
+        let progress = progress.withLock { $0 }
+        var checksums: [UInt32] = []
+        checksums.reserveCapacity(progress.count)
+        for case .written(let crc32) in progress { checksums.append(crc32) }
+        if checksums.count < progress.count {
+            let first = progress.firstIndex { if case .written = $0 { false } else { true } } ?? 0
+            throw .unwritten(entry: layout.entries[first].name, count: progress.count - checksums.count)
+        }
+        var position = layout.directoryOffset
+        var pending: [UInt8] = []
+        for (index, entry) in layout.entries.enumerated() {
+            pending += ZipRecords.centralHeader(entry, place: layout.places[index], crc32: checksums[index])
+            if pending.count >= CopyLane.capacity {
+                try write(pending, at: position)
+                position += Int64(pending.count)
+                pending.removeAll(keepingCapacity: true)
+            }
+        }
+        let size = position + Int64(pending.count) - layout.directoryOffset
+        pending += ZipRecords.end(
+            count: layout.entries.count, directoryOffset: layout.directoryOffset, directorySize: size)
+        try write(pending, at: position)
+        guard ftruncate(descriptor, off_t(layout.totalSize)) == 0 else { throw .writing(errno) }
+    }
+
+    /// Runs `body` for an entry that nobody else writes, then writes the header, which needs the CRC-32.
+    @discardableResult
+    private func claiming(
+        _ index: Int, _ body: () throws(ZipError) -> ContentDigest
+    ) throws(ZipError) -> ContentDigest {
+        let entry = layout.entries[index]
+        let isOurs = progress.withLock { progress in
+            guard progress[index] == .untouched else { return false }
+            progress[index] = .inWork
+            return true
+        }
+        guard isOurs else { throw .writtenTwice(entry: entry.name) }
+        do throws(ZipError) {
+            let digest = try body()
+            let header = ZipRecords.localHeader(entry, place: layout.places[index], crc32: digest.crc32)
+            try write(header, at: layout.places[index].header)
+            progress.withLock { $0[index] = .written(crc32: digest.crc32) }
+            return digest
+        } catch {
+            progress.withLock { $0[index] = .untouched }
+            throw error
+        }
+    }
+
+    private func write(_ bytes: [UInt8], at position: Int64) throws(ZipError) {
+        try bytes.span.bytes.withUnsafeBytes { bytes throws(ZipError) in
+            try DescriptorIO.write(descriptor, bytes, at: position)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// Everything that writing or reading an archive can end with. `description` says what to do next.
+///
+/// Names inside are as an archive or a caller gave them: escape them before they reach a terminal or a log.
+public enum ZipError: Error, Hashable, Sendable {
+    /// The caller's `cancelled` answered true. What was written so far is of no use.
+    case cancelled
+    /// The file system is full, or its quota is used up (ENOSPC, EDQUOT).
+    case diskFull
+    /// Reading the source of an entry, or an archive, failed with this errno.
+    case readFailed(errno: Int32)
+    /// Writing failed with this errno, other than for a lack of space.
+    case writeFailed(errno: Int32)
+
+    // Writing
+
+    /// A name that readers would have to refuse.
+    case unusableName(entry: String, problem: EntryProblem)
+    /// A size below zero, or a total that passes 2^63 - 1 bytes.
+    case unusableSize(entry: String)
+    /// The source holds fewer or more bytes than the layout says.
+    case sourceSizeDiffers(entry: String, expected: Int64)
+    /// The entry has been written, or is being written by another thread.
+    case writtenTwice(entry: String)
+    /// `finish()` came while entries were missing; `entry` is the first of them.
+    case unwritten(entry: String, count: Int)
+
+    // Reading
+
+    /// The archive as a whole cannot be trusted.
+    case unusableArchive(ArchiveProblem)
+    /// One entry cannot be taken; others of the same archive may be.
+    case unusableEntry(name: String, EntryProblem)
+    /// The entry is larger than the caller's own limit, in bytes.
+    case entryTooLarge(name: String, size: Int64, limit: Int64)
+}
+
+extension ZipError: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        switch self {
+        case .cancelled: "Cancelled."
+        case .diskFull: "The disk is full: free some space, or choose another place, and start again."
+        case .readFailed(let code): "Reading failed (\(Self.text(code))): check the disk and its permissions."
+        case .writeFailed(let code): "Writing failed (\(Self.text(code))): check the disk and its permissions."
+        case .unusableName(let entry, let problem): "'\(entry)' cannot be the name of an entry: \(problem)."
+        case .unusableSize(let entry): "The size of '\(entry)' is out of range."
+        case .sourceSizeDiffers(let entry, let expected):
+            "'\(entry)' no longer has the \(expected) bytes that were expected: look at it and start again."
+        case .writtenTwice(let entry): "'\(entry)' was to be written twice."
+        case .unwritten(let entry, let count): "\(count) entries were not written, '\(entry)' first."
+        case .unusableArchive(let problem): "This archive cannot be used: \(problem)."
+        case .unusableEntry(let name, let problem): "'\(name)' in this archive cannot be used: \(problem)."
+        case .entryTooLarge(let name, let size, let limit):
+            "'\(name)' in this archive has \(size) bytes; at most \(limit) are taken."
+        }
+    }
+
+    public var errorDescription: String? { description }
+
+    private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+    /// The case for a failed write with `errno`.
+    static func writing(_ code: Int32) -> ZipError {
+        code == ENOSPC || code == EDQUOT ? .diskFull : .writeFailed(errno: code)
+    }
+}

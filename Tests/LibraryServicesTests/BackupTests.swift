@@ -1,0 +1,211 @@
+import Foundation
+import LibraryModel
+import LibraryServices
+import SampleAlbum
+import ServiceMesh
+import TestSupport
+import Testing
+
+@Suite struct BackupTests {
+    /// A library with everything that a backup has to carry.
+    private func filledLibrary() async throws -> TestLibrary {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(12, album: SampleAlbum(width: 200, height: 150))
+        let holidays = try await test.mesh.send(AddCategory(displayName: "Été à la mer", colorHex: "#123abc"))
+        let photos = try await test.allPhotos()
+        _ = try await test.mesh.send(MovePhotos(ids: photos.prefix(5).map(\.id), categoryId: holidays.id))
+        _ = try await test.mesh.send(SetFavorite(ids: [photos[1].id, photos[7].id], isFavorite: true))
+        _ = try await test.mesh.send(SetCaption(id: photos[2].id, caption: "Sand 🏖 \"und\" Meer"))
+        let ids = try await test.mesh.send(ListCategories()).categories.map(\.id)
+        _ = try await test.mesh.send(ReorderCategories(ids: ids.reversed()))
+        let session = try await test.mesh.send(StartSwipeSession())
+        _ = try await test.mesh.send(
+            RecordSwipe(
+                sessionID: session.sessionID, photoIdentifier: photos[0].uuid, contentDigest: photos[0].contentDigest,
+                action: .keep))
+        return test
+    }
+
+    private func backUp(_ test: TestLibrary, name: String = "b.zip") async throws -> String {
+        let path = test.folder.file(name)
+        let job = try await test.run(CreateBackup(path: path))
+        #expect(job.state == .finished && !job.needsAttention, "\(String(describing: job.error))")
+        return path
+    }
+
+    @Test func replacingAnEmptyLibraryMakesItTheSame() async throws {
+        let old = try await filledLibrary()
+        let backup = try await backUp(old)
+        let new = try await TestLibrary("restored")
+        let job = try await new.run(RestoreBackup(path: backup, mode: .replace))
+        #expect(job.state == .finished, "\(String(describing: job.error))")
+        #expect(try await new.allPhotos() == old.allPhotos())
+        #expect(try await new.mesh.send(ListCategories()) == old.mesh.send(ListCategories()))
+        #expect(try await new.mesh.send(ListSwipeSessions()) == old.mesh.send(ListSwipeSessions()))
+        for photo in try await old.allPhotos() {
+            #expect(try new.bytes(photo.path) == old.bytes(photo.path))
+            #expect(try !new.bytes(photo.thumbnailPath).isEmpty)
+        }
+        #expect(try new.files("staging").isEmpty)
+        await old.library.close()
+        await new.library.close()
+    }
+
+    @Test func mergingTwiceChangesNothingMore() async throws {
+        let old = try await filledLibrary()
+        let backup = try await backUp(old)
+        let new = try await TestLibrary("merged")
+        _ = try await new.importSamples(3, album: SampleAlbum(width: 100, height: 80, seed: 9))
+        let first = try await new.run(RestoreBackup(path: backup))
+        #expect(first.state == .finished, "\(String(describing: first.error))")
+        let photos = try await new.allPhotos()
+        #expect(photos.count == 15)
+        let second = try await new.run(RestoreBackup(path: backup))
+        #expect(second.receipt?["photosAdded"] == 0)
+        #expect(try await new.allPhotos() == photos)
+        #expect(try new.files("photos").count == 15)
+        await old.library.close()
+        await new.library.close()
+    }
+
+    @Test func mergingKeepsWhatTheLibrarySays() async throws {
+        let test = try await filledLibrary()
+        let backup = try await backUp(test)
+        let photo = try await test.allPhotos()[2]
+        _ = try await test.mesh.send(SetCaption(id: photo.id, caption: "mine"))
+        let job = try await test.run(RestoreBackup(path: backup))
+        #expect(job.outcomes["conflict"] == 1)
+        #expect(try await test.mesh.send(GetPhoto(id: photo.id)).caption == "mine")
+        await test.library.close()
+    }
+
+    @Test func replacingPutsOtherPhotosIntoTheTrash() async throws {
+        let old = try await filledLibrary()
+        let backup = try await backUp(old)
+        let new = try await TestLibrary("replaced")
+        _ = try await new.importSamples(3, album: SampleAlbum(width: 100, height: 80, seed: 9))
+        _ = try await new.run(RestoreBackup(path: backup, mode: .replace))
+        #expect(try await new.allPhotos() == old.allPhotos())
+        let trash = try await new.mesh.send(ListTrash())
+        #expect(trash.photos.count == 3)
+        _ = try await new.mesh.send(RestorePhotos(ids: trash.photos.map(\.photo.id)))
+        #expect(try await new.allPhotos().count == 15)
+        await old.library.close()
+        await new.library.close()
+    }
+
+    @Test func replacingWithItsOwnBackupKeepsTheFiles() async throws {
+        let test = try await filledLibrary()
+        let backup = try await backUp(test)
+        let photos = try await test.allPhotos()
+        _ = try await test.mesh.send(SetFavorite(ids: photos.map(\.id), isFavorite: true))
+        let job = try await test.run(RestoreBackup(path: backup, mode: .replace))
+        #expect(job.receipt?["photosAdded"] == 0)
+        #expect(try await test.allPhotos() == photos)
+        #expect(try await test.mesh.send(ListTrash()).photos.isEmpty)
+        await test.library.close()
+    }
+
+    @Test func aDamagedFileOfTheLibraryIsReplacedFromTheBackup() async throws {
+        let test = try await filledLibrary()
+        let backup = try await backUp(test)
+        let photo = try await test.allPhotos()[0]
+        let good = try test.bytes(photo.path)
+        var bad = good
+        bad[bad.count / 2] ^= 1
+        try bad.write(to: URL(fileURLWithPath: test.path + "/" + photo.path))
+        let job = try await test.run(RestoreBackup(path: backup, mode: .replace))
+        #expect(job.state == .finished, "\(String(describing: job.error))")
+        let restored = try await test.mesh.send(GetPhoto(uuid: photo.uuid))
+        #expect(try test.bytes(restored.path) == good)
+        await test.library.close()
+    }
+
+    @Test func aPhotoThatChangedOnDiskIsSavedAsItIsAndReported() async throws {
+        let test = try await filledLibrary()
+        let photos = try await test.allPhotos()
+        try Data("longer than before?".utf8).write(to: URL(fileURLWithPath: test.path + "/" + photos[0].path))
+        var flipped = try test.bytes(photos[1].path)
+        flipped[100] ^= 0xFF
+        try flipped.write(to: URL(fileURLWithPath: test.path + "/" + photos[1].path))
+        try FileManager.default.removeItem(atPath: test.path + "/" + photos[2].path)
+        let path = test.folder.file("damaged.zip")
+        let job = try await test.run(CreateBackup(path: path))
+        #expect(job.state == .finished && job.needsAttention, "\(String(describing: job.error))")
+        #expect(job.outcomes == ["damaged": 2, "missing": 1])
+        let check = try await test.run(VerifyBackup(path: path))
+        #expect(check.state == .finished && check.outcomes == ["damaged": 2])
+        await test.library.close()
+    }
+
+    @Test func anyFlippedByteIsFound() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(2, album: SampleAlbum(width: 32, height: 24))
+        let path = try await backUp(test)
+        let good = try Data(contentsOf: URL(fileURLWithPath: path))
+        let before = try await test.allPhotos()
+        // Every 97th byte, and what it hits: documents, photos, headers, directory. Padding alone may change.
+        var undetected = 0
+        for position in stride(from: 0, to: good.count, by: 97) {
+            var bad = good
+            bad[position] ^= 0x10
+            let name = test.folder.file("flipped.zip")
+            try bad.write(to: URL(fileURLWithPath: name))
+            let job = try await test.run(RestoreBackup(path: name, mode: .replace))
+            if job.state == .finished { undetected += 1 }
+            #expect(try await test.allPhotos() == before)
+        }
+        let padding = good.count - 2 * 3000
+        #expect(undetected * 97 < padding)
+        #expect(try test.files("staging").isEmpty)
+        await test.library.close()
+    }
+
+    @Test func truncatedAndForeignFilesAreRefused() async throws {
+        let test = try await filledLibrary()
+        let path = try await backUp(test)
+        let good = try Data(contentsOf: URL(fileURLWithPath: path))
+        for length in [0, 1, 100, good.count / 2, good.count - 1] {
+            let name = test.folder.file("short.zip")
+            try good.prefix(length).write(to: URL(fileURLWithPath: name))
+            let job = try await test.run(RestoreBackup(path: name))
+            #expect(job.state == .failed && job.error?.status == .dataLoss, "\(length) bytes")
+        }
+        #expect(await status { _ = try await test.mesh.send(InspectBackup(path: "/no/such.zip")) } == .notFound)
+        #expect(await status { _ = try await test.mesh.send(InspectBackup(path: test.path)) } == .invalidArgument)
+        #expect(await status { _ = try await test.run(RestoreBackup(path: "relative.zip")) } == .invalidArgument)
+        await test.library.close()
+    }
+
+    @Test func aDryRunTellsAndChangesNothing() async throws {
+        let old = try await filledLibrary()
+        let backup = try await backUp(old)
+        let new = try await TestLibrary("preview")
+        let job = try await new.run(RestoreBackup(path: backup, mode: .replace, dryRun: true))
+        #expect(job.receipt?["photosAdded"] == 12)
+        #expect(try await new.allPhotos().isEmpty)
+        #expect(try new.files("staging").isEmpty)
+        await old.library.close()
+        await new.library.close()
+    }
+
+    @Test func partialBackupsSaySo() async throws {
+        let test = try await filledLibrary()
+        let category = try await test.mesh.send(GetCategory(displayName: "ÉTÉ À LA MER"))
+        let path = test.folder.file("part.zip")
+        let job = try await test.run(CreateBackup(path: path, categoryIds: [category.id]))
+        #expect(job.state == .finished)
+        let summary = try await test.mesh.send(InspectBackup(path: path))
+        #expect(summary.isPartial && summary.photoCount == 5 && summary.categoryCount == 1)
+        await test.library.close()
+    }
+
+    @Test func aSecondFileOfTheSameNameIsRefused() async throws {
+        let test = try await filledLibrary()
+        let path = try await backUp(test)
+        #expect(await status { _ = try await test.run(CreateBackup(path: path)) } == .alreadyExists)
+        #expect(await status { _ = try await test.run(CreateBackup(path: "/no/such/folder/b.zip")) } == .notFound)
+        #expect(try await test.mesh.send(GetSettings()).lastBackupDate != nil)
+        await test.library.close()
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import LibraryModel
+import LibraryServices
+import SampleAlbum
+import ServiceMesh
+import TestSupport
+
+/// An open library in a folder of its own, and what tests do with one.
+final class TestLibrary: Sendable {
+    let folder: TemporaryFolder
+    let library: PhotoLibrary
+
+    var mesh: Mesh { library.mesh }
+    var path: String { library.path }
+
+    init(_ purpose: String = "library") async throws {
+        folder = try TemporaryFolder(purpose)
+        library = try await PhotoLibrary.open(at: folder.file("library"), options: .init(workers: 2))
+    }
+
+    /// Writes sample photos and imports them.
+    func importSamples(_ count: Int, album: SampleAlbum = SampleAlbum(width: 320, height: 240)) async throws
+        -> JobSnapshot
+    {
+        let source = folder.file("album")
+        try album.write(count: count, to: source)
+        return try await importing(source)
+    }
+
+    func importing(_ path: String, originals: Bool? = nil, dryRun: Bool? = nil) async throws -> JobSnapshot {
+        try await run(ImportPhotos(paths: [path], originals: originals, dryRun: dryRun))
+    }
+
+    /// Sends a message that starts a job and waits for its end.
+    func run<M: HandledJob>(_ message: M) async throws -> JobSnapshot {
+        let started = try await mesh.send(message)
+        return try await mesh.send(WaitForJob(job: started.job))
+    }
+
+    func lines(_ job: JobID) async throws -> [ReceiptLine] {
+        try await mesh.send(GetJobReceipt(job: job)).lines
+    }
+
+    func allPhotos() async throws -> [Photo] {
+        var photos: [Photo] = []
+        var next: String?
+        repeat {
+            let page = try await mesh.send(SearchPhotos(limit: 1000, after: next))
+            photos += page.photos
+            next = page.next
+        } while next != nil
+        return photos
+    }
+
+    /// Names of the files in a folder of the library.
+    func files(_ name: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path + "/" + name).sorted()
+    }
+
+    func bytes(_ relative: String) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: path + "/" + relative))
+    }
+}
+
+/// The status of the error that `body` throws, or nil where it throws none.
+func status(_ body: () async throws -> Void) async -> MeshStatus? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return MeshError(describing: error).status
+    }
+}
