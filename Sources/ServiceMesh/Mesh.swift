@@ -80,7 +80,8 @@ public final class Mesh: Sendable {
     }
 
     /// Compiled into the caller for its message, because an actor call through unspecialised generics costs more than
-    /// all policies together.
+    /// all policies together. Not `nonisolated(nonsending)`: the executor is then known, and the compiler leaves out
+    /// the three switches between caller, binding and `perform` that lead nowhere.
     @inlinable
     func send<M: HandledMessage>(
         _ message: M, from parent: CallContext?, _ deadline: Deadline?
