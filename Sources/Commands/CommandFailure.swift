@@ -28,7 +28,7 @@ enum CommandFailure: Error, Equatable {
         case .notRunning(let socket):
             "The daemon is not running (nothing answers at \(socket)). Start it with: smilepile up"
         case .connectionLost(let what):
-            "The connection to the daemon broke: \(what) Jobs go on without it; look with: smilepile jobs"
+            "The connection to the daemon broke: \(what) What was started may go on; look with: smilepile jobs"
         case .refused(let error): error.message
         }
     }

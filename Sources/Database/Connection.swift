@@ -13,9 +13,10 @@ public final class Connection {
 
     /// What the running read is stopped by; nil on the writer, whose bodies always run to their end.
     var interruption: Interruption?
-    private var controls: [Statement] = []
+    /// The prepared statements of `Control`, by its raw value.
+    var controls: [Statement] = []
     /// While a body runs, transactions and attached files are refused.
-    private var isLent = false
+    var isLent = false
     /// Tables that statements have changed since this was last emptied.
     var touchedTables: Set<String> = []
     /// Tables that SQLite's compiler has named as written since this was last emptied.
@@ -152,70 +153,9 @@ public final class Connection {
     /// The row id of the last row inserted on this connection; in a `write` body, of that body's last `INSERT`.
     public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// Runs `body`; where it throws, undoes what it changed and passes the error on. May be nested.
-    @discardableResult
-    public func inSavepoint<T>(_ body: () throws -> T) throws -> T {
-        try control(.nestedSavepoint)
-        do {
-            let result = try body()
-            try control(.releaseNested)
-            return result
-        } catch {
-            // Where the failure ended the whole transaction, there is nothing left to undo.
-            if isInTransaction {
-                try control(.undoNested)
-                try control(.releaseNested)
-            }
-            throw error
-        }
-    }
-
     // MARK: For the database itself
 
-    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
-
     var cachedStatements: Int { cache.count }
-
-    /// Violations of deferred foreign keys that would make the commit fail.
-    var hasUnresolvedForeignKeys: Bool {
-        var unresolved: Int32 = 0
-        var highest: Int32 = 0
-        sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &highest, 0)
-        return unresolved != 0
-    }
-
-    /// Runs a body of somebody else's, who may not end the transaction.
-    func lent<T>(_ body: () throws -> T) rethrows -> T {
-        isLent = true
-        defer { isLent = false }
-        return try body()
-    }
-
-    /// Runs a statement that begins or ends a transaction or a savepoint; bodies may not.
-    ///
-    /// Kept apart from the cache, because every write needs three of them and the search alone would show.
-    func control(_ control: Control) throws {
-        if controls.isEmpty {
-            controls = try Control.allCases.map { control in
-                guard let (statement, _) = try prepare(control.sql[...], persistent: true) else {
-                    throw DatabaseError.invalidStatement(control.sql)
-                }
-                return statement
-            }
-        }
-        let statement = controls[control.rawValue]
-        // A changed schema may make SQLite compile it again here, and ask the authorizer again.
-        let lent = isLent
-        isLent = false
-        defer { isLent = lent }
-        let code = sqlite3_step(statement.handle)
-        guard code == SQLITE_DONE else {
-            let error = DatabaseError.from(code, handle, path: path)
-            sqlite3_reset(statement.handle)
-            throw error
-        }
-        sqlite3_reset(statement.handle)
-    }
 
     /// Switches one of the `SQLITE_DBCONFIG_` flags.
     func setFlag(_ flag: Int32, _ on: Bool) throws(DatabaseError) {
@@ -278,7 +218,7 @@ public final class Connection {
     }
 
     /// The first statement of `sql` and the text after it, or nil where only spaces and comments are left.
-    private func prepare(
+    func prepare(
         _ sql: Substring, persistent: Bool = false
     ) throws(DatabaseError) -> (statement: Statement, rest: Substring)? {
         var text = String(sql)
@@ -303,27 +243,6 @@ public final class Connection {
         defer { compiledWrites.removeAll() }
         let statement = Statement(handle: compiled, writes: compiledWrites)
         return (statement, Substring(text.utf8.dropFirst(consumed)))
-    }
-
-    /// The statements that are the database's own. Savepoints of one name nest: the innermost is meant.
-    enum Control: Int, CaseIterable {
-        case begin, beginWriting, commit, rollback, savepoint, release, undo
-        case nestedSavepoint, releaseNested, undoNested
-
-        var sql: String {
-            switch self {
-            case .begin: "BEGIN DEFERRED"
-            case .beginWriting: "BEGIN IMMEDIATE"
-            case .commit: "COMMIT"
-            case .rollback: "ROLLBACK"
-            case .savepoint: "SAVEPOINT body"
-            case .release: "RELEASE body"
-            case .undo: "ROLLBACK TO body"
-            case .nestedSavepoint: "SAVEPOINT nested"
-            case .releaseNested: "RELEASE nested"
-            case .undoNested: "ROLLBACK TO nested"
-            }
-        }
     }
 
     // MARK: Called by SQLite

@@ -1,10 +1,12 @@
+import CSQLite
 import Executors
 
 extension Database {
     /// Reads a database of another program, which says nothing of this one's schema, and changes nothing in it.
     ///
     /// `body` runs once, on a thread and a read-only connection of its own. What the file says is not trusted: functions
-    /// named in its schema do not run, damaged pages are noticed, and `deadline` bounds even a query that never ends.
+    /// named in its schema do not run, damaged pages are noticed, and values over
+    /// 16 MiB are refused (`tooLarge`), and `deadline` bounds even a query that never ends.
     /// Text in it may be anything: see `Row.rawBytes(_:)`.
     ///
     /// A file in WAL mode needs its `-wal` beside it and a folder in which SQLite may make an index, which it leaves
@@ -20,6 +22,8 @@ extension Database {
         return try await withTaskCancellationHandler {
             try await thread.run {
                 let connection = try Connection(path: path, readOnly: true, statements: 16, functions: [])
+                // Bytes of one value, so that a made-up length does not take the memory.
+                sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, 16 << 20)
                 connection.interruption = interruption
                 // Not closed before nobody can interrupt it any more.
                 return try withExtendedLifetime(connection) {

@@ -69,7 +69,8 @@ public final class Database: Sendable {
     /// has to be short, since every other write waits for it.
     ///
     /// A task cancelled before its turn gets `CancellationError` at once and `body` never runs. Once it runs,
-    /// cancellation changes nothing: the result is returned.
+    /// cancellation changes nothing: the result is returned. (To record something while being cancelled, write
+    /// from a task of its own.)
     /// - Throws: what `body` throws; `busy` where `limits.queuedWrites` are waiting; `closed`; and where the commit
     ///   itself fails, the reason (`diskFull`, `ioFailure`), for every write of the group.
     @discardableResult

@@ -9,11 +9,13 @@ struct DatabaseFile {
     /// The read-write connection to the file, in its present form.
     func prepare(statements: Int) throws(DatabaseError) -> Connection {
         try create()
+        var log = stat()
+        let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0
         let connection = try Connection(
             path: path, readOnly: false, statements: statements, functions: schema.functions)
         do {
-            // A file that is refused stays as it is, its log included.
-            try connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            // A file that is refused stays as it is, its log included; without one, closing only tidies up.
+            try connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, hasLog)
             let version = try recognise(connection)
             try connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
             try configure(connection)

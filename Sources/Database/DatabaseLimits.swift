@@ -44,4 +44,9 @@ public struct CommitNotice: Sendable, Equatable {
     public let sequence: UInt64
     /// The tables that may have changed.
     public let tables: Set<String>
+
+    public init(sequence: UInt64, tables: Set<String>) {
+        self.sequence = sequence
+        self.tables = tables
+    }
 }

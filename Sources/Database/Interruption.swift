@@ -1,4 +1,5 @@
 import CSQLite
+import Executors
 import Synchronization
 
 /// What can stop one read: its task's cancellation, or its deadline.
@@ -22,7 +23,7 @@ final class Interruption: Sendable {
 
     let deadline: ContinuousClock.Instant?
     private let reason = Atomic<Int>(0)
-    private let running = Mutex<RunningConnection?>(nil)
+    private let running = Lock<RunningConnection?>(nil)
 
     init(deadline: ContinuousClock.Instant?) { self.deadline = deadline }
 

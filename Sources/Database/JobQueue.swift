@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Executors
 
 /// One piece of work for a database thread. Whoever takes it out of the queue owes its caller exactly one reply.
 struct Job: Sendable {
@@ -29,7 +29,7 @@ final class JobQueue: Sendable {
     }
 
     private let capacity: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let wake = DispatchSemaphore(value: 0)
 
     init(capacity: Int) { self.capacity = max(1, capacity) }

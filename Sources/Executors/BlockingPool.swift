@@ -1,7 +1,6 @@
 import CLinux
 import Dispatch
 import Foundation
-import Synchronization
 
 /// Threads of our own for work that blocks: SQLite, file copies, conversations with helper processes.
 ///
@@ -44,8 +43,8 @@ public final class BlockingPool: Sendable {
             core.ended.enter()
             // The threads hold the core and not the pool, so that a forgotten pool goes away.
             let thread = Thread {
-                // Set before the thread runs it would have no effect on Linux, and a longer one is refused there.
-                Thread.current.name = String(decoding: name.utf8.prefix(15), as: UTF8.self)
+                // `Thread.name` reaches the kernel only sometimes: it races with the start.
+                _ = clinux_set_thread_name(name)
                 if niceness != 0 { _ = clinux_set_thread_niceness(Int32(clamping: niceness)) }
                 core.runUntilShutDown()
                 core.ended.leave()
@@ -120,7 +119,7 @@ private final class Core: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let wake = DispatchSemaphore(value: 0)
     let ended = DispatchGroup()
     private let threads: Int

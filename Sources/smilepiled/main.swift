@@ -1,1 +1,46 @@
-print("not built yet")
+import ControlSocket
+import Foundation
+import LibraryModel
+import LibraryServices
+import ServiceMesh
+
+// The daemon: opens a library and serves its mesh on a socket until it is told to stop. Wiring only.
+
+signal(SIGPIPE, SIG_IGN)
+let options = DaemonOptions.parse()
+let log = DaemonLog()
+let manager = ServiceManager()
+// Before anything that takes time, so that a signal while the library is opened is not lost.
+let signals = DaemonSignals()
+
+do {
+    manager.tell("STATUS=Opening the library \(options.library)")
+    // The order is what makes it safe: the library's lock first, and only its holder may replace a stale socket.
+    let library = try await PhotoLibrary.open(at: options.library)
+    let server: ControlServer
+    do {
+        let listener = try ListeningSocket.inherited() ?? ListeningSocket(at: options.socket)
+        server = try ControlServer(
+            mesh: library.mesh, listener: listener,
+            configuration: .init(version: LibraryModel.version, library: library.path))
+    } catch {
+        await library.close()
+        throw error
+    }
+    log.write(.info, "serving \(library.path) at \(server.path)")
+    manager.tell("READY=1\nSTATUS=Serving \(library.path)")
+    let watchdog = manager.feedWatchdog(from: library.mesh)
+
+    await signals.untilToldToStop(log: log, manager: manager)
+
+    manager.tell("STOPPING=1\nSTATUS=Stopping: jobs get their receipts, running requests finish")
+    watchdog?.cancel()
+    await server.stopReading()
+    await library.mesh.stop()
+    await server.close()
+    await library.close()
+    log.write(.info, "stopped")
+} catch {
+    log.write(.error, DaemonLog.sentence(error))
+    exit(1)
+}

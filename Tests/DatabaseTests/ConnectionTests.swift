@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func theStatementCacheIsBoundedAndKeepsWhatIsUsed() async throws {
-        var limits = DatabaseLimits()
+        var limits = DatabaseLimits.patient
         limits.statements = 5
         let open = try await OpenDatabase(limits: limits)
         let counts = try await open.database.write { connection in

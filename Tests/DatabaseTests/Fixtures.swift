@@ -1,7 +1,7 @@
 @testable import Database
 import Dispatch
+import Executors
 import Foundation
-import Synchronization
 import TestSupport
 
 /// A small schema that has every kind of rule.
@@ -29,13 +29,22 @@ enum Album {
     }
 }
 
+extension DatabaseLimits {
+    /// A group waits for everybody who is queued, however long a busy machine takes.
+    static var patient: DatabaseLimits {
+        var limits = DatabaseLimits()
+        limits.groupTime = .seconds(3_600)
+        return limits
+    }
+}
+
 /// An open database in a folder of its own.
 struct OpenDatabase {
     let folder: TemporaryFolder
     let path: String
     let database: Database
 
-    init(schema: Schema = Album.schema, readers: Int = 2, limits: DatabaseLimits = DatabaseLimits()) async throws {
+    init(schema: Schema = Album.schema, readers: Int = 2, limits: DatabaseLimits = .patient) async throws {
         folder = try TemporaryFolder("database")
         path = folder.file("library.db")
         database = try await Database.open(at: path, schema: schema, readers: readers, limits: limits)
@@ -61,7 +70,7 @@ final class Event: Sendable {
         case happened
     }
 
-    private let state = Mutex(State.awaited([]))
+    private let state = Lock(State.awaited([]))
 
     func happen() {
         let waiting = state.withLock { state in
@@ -86,7 +95,7 @@ final class Event: Sendable {
 
 /// Things in the order in which several threads noted them.
 final class Record<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Lock<[Element]>([])
 
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
 

@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func readsPastTheLimitAreRefused() async throws {
-        var limits = DatabaseLimits()
+        var limits = DatabaseLimits.patient
         limits.queuedReads = 10
         let open = try await OpenDatabase(readers: 1, limits: limits)
         let gate = Gate()

@@ -8,9 +8,8 @@ private struct Refused: Error, Equatable { let number: Int }
 @Suite struct WritingTests {
     /// The first call that finds the queue full shows that all others are in it; then the gate opens.
     @Test func writesThatWaitTogetherAreCommittedTogetherAndOneTooManyIsRefused() async throws {
-        var limits = DatabaseLimits()
+        var limits = DatabaseLimits.patient
         limits.queuedWrites = 50
-        limits.groupTime = .seconds(600)
         let open = try await OpenDatabase(limits: limits)
         let database = open.database
         let gate = Gate()
@@ -44,10 +43,9 @@ private struct Refused: Error, Equatable { let number: Int }
     }
 
     @Test func aGroupIsNoLargerThanItsLimit() async throws {
-        var limits = DatabaseLimits()
+        var limits = DatabaseLimits.patient
         limits.queuedWrites = 40
         limits.groupSize = 7
-        limits.groupTime = .seconds(600)
         let open = try await OpenDatabase(limits: limits)
         let database = open.database
         let gate = Gate()

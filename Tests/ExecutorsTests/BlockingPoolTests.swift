@@ -1,7 +1,6 @@
 import Dispatch
 import Executors
 import Foundation
-import Synchronization
 import Testing
 
 /// Opens once; everybody who waits, on a thread of their own, goes through.
@@ -18,7 +17,7 @@ private final class Gate: Sendable {
 
 /// Numbers that several threads add to.
 private final class Record: Sendable {
-    private let numbers = Mutex<[Int]>([])
+    private let numbers = Lock<[Int]>([])
 
     /// Returns how many there are then.
     @discardableResult

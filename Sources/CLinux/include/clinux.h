@@ -1,5 +1,6 @@
 // Linux calls that Swift cannot import as they are: variadic functions, control-message macros, struct ucred.
 #pragma once
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,8 +31,15 @@ pid_t clinux_thread_id(void);
 /// Niceness (-20…19) of the calling thread alone; Linux keeps it per thread. Returns 0, or -1 with errno set.
 int clinux_set_thread_niceness(int niceness);
 
+/// Names the calling thread, as `top -H` shows it; the kernel keeps the first 15 bytes. Returns 0.
+int clinux_set_thread_name(const char *name);
+
 /// The signal that the kernel sends to this process when its parent ends. Returns 0, or -1 with errno set.
 int clinux_set_parent_death_signal(int signal);
 
 /// Width in columns of the terminal behind `descriptor`, or 0 where there is none.
 int clinux_terminal_columns(int descriptor);
+
+/// In the program that is spawned, closes every descriptor from `lowest` on: what we happened to inherit is not the
+/// daemon's to keep open. Returns 0, or an errno.
+int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);

@@ -36,6 +36,8 @@ extension CommandTable {
             examples: [Example("smilepile ping", "Does it answer, and how fast?")]
         ) { _, session in
             try await session.withLibrary { library in
+                // The first answer pays for this program's own start.
+                _ = try await library.send(Ping())
                 let began = MonotonicClock.now()
                 _ = try await library.send(Ping())
                 let milliseconds = Double(MonotonicClock.now() &- began) / 1_000_000
@@ -99,7 +101,13 @@ extension CommandTable {
         }
         let log = try DaemonLog.open(environment: session.environment)
         let launch = DaemonLaunch(library: wanted, session: session, log: log)
-        try await launch.untilReady()
+        do {
+            try await launch.untilReady()
+        } catch {
+            // Somebody else's daemon may have been the faster one to take the socket.
+            guard let running = try await greeting(session), wanted == nil else { throw error }
+            return try announce(running, log: nil, session)
+        }
         guard let running = try await greeting(session) else {
             throw CommandFailure.local("The daemon said that it is ready, but does not answer. Look into \(log.path).")
         }

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 
 /// Starts `smilepiled` in a session of its own and waits for it to say that it is ready.
@@ -10,6 +11,8 @@ struct DaemonLaunch {
     let library: String?
     let session: Session
     let log: DaemonLog
+    /// The daemon's program; found beside this one or in PATH where it is not given.
+    var program: String?
 
     private enum Event: Sendable {
         case ready
@@ -73,7 +76,7 @@ struct DaemonLaunch {
     // MARK: The process
 
     private func spawn(notify: String) throws -> pid_t {
-        let program = try locate()
+        let program = try program ?? locate()
         var arguments = [program]
         if let library { arguments += ["--library", library] }
         // Always named, so that both programs mean the same one whatever the environment is.
@@ -96,6 +99,8 @@ struct DaemonLaunch {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // Whoever started us may wait for our descriptors to close; the daemon lives on and must not hold them.
+        clinux_spawn_close_from(&actions, 3)
 
         var pid: pid_t = 0
         let error = Self.withCStrings(arguments) { argv in

@@ -31,7 +31,7 @@ extension CommandTable {
         ) { invocation, session in
             try await session.withLibrary { library in
                 let id = invocation.operand("JOB") ?? ""
-                let snapshot = try await library.send(GetJob(job: id)).value
+                let snapshot = try await library.send(GetJob(job: id))
                 return try await JobReport(
                     session: session, library: library, isVerbose: invocation.has("verbose")
                 ).show(snapshot)

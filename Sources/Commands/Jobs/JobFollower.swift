@@ -20,13 +20,15 @@ struct JobFollower: Sendable {
     }
 
     private enum Ending: Sendable {
-        case job(JobSnapshot)
+        case job(Answer<JobSnapshot>)
         /// The person has left; the job may go on.
         case left
+        /// No more interrupts will come.
+        case undisturbed
     }
 
     /// - Returns: the job at its end, or nil where the person left before.
-    func run(_ start: @escaping @Sendable () async throws -> JobID) async throws -> JobSnapshot? {
+    func run(_ start: @escaping @Sendable () async throws -> JobID) async throws -> Answer<JobSnapshot>? {
         let display = ProgressDisplay(console: session.console)
         defer { display.end() }
         let course = Course()
@@ -36,18 +38,23 @@ struct JobFollower: Sendable {
             group.addTask { try await .job(follow(start, course, display)) }
             group.addTask {
                 for await _ in interrupts where await hasLeft(course, display) { return .left }
-                // The stream ends when this task is cancelled, because the job has ended.
-                return .left
+                return .undisturbed
             }
             defer { group.cancelAll() }
-            guard case .job(let snapshot)? = try await group.next() else { return nil }
-            return snapshot
+            for try await ending in group {
+                switch ending {
+                case .job(let answer): return answer
+                case .left: return nil
+                case .undisturbed: continue
+                }
+            }
+            return nil
         }
     }
 
     private func follow(
         _ start: @Sendable () async throws -> JobID, _ course: Course, _ display: ProgressDisplay
-    ) async throws -> JobSnapshot {
+    ) async throws -> Answer<JobSnapshot> {
         let job = try await start()
         let isCancelled = course.state.withLock { state in
             state.job = job
@@ -61,7 +68,7 @@ struct JobFollower: Sendable {
                 guard let snapshot = try? JSONDecoder().decode(JobSnapshot.self, from: update) else { return }
                 display.show(snapshot.progress)
             }
-            return try Reply.decode(JobSnapshot.self, from: json, of: WatchJob.method)
+            return Answer(value: try Reply.decode(JobSnapshot.self, from: json, of: WatchJob.method), json: json)
         } catch CommandFailure.connectionLost(let why) {
             throw CommandFailure.connectionLost("\(why) (job \(job))")
         }

@@ -16,22 +16,24 @@ struct JobReport {
     private var console: Console { session.console }
 
     /// Prints the report and says how the job counts.
-    func show(_ job: JobSnapshot) async throws -> ExitCode {
+    func show(_ job: Answer<JobSnapshot>) async throws -> ExitCode {
         if session.wantsJSON {
             try await showJSON(job)
         } else {
-            try await showReceipt(job)
+            try await showReceipt(job.value)
         }
-        return ExitCode(job)
+        return ExitCode(job.value)
     }
 
     // MARK: For programs
 
-    private func showJSON(_ job: JobSnapshot) async throws {
+    private func showJSON(_ job: Answer<JobSnapshot>) async throws {
         var lines: [JSONValue] = []
-        try await eachPage(of: job) { page in lines += page.map(Self.json) }
-        let snapshot = try JSONDecoder().decode(JSONValue.self, from: JSONText.encode(job))
-        guard case .object(var members) = snapshot else { return }
+        try await eachPage(of: job.value) { page in lines += page.map(Self.json) }
+        // From what came and not from the snapshot, which knows only the members of this version.
+        guard case .object(var members) = try Reply.decode(JSONValue.self, from: job.json, of: job.value.method) else {
+            return
+        }
         members["lines"] = .array(lines)
         try session.show(json: .object(members))
     }
@@ -59,9 +61,11 @@ struct JobReport {
         }
     }
 
+    /// One line for each file. Not a table: cutting a path or a reason to the terminal's width would take away what
+    /// the line is for, and the longest path would push every reason far to the right.
     private func showLines(_ job: JobSnapshot) async throws {
-        var table = Table(
-            .init(heading: "FILE", shrinks: true), .init(heading: "OUTCOME"), .init(heading: "REASON", shrinks: true))
+        let width = job.outcomes.keys.map(TextWidth.of).max() ?? 0
+        var lines: [String] = []
         var notDone = 0
         try await eachPage(of: job) { page in
             for line in page {
@@ -70,13 +74,13 @@ struct JobReport {
                 let isShown =
                     isVerbose || (outcome?.needsAttention ?? true)
                     || (outcome == .cancelled && notDone <= Self.shownNotDone)
-                if isShown { table.add([line.item, line.outcome, line.detail ?? ""]) }
+                guard isShown else { continue }
+                let what = TextWidth.padded(PlainText.neutralized(line.outcome), to: width)
+                let why = line.detail.map { ": " + PlainText.neutralized($0) } ?? ""
+                lines.append(what + "  " + PlainText.neutralized(line.item) + why)
             }
         }
-        if !table.rows.isEmpty {
-            console.result("")
-            console.show(table)
-        }
+        if !lines.isEmpty { console.result([""] + lines) }
         if !isVerbose, notDone > Self.shownNotDone {
             console.result(
                 "… and \(notDone - Self.shownNotDone) more not done; all of them: smilepile jobs show \(job.id) --verbose"

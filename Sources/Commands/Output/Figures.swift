@@ -7,8 +7,8 @@ enum Figures {
         let units = ["B", "KB", "MB", "GB", "TB", "PB"]
         var value = bytes.isFinite ? max(0, bytes) : 0
         var unit = 0
-        // 999.95 would be rounded to 1000.0 by `decimal`.
-        while value >= (unit == 0 ? 1000 : 999.95), unit < units.count - 1 {
+        // From 999.5 on `decimal` would round to 1000.
+        while value >= (unit == 0 ? 1000 : 999.5), unit < units.count - 1 {
             value /= 1000
             unit += 1
         }

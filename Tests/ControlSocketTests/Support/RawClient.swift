@@ -80,6 +80,12 @@ final class RawClient: Sendable {
         return try Reply(line)
     }
 
+    /// Sends a request and takes the next line.
+    func ask(_ line: String) async throws -> Reply {
+        await send(line)
+        return try await reply()
+    }
+
     /// The lines until the server closes.
     func rest() async -> [String] {
         var lines: [String] = []

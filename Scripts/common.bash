@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# Sourced by the scripts beside it; not a script of its own.
+# Stands in the repository's top folder afterwards, and has `swift` in PATH where it is installed.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+    say "$(basename "$0"): $*"
+    exit 1
+}
+
+# Prints the comment at the top of a script: its help.
+usage() { sed -n '2,/^$/ { /^#/ s/^# \{0,1\}//p }' "$1"; }
+
+# Finds the compiler where installers put it, also when a login shell has not set PATH.
+find_swift() {
+    command -v swift >/dev/null && return
+    local folder
+    for folder in /opt/swift/usr/bin "${HOME:-/root}/.local/share/swiftly/bin" "${HOME:-/root}/.swiftly/bin" \
+        /usr/local/swift/usr/bin /usr/local/swift/bin /usr/share/swift/usr/bin /usr/libexec/swift/bin; do
+        if [[ -x $folder/swift ]]; then
+            PATH="$folder:$PATH"
+            export PATH
+            return
+        fi
+    done
+    fail "Swift is not installed. Get version 6.2 or later from https://www.swift.org/install/linux/," \
+        "then run this again; if it is installed somewhere unusual, put its folder into PATH."
+}

@@ -1,0 +1,73 @@
+import ControlSocket
+import Foundation
+import LibraryModel
+
+/// What the daemon is started with.
+struct DaemonOptions {
+    let library: String
+    let socket: String
+
+    private static let usage = """
+        Usage: smilepiled [--library DIR] [--socket PATH]
+
+        Keeps a photo library and serves it on a Unix socket, in the foreground. 'smilepile up' starts it in the
+        background; a service manager starts it as it is.
+
+        Options:
+          --library DIR   The library's folder, made where there is none. Default: $STATE_DIRECTORY, else
+                          $XDG_DATA_HOME/smilepile, else ~/.local/share/smilepile.
+          --socket PATH   Default: $SMILEPILE_SOCKET, else $XDG_RUNTIME_DIR/smilepile/control.sock.
+          --version       Print the version and exit.
+          --help          Print this and exit.
+
+        Example:
+          smilepiled --library ~/Pictures/SmilePile
+
+        Signals: SIGTERM and SIGINT stop it cleanly, a second one at once.
+
+        """
+
+    /// Reads the command line; prints and exits where it asks for help or is wrong (2).
+    static func parse(
+        _ arguments: [String] = CommandLine.arguments,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> DaemonOptions {
+        var values: [String: String] = [:]
+        var rest = arguments.dropFirst()[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--help", "-h":
+                print(usage, terminator: "")
+                exit(0)
+            case "--version":
+                print("smilepiled \(LibraryModel.version)")
+                exit(0)
+            default:
+                let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let name = String(parts[0])
+                guard name == "--library" || name == "--socket" else {
+                    refuse("There is no option '\(argument)'.")
+                }
+                guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty else {
+                    refuse("\(name) needs a value.")
+                }
+                values[name] = value
+            }
+        }
+        return DaemonOptions(
+            library: values["--library"] ?? defaultLibrary(environment),
+            socket: ControlAddress.resolve(option: values["--socket"], environment: environment))
+    }
+
+    private static func defaultLibrary(_ environment: [String: String]) -> String {
+        // systemd lists several folders with colons; the first is the one that the unit names first.
+        if let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(state) }
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/smilepile" }
+        return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/share/smilepile"
+    }
+
+    private static func refuse(_ sentence: String) -> Never {
+        FileHandle.standardError.write(Data("\(sentence)\n\n\(usage)".utf8))
+        exit(2)
+    }
+}

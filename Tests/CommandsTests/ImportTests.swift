@@ -1,0 +1,166 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+import Testing
+
+@testable import Commands
+
+@Suite("Importing")
+struct ImportTests {
+    private func stage(
+        _ job: String, lines: [ReceiptLine] = [], terminalColumns: Int? = nil
+    ) throws -> Stage {
+        let stage = Stage(terminalColumns: terminalColumns)
+        stage.answer("library.import", #"{"job":"import-3f9a2c"}"#)
+        stage.answer("job.watch", job)
+        let page = try String(decoding: JSONEncoder().encode(["lines": lines]), as: UTF8.self)
+        stage.answer("job.receipt", page)
+        try stage.answer("category.list", Sample.categories)
+        try stage.answer("library.status", Sample.status)
+        return stage
+    }
+
+    @Test("Paths are made absolute, the category is found by name, and all goes into one message")
+    func message() async throws {
+        let stage = try stage(Sample.importJob())
+        #expect(
+            await stage.run("import", "a/../b.jpg", "/x/./y", ".", "--category", "ÉTÉ", "--originals") == .done)
+        let params = try #require(stage.params("library.import"))
+        #expect(params["paths"] == ["/home/ada/b.jpg", "/x/y", "/home/ada"])
+        #expect(params["categoryId"] == 3)
+        #expect(params["originals"] == true)
+        #expect(params["dryRun"] == nil)
+        #expect(stage.params("job.watch") == ["job": "import-3f9a2c"])
+    }
+
+    @Test("The receipt: counts, then every file with a problem and its reason, made harmless")
+    func receipt() async throws {
+        let lines = [
+            ReceiptLine(item: "/p/ok.jpg", outcome: "imported"),
+            ReceiptLine(item: "/p/again.jpg", outcome: "duplicate"),
+            ReceiptLine(item: "/p/\u{1B}[31mbad.jpg", outcome: "damaged", detail: "it ends\ntoo early"),
+        ]
+        let stage = try stage(
+            Sample.importJob(
+                needsAttention: true, outcomes: ["imported": 1, "duplicate": 1, "damaged": 1],
+                ending: .completeWithProblems),
+            lines: lines)
+        #expect(await stage.run("import", "/p") == .doneWithProblems)
+        #expect(stage.results.hasPrefix("Imported 1 of 3 files into Family, in /srv/photos.\n"))
+        #expect(stage.results.contains("\ndamaged    /p/␛[31mbad.jpg: it ends␊too early\n"))
+        #expect(!stage.results.contains("ok.jpg") && !stage.results.contains("again.jpg"))
+        #expect(!stage.results.contains("\u{1B}"))
+    }
+
+    @Test("With --verbose every file has its line")
+    func verbose() async throws {
+        let lines = [
+            ReceiptLine(item: "/p/ok.jpg", outcome: "imported"), ReceiptLine(item: "/p/2.jpg", outcome: "duplicate"),
+        ]
+        let stage = try stage(Sample.importJob(outcomes: ["imported": 1, "duplicate": 1]), lines: lines)
+        #expect(await stage.run("import", "/p", "--verbose") == .done)
+        #expect(stage.results.contains("\nimported   /p/ok.jpg\nduplicate  /p/2.jpg\n"))
+    }
+
+    @Test("Files that a cancelled import did not reach are counted, and the first ten named")
+    func notDone() async throws {
+        let lines = (0..<25).map { ReceiptLine(item: "/p/\($0).jpg", outcome: "cancelled") }
+        let stage = try stage(
+            Sample.importJob(state: .cancelled, outcomes: ["imported": 2, "cancelled": 25], ending: .cancelled),
+            lines: lines)
+        #expect(await stage.run("import", "/p") == .cancelled)
+        #expect(stage.results.hasPrefix("Cancelled. Imported 2 of 27 files into Family"))
+        #expect(stage.results.contains("/p/9.jpg") && !stage.results.contains("/p/10.jpg"))
+        #expect(stage.results.contains("… and 15 more not done"))
+    }
+
+    @Test("--json prints the job's end with all of its lines, from every page, as one document")
+    func json() async throws {
+        let stage = Stage()
+        stage.answer("library.import", #"{"job":"import-3f9a2c"}"#)
+        stage.answer("job.watch", try Sample.importJob())
+        stage.answer("job.receipt", #"{"lines":[{"item":"/a","outcome":"imported"}],"next":1}"#)
+        stage.answer("job.receipt", #"{"lines":[{"item":"/b","outcome":"imported","detail":"why"}]}"#)
+        #expect(await stage.run("import", "/p", "--json") == .done)
+        let document = try stage.json()
+        #expect(document["state"] == "finished")
+        #expect(document["receipt"]?["imported"] == 2)
+        #expect(
+            document["lines"] == [
+                ["item": "/a", "outcome": "imported"], ["item": "/b", "outcome": "imported", "detail": "why"],
+            ])
+        #expect(stage.params("job.receipt")?["after"] == 1)
+        #expect(stage.results.split(separator: "\n").count == 1)
+    }
+
+    @Test("A page that does not go on ends the reading")
+    func hostilePages() async throws {
+        let stage = Stage()
+        stage.answer("library.import", #"{"job":"import-3f9a2c"}"#)
+        stage.answer("job.watch", try Sample.importJob())
+        stage.answer("job.receipt", #"{"lines":[],"next":0}"#)
+        #expect(await stage.run("import", "/p", "--json") == .done)
+        #expect(stage.methods.count { $0 == "job.receipt" } == 1)
+    }
+
+    @Test("--detach prints the id and waits for nothing")
+    func detach() async throws {
+        let stage = try stage(Sample.importJob())
+        #expect(await stage.run("import", "/p", "--detach") == .done)
+        #expect(stage.results == "import-3f9a2c\n")
+        #expect(stage.methods == ["library.import"])
+    }
+
+    @Test("--dry-run says that nothing was stored")
+    func dryRun() async throws {
+        let stage = try stage(Sample.importJob(isDryRun: true))
+        #expect(await stage.run("import", "/p", "--dry-run") == .done)
+        #expect(stage.params("library.import")?["dryRun"] == true)
+        #expect(stage.results.hasPrefix("Would import 2 of 2 files into Family. Nothing was stored.\n"))
+    }
+
+    @Test("A job that fails says why, with the exit code of its status")
+    func failed() async throws {
+        let stage = Stage()
+        stage.answer("library.import", #"{"job":"import-3f9a2c"}"#)
+        stage.answer(
+            "job.watch",
+            try Sample.job(
+                "library.import", state: .failed,
+                error: MeshError(.resourceExhausted, "The disk is full. Make room and repeat it.")))
+        #expect(await stage.run("import", "/p") == .busy)
+        #expect(stage.messages.contains("The disk is full. Make room"))
+    }
+
+    @Test("A connection that breaks meanwhile is told, with the job and how to look")
+    func connectionLost() async throws {
+        let stage = Stage()
+        stage.answer("library.import", #"{"job":"import-3f9a2c"}"#)
+        stage.fail("job.watch", .connectionLost("the daemon closed it."))
+        #expect(await stage.run("import", "/p") == .failed)
+        #expect(stage.messages.contains("the daemon closed it. (job import-3f9a2c)"))
+        #expect(stage.messages.contains("smilepile jobs"))
+    }
+
+    @Test("Progress goes to standard error: a bar on a terminal, lines elsewhere")
+    func progress() async throws {
+        let steps = try [0, 1, 2].map { try Sample.job("library.import", state: .running, done: $0, total: 2) }
+        let pipe = try stage(Sample.importJob())
+        pipe.updates("job.watch", steps)
+        #expect(await pipe.run("import", "/p") == .done)
+        #expect(pipe.messages == "importing: 0/2 (0 %)\nimporting: 1/2 (50 %)\nimporting: 2/2 (100 %)\n")
+        let terminal = try stage(Sample.importJob(), terminalColumns: 80)
+        terminal.updates("job.watch", steps)
+        #expect(await terminal.run("import", "/p") == .done)
+        #expect(terminal.messages.hasPrefix("\rimporting  [>"))
+        #expect(terminal.messages.hasSuffix("\r\u{1B}[K"))
+    }
+
+    @Test("A category that does not exist: the nearest is named, nothing is imported")
+    func unknownCategory() async throws {
+        let stage = try stage(Sample.importJob())
+        #expect(await stage.run("import", "/p", "--category", "Famly") == .failed)
+        #expect(stage.messages.contains("There is no category 'Famly'. Did you mean 'Family'?"))
+        #expect(!stage.methods.contains("library.import"))
+    }
+}

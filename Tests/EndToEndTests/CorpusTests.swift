@@ -1,0 +1,74 @@
+import ControlSocket
+import Foundation
+import LibraryModel
+import ServiceMesh
+import TestSupport
+import Testing
+
+/// The corpus through the real daemon: every file accounted for, hostile ones contained.
+@Suite(.serialized, .enabled(if: Corpus.isPresent, "the corpus is not here; set SMILEPILE_CORPUS"))
+struct CorpusTests {
+    private func importing(_ folder: String, into place: Installation) async throws -> [String: String] {
+        let client = try place.client()
+        let started = try await client.call(ImportPhotos(paths: [Corpus.folder + "/" + folder]))
+        let job = try await client.call(WaitForJob(job: started.job))
+        #expect(job.state == .finished)
+        let lines = try await client.call(GetJobReceipt(job: started.job)).lines
+        return Dictionary(
+            lines.map { (String($0.item.dropFirst(Corpus.folder.count + 1)), $0.outcome) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test func everyHostilePictureEndsAsItMust() async throws {
+        let place = try Installation("hostile")
+        try await place.up()
+        let expected = try Corpus.table("hostile/expect.tsv").filter { $0["kind"] == "image" }
+        #expect(expected.count > 80)
+        let outcomes = try await importing("hostile", into: place)
+        for row in expected {
+            guard let path = row["path"], let must = row["must"], let outcome = outcomes[path] else {
+                Issue.record("\(row["path"] ?? "?") has no line in the receipt")
+                continue
+            }
+            let isTaken = outcome == "imported" || outcome == "duplicate"
+            switch must {
+            case "ACCEPT": #expect(isTaken, "\(path): \(outcome)")
+            case "REJECT": #expect(!isTaken, "\(path): \(outcome)")
+            default: break
+            }
+        }
+        let client = try place.client()
+        #expect(try await place.isConsistent(client))
+        #expect(try await client.call(CheckMeshHealth()).isHealthy)
+    }
+
+    @Test func theReceiptAccountsForEveryRealFile() async throws {
+        let place = try Installation("real")
+        try await place.up()
+        let outcomes = try await importing("real", into: place)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: Corpus.folder + "/real").filter {
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(
+                atPath: Corpus.folder + "/real/" + $0, isDirectory: &isFolder) && !isFolder.boolValue
+        }
+        #expect(outcomes.count == files.count)
+        #expect(try await place.isConsistent(place.client()))
+    }
+
+    @Test func hostileArchivesAreRefusedBeforeAnythingIsWritten() async throws {
+        let place = try Installation("hostile-zip")
+        try await place.up()
+        let client = try place.client()
+        let archives = try Corpus.table("hostile/expect.tsv").filter { $0["kind"] == "zip" }.compactMap { $0["path"] }
+        #expect(archives.count > 60)
+        for path in archives {
+            let started = try await client.call(RestoreBackup(path: Corpus.folder + "/" + path))
+            let job = try await client.call(WaitForJob(job: started.job))
+            #expect(job.state == .failed, "\(path)")
+            #expect(
+                [.dataLoss, .invalidArgument].contains(job.error?.status), "\(path): \(String(describing: job.error))")
+            // Results are kept for an hour; asking for one frees nothing, but the daemon must not mind many.
+            #expect(try place.files("staging").isEmpty && place.files("photos").isEmpty)
+        }
+    }
+}
