@@ -65,7 +65,7 @@ public final class Mesh: Sendable {
     /// - Parameter deadline: the earlier of this one and the running call's holds.
     /// - Throws: ``MeshError``, always; a call whose task was cancelled ends with the status `cancelled`.
     @inlinable
-    public nonisolated(nonsending) func send<M: HandledMessage>(
+    public func send<M: HandledMessage>(
         _ message: M, deadline: Deadline? = nil
     ) async throws -> M.Reply {
         try await send(message, from: CallContext.current, deadline)
@@ -73,16 +73,17 @@ public final class Mesh: Sendable {
 
     /// Asks as `context` says: how the socket brings in a connection's role and a request's deadline.
     @inlinable
-    public nonisolated(nonsending) func send<M: HandledMessage>(
+    public func send<M: HandledMessage>(
         _ message: M, in context: CallContext, deadline: Deadline? = nil
     ) async throws -> M.Reply {
         try await send(message, from: context, deadline)
     }
 
     /// Compiled into the caller for its message, because an actor call through unspecialised generics costs more than
-    /// all policies together.
+    /// all policies together. Not `nonisolated(nonsending)`: the executor is then known, and the compiler leaves out
+    /// the three switches between caller, binding and `perform` that lead nowhere.
     @inlinable
-    nonisolated(nonsending) func send<M: HandledMessage>(
+    func send<M: HandledMessage>(
         _ message: M, from parent: CallContext?, _ deadline: Deadline?
     ) async throws -> M.Reply {
         guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
@@ -157,7 +158,7 @@ public final class Mesh: Sendable {
 
     /// Performs the operation in its context, and ends it when its deadline passes.
     @usableFromInline
-    nonisolated(nonsending) func within<Reply: Sendable>(
+    func within<Reply: Sendable>(
         _ passage: Gate.Passage, _ operation: @Sendable @escaping () async throws -> Reply
     ) async throws -> Reply {
         try await CallContext.$current.withValue(passage.context) {

@@ -1,6 +1,8 @@
 /// Finds the subcommand, gives it its arguments and a folder, and prints its report.
 enum BenchmarkProgram {
-    static var measurements: [any Measurement.Type] { [MeshMeasurement.self] }
+    static var measurements: [any Measurement.Type] {
+        [MeshMeasurement.self, ImportMeasurement.self, BackupMeasurement.self, DurableMeasurement.self]
+    }
 
     private static let common = [
         Arguments.Option("work", "FOLDER", "where temporary files go (the system's folder for them)"),

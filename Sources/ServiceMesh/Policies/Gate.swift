@@ -43,7 +43,7 @@ final class Gate: Sendable {
 
     /// Waits for a place, after ``open(_:on:_:)`` found none.
     @usableFromInline
-    nonisolated(nonsending) func queue(_ parent: CallContext?, on mesh: Mesh, _ own: Deadline?) async throws -> Passage {
+    func queue(_ parent: CallContext?, on mesh: Mesh, _ own: Deadline?) async throws -> Passage {
         do {
             try await admission.enter(isNested: parent?.method != nil)
         } catch {

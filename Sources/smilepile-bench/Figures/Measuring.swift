@@ -26,6 +26,13 @@ enum Measuring {
         return sorted[min(sorted.count - 1, Int(fraction * Double(sorted.count)))]
     }
 
+    /// Seconds that `work` takes, which blocks this thread: nothing else of ours runs meanwhile.
+    static func blockingSeconds(_ work: () throws -> Void) rethrows -> Double {
+        let began = MonotonicClock.now()
+        try work()
+        return Double(MonotonicClock.now() - began) / 1e9
+    }
+
     /// Seconds that `work` takes.
     static func seconds(_ work: () async throws -> Void) async rethrows -> Double {
         let began = MonotonicClock.now()

@@ -1,3 +1,4 @@
+import Foundation
 import ServiceMesh
 
 /// What an ask costs: through the mesh with every policy on, straight at the actor, and in Erlang/OTP and Go.
@@ -9,15 +10,18 @@ struct MeshMeasurement: Measurement {
     static let summary = "an ask through the mesh vs a raw actor call, Erlang's gen_server:call and a Go channel"
     static let options = [
         Arguments.Option("asks", "N", "asks in each run (200000)"),
+        Arguments.Option("callers", "N", "how many ask at once (1, and then 64)"),
         Arguments.Option("runs", "N", "runs of each contender, medians are shown (5)"),
     ]
 
     let asks: Int
     let runs: Int
+    let callers: [Int]
 
     init(_ arguments: Arguments) throws {
         asks = try arguments.number("asks", in: 640...100_000_000) ?? 200_000
         runs = try arguments.number("runs", in: 1...1000) ?? 5
+        callers = try arguments.number("callers", in: 1...640).map { [$0] } ?? [1, 64]
     }
 
     func figures(in work: WorkFolder) async throws -> [Figure] {
@@ -27,7 +31,7 @@ struct MeshMeasurement: Measurement {
         let erlang = try PeerAsks.erlang(in: work)
         let go = try PeerAsks.go(in: work)
         var figures: [Figure] = []
-        for callers in [1, 64] {
+        for callers in callers {
             note("mesh: \(asks) asks from \(callers) caller\(callers == 1 ? "" : "s"), \(runs) runs")
             figures += try await compare(callers, mesh, service, erlang, go, work)
         }
@@ -54,10 +58,11 @@ struct MeshMeasurement: Measurement {
         func figure(_ name: String, _ peer: Double?, _ tool: Tool?, must: Double?) -> Figure {
             guard let peer else {
                 return .missing(
-                    "\(what) vs \(name)", ours: Format.seconds(ours / 1e9), tool ?? .erlang,
+                    "\(what) vs \(name)", ours: Self.nanoseconds(ours / 1e9), tool ?? .erlang,
                     must: must.map(Format.ratio))
             }
-            return .times("\(what) vs \(name)", ours: ours / 1e9, peer: peer / 1e9, atLeast: must)
+            return .times("\(what) vs \(name)", ours: ours / 1e9, peer: peer / 1e9, atLeast: must,
+                show: Self.nanoseconds)
         }
         return [
             figure("gen_server:call", erlang == nil ? nil : medians.next(), .erlang, must: 4),
@@ -65,6 +70,8 @@ struct MeshMeasurement: Measurement {
             figure("raw actor call", raw, nil, must: nil),
         ]
     }
+
+    private static func nanoseconds(_ seconds: Double) -> String { String(format: "%.0f ns", seconds * 1e9) }
 
     /// Nanoseconds for each of `asks` asks that `callers` tasks make together.
     private static func nanoseconds(
