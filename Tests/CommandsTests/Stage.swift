@@ -156,7 +156,8 @@ enum Sample {
     static let status = LibraryStatus(
         version: LibraryModel.version, pid: 4711, path: "/srv/photos", photos: 3, favorites: 1, categories: 3,
         trashed: 2, photoBytes: 12_345_678, freeBytes: 5_000_000_000, lastBackupDate: nil,
-        imageWorkers: ImageWorkerStatus(started: 2, crashed: 0, timedOut: 0, pids: []))
+        imageWorkers: ImageWorkerStatus(started: 2, crashed: 0, timedOut: 0, pids: [], peakMemoryBytes: 0),
+        peakMemoryBytes: 0)
 
     static func photo(
         _ id: Int64, name: String = "beach", path: String? = nil, size: Int64 = 5, caption: String? = nil

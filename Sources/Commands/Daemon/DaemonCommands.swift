@@ -79,6 +79,10 @@ extension CommandTable {
             sheet.add("Jobs running", String(jobs))
             sheet.add("Daemon", "version \(status.version), process \(status.pid), \(session.socketPath)")
             let workers = status.imageWorkers
+            sheet.add(
+                "Peak memory",
+                "\(Figures.size(status.peakMemoryBytes)), and \(Figures.size(workers.peakMemoryBytes)) "
+                    + "in \(Figures.count(workers.pids.count, "image worker"))")
             if workers.crashed + workers.timedOut > 0 {
                 sheet.add(
                     "Image workers",

@@ -25,11 +25,15 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     public let freeBytes: Int64
     public let lastBackupDate: Timestamp?
     public let imageWorkers: ImageWorkerStatus
+    /// The most memory that this process has had resident since its start, in bytes.
+    public let peakMemoryBytes: Int64
 
     public init(
         version: String, pid: Int32, path: String, photos: Int, favorites: Int, categories: Int, trashed: Int,
-        photoBytes: Int64, freeBytes: Int64, lastBackupDate: Timestamp?, imageWorkers: ImageWorkerStatus
+        photoBytes: Int64, freeBytes: Int64, lastBackupDate: Timestamp?, imageWorkers: ImageWorkerStatus,
+        peakMemoryBytes: Int64
     ) {
+        self.peakMemoryBytes = peakMemoryBytes
         self.version = version
         self.pid = pid
         self.path = path
@@ -49,9 +53,13 @@ public struct ImageWorkerStatus: Codable, Sendable, Equatable {
     public let started: Int
     public let crashed: Int
     public let timedOut: Int
+    /// Those that live now.
     public let pids: [Int32]
+    /// The most memory that each of those has had resident, added up, in bytes.
+    public let peakMemoryBytes: Int64
 
-    public init(started: Int, crashed: Int, timedOut: Int, pids: [Int32]) {
+    public init(started: Int, crashed: Int, timedOut: Int, pids: [Int32], peakMemoryBytes: Int64) {
+        self.peakMemoryBytes = peakMemoryBytes
         self.started = started
         self.crashed = crashed
         self.timedOut = timedOut

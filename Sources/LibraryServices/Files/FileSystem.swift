@@ -111,4 +111,13 @@ enum FileSystem {
             by: Int64(clamping: found.f_frsize))
         return overflow ? .max : bytes
     }
+
+    /// The most memory that a process has had resident (VmHWM), in bytes; 0 for one that has gone.
+    static func peakMemory(of process: Int32) -> Int64 {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let kilobytes = Int64(line.dropFirst("VmHWM:".count).filter(\.isNumber))
+        else { return 0 }
+        return kilobytes * 1024
+    }
 }

@@ -28,11 +28,14 @@ public actor Thumbnailer: MeshService {
 
     public func stop() async { await workers.shutDown() }
 
-    nonisolated var status: ImageWorkerStatus {
+    nonisolated func status() async throws -> ImageWorkerStatus {
         let statistics = workers.statistics
+        let peak = try await files.run {
+            statistics.livePIDs.reduce(Int64(0)) { $0 + FileSystem.peakMemory(of: $1) }
+        }
         return ImageWorkerStatus(
             started: statistics.started, crashed: statistics.crashed, timedOut: statistics.timedOut,
-            pids: statistics.livePIDs)
+            pids: statistics.livePIDs, peakMemoryBytes: peak)
     }
 
     // Not isolated: several conversions run at once, and nothing of the actor's changes.

@@ -23,8 +23,10 @@ public actor LibraryOverview: MeshService {
 
     func status() async throws -> LibraryStatus {
         let path = folder.path
-        let free = try await files.run { try FileSystem.freeBytes(path) }
-        let workers = thumbnailer.status
+        let (free, peak) = try await files.run {
+            (try FileSystem.freeBytes(path), FileSystem.peakMemory(of: getpid()))
+        }
+        let workers = try await thumbnailer.status()
         return try await database.read { connection in
             let counts = try connection.first(
                 "SELECT count(*), coalesce(sum(is_favorite), 0), coalesce(sum(file_size), 0) FROM photos"
@@ -33,7 +35,8 @@ public actor LibraryOverview: MeshService {
                 version: LibraryModel.version, pid: getpid(), path: path, photos: counts?.0 ?? 0,
                 favorites: counts?.1 ?? 0, categories: try CategoryTable.count(in: connection),
                 trashed: try TrashTable.count(in: connection), photoBytes: counts?.2 ?? 0, freeBytes: free,
-                lastBackupDate: try SettingTable.settings(in: connection).lastBackupDate, imageWorkers: workers)
+                lastBackupDate: try SettingTable.settings(in: connection).lastBackupDate, imageWorkers: workers,
+                peakMemoryBytes: peak)
         }
     }
 }
