@@ -95,7 +95,10 @@ let package = Package(
         tests("DatabaseTests", ["Database", "TestSupport"]),
         tests(
             "ImagingTests",
-            ["Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "CLinux", "TestSupport"]),
+            [
+                "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "CGD", "CLinux",
+                "TestSupport",
+            ]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests("LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "TestSupport"]),
