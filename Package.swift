@@ -101,7 +101,10 @@ let package = Package(
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
         tests(
             "ImagingTests",
-            ["Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "CLinux", "TestSupport"]),
+            [
+                "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "CGD", "CLinux",
+                "TestSupport",
+            ]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(
             "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),

@@ -32,8 +32,24 @@ static void on_error(j_common_ptr info) {
     longjmp(self->escape, 1);
 }
 
+// The input row counts MCU rows of the current scan, which for one-scan files is the picture itself.
+static void note_end_of_data(cjpeg_decoder *self) {
+    if (self->ran_out) return;
+    self->ran_out = 1;
+    uint64_t lines = (uint64_t)self->info.input_iMCU_row * (uint64_t)(self->info.max_v_samp_factor * DCTSIZE);
+    self->lines_when_ran_out = lines > self->info.image_height ? self->info.image_height : (uint32_t)lines;
+}
+
 static void on_message(j_common_ptr info, int level) {
-    if (level < 0) info->err->num_warnings++;
+    if (level >= 0) return;
+    info->err->num_warnings++;
+    cjpeg_decoder *self = self_of(info);
+    // A marker where coded data should be: without restart markers nothing after it is decoded, and an end marker
+    // ends it in any case.
+    if (info->err->msg_code == JWRN_HIT_MARKER &&
+        (self->info.restart_interval == 0 || self->info.unread_marker == JPEG_EOI)) {
+        note_end_of_data(self);
+    }
 }
 
 static void on_output(j_common_ptr info) { (void)info; }
@@ -54,12 +70,7 @@ static void source_begins(j_decompress_ptr info) { (void)info; }
 static boolean source_runs_out(j_decompress_ptr info) {
     static const JOCTET end[2] = {0xFF, JPEG_EOI};
     cjpeg_decoder *self = self_of((j_common_ptr)info);
-    if (!self->ran_out) {
-        self->ran_out = 1;
-        // The input row counts MCU rows of the current scan, which for one-scan files is the picture itself.
-        uint64_t lines = (uint64_t)info->input_iMCU_row * (uint64_t)(info->max_v_samp_factor * DCTSIZE);
-        self->lines_when_ran_out = lines > info->image_height ? info->image_height : (uint32_t)lines;
-    }
+    note_end_of_data(self);
     info->src->next_input_byte = end;
     info->src->bytes_in_buffer = 2;
     return TRUE;

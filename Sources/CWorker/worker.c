@@ -43,6 +43,8 @@ void cworker_tune_allocator(void) {
     mallopt(M_TRIM_THRESHOLD, 4 << 20);
 }
 
+void cworker_release_memory(void) { malloc_trim(0); }
+
 int cworker_limit(unsigned long long address_space) {
     struct rlimit none = {0, 0};
     if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;

@@ -4,13 +4,14 @@
 /// |---|---|---|
 /// | source file | 512 MiB | it is mapped, and hashed once |
 /// | JPEG pixels | 250 million | decoded scaled, so memory follows the output |
-/// | pixels of every other type | 64 million | decoded whole, up to 9 bytes a pixel at once |
+/// | pixels of every other type | 64 million | decoded whole, up to 11 bytes a pixel |
+/// | HEIC and AVIF pixels over 8 bits | 48 million | libheif and libaom need up to 28 bytes a pixel |
 /// | side | 65,535 | more than any camera; keeps the arithmetic small |
 /// | coefficients of a progressive JPEG | 384 MiB | held whole even when decoded scaled |
 /// | scans of a progressive JPEG | 100 | each one walks the whole picture |
 /// | embedded colour profile | 4 MiB | the largest printer profiles are about 2 MiB |
 /// | EXIF block | 1 MiB read, 65,527 bytes written | one JPEG segment |
-/// | address space of a worker | 1.5 GiB | 64 million pixels of PNG need 0.6 GiB |
+/// | address space of a worker | 1.5 GiB | 64 million pixels need 0.25 (BMP) to 0.65 GiB (AVIF), 48 million deep ones 1.3 |
 public enum ImageLimits {
     /// Bytes of a source file.
     public static let sourceBytes = 512 << 20
@@ -18,6 +19,8 @@ public enum ImageLimits {
     public static let jpegPixels = 250_000_000
     /// Pixels of every other type.
     public static let wholePixels = 64_000_000
+    /// Pixels of a HEIC or AVIF with more than 8 bits a sample.
+    public static let deepPixels = 48_000_000
     /// Pixels of one side.
     public static let side = 65_535
     /// Bytes of coefficients that a progressive JPEG may ask for.

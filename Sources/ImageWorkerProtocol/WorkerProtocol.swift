@@ -1,5 +1,8 @@
 import FoundationEssentials
 
+// ImageWorkerProtocol is what the daemon and its image workers say to each other, and the values in it. It links
+// nothing but the small half of Foundation, because every worker would pay for more.
+
 /// What the parent asks of a worker; one line of JSON in one packet, with the descriptors beside it.
 package enum WorkerRequest: Codable, Equatable {
     /// Descriptors: source, photo, thumbnail.

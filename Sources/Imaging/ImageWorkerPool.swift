@@ -27,7 +27,7 @@ public final class ImageWorkerPool: Sendable {
         public var timedOut = 0
         /// Ended because the call was cancelled.
         public var cancelled = 0
-        /// Replaced after many photos or because they had grown.
+        /// Replaced after many photos, because they had grown, or because they had ended while idle.
         public var recycled = 0
         /// Process ids of those that live now.
         public var livePIDs: [Int32] = []
@@ -178,7 +178,11 @@ public final class ImageWorkerPool: Sendable {
     // MARK: Workers
 
     private func takeWorker() throws(ImagingError) -> WorkerProcess {
-        if let idle = state.withLock({ $0.idle.popLast() }) { return idle }
+        while let idle = state.withLock({ $0.idle.popLast() }) {
+            if idle.isReady { return idle }
+            // It ended while nobody asked anything of it; no photo is to blame.
+            retire(idle) { $0.recycled += 1 }
+        }
         let worker = try WorkerProcess(executable: executable, deadline: .now.advanced(by: Self.startTimeout))
         state.withLock { state in
             state.statistics.started += 1

@@ -23,8 +23,9 @@ final class WorkerProcess: Sendable {
         guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw .io("a socket pair: " + describe(errno))
         }
-        defer { close(ends[1]) }
+        // The worker's end is closed here before anything is awaited: its death must be seen as the end.
         do throws(ImagingError) {
+            defer { close(ends[1]) }
             pid = try Self.spawn(executable, socket: ends[1])
         } catch {
             close(ends[0])
@@ -42,6 +43,12 @@ final class WorkerProcess: Sendable {
     deinit { _ = end() }
 
     var conversions: Int { files.load(ordering: .relaxed) }
+
+    /// Whether it still lives: an idle worker has nothing to say, so anything to read is its end.
+    var isReady: Bool {
+        var state = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&state, 1, 0) == 0
+    }
 
     /// One request and its answer. Anything thrown means that this worker is of no more use.
     func exchange(_ request: WorkerRequest, _ descriptors: [Int32], until deadline: ContinuousClock.Instant)

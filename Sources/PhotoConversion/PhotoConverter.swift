@@ -1,6 +1,11 @@
 import Glibc
 import ImageWorkerProtocol
 
+// PhotoConversion decodes, reduces, turns, recolours and encodes pictures: all that touches a hostile file. It is
+// linked by `smilepile-image-worker` alone. Decoders/ hold one file per type, each behind `PictureDecoder`; Pixels/ is
+// what happens to decoded lines; Metadata/ reads and patches EXIF; Worker/ is the process around it. What it promises
+// is in the documentation of Imaging, which is the daemon's side of it.
+
 /// One source file into a stored photo and its thumbnail. Runs in the worker process, on one thread.
 ///
 /// It opens nothing: it is given descriptors, writes both outputs from their beginning, and leaves making them

@@ -1,45 +1,107 @@
+import CGD
 import CLinux
 import Foundation
 import Glibc
-import Testing
-import TestSupport
-
 import ImageWorkerProtocol
+import TestSupport
+import Testing
 
 @testable import Imaging
 @testable import PhotoConversion
 
-/// Pictures made here: four quadrants of plain colour, so that which way is up can be seen from any size.
+/// Pictures made and looked at here by gd, which is not what makes the JPEGs under test.
 enum Pictures {
-    static let topLeft: [UInt8] = [200, 40, 40]
-    static let topRight: [UInt8] = [40, 180, 60]
-    static let bottomLeft: [UInt8] = [50, 70, 200]
-    static let bottomRight: [UInt8] = [220, 210, 60]
+    /// Four quadrants of plain colour, so that which way is up can be seen from any size:
+    /// top left, top right, bottom left, bottom right.
+    static let quadrants: [[Int]] = [[200, 40, 40], [40, 180, 60], [50, 70, 200], [220, 210, 60]]
 
-    /// Interleaved RGB of the quadrants.
-    static func quadrants(_ size: PixelSize) throws -> PlanarPicture {
-        let picture = try PlanarPicture(size: size, kind: .rgb)
-        for y in 0..<size.height {
-            for x in 0..<size.width {
-                let colour =
-                    y * 2 < size.height
-                    ? (x * 2 < size.width ? topLeft : topRight) : (x * 2 < size.width ? bottomLeft : bottomRight)
-                for plane in 0..<3 { picture.planes[plane].line(y)[x] = colour[plane] }
+    enum Format: String, CaseIterable {
+        case jpeg, png, gif, bmp, webp, tiff, avif
+
+        var mediaType: String { "image/" + rawValue }
+    }
+
+    /// The quadrants in a file of `format`.
+    static func file(_ format: Format, _ size: PixelSize) throws -> Data {
+        let image = try #require(gdImageCreateTrueColor(Int32(size.width), Int32(size.height)))
+        defer { gdImageDestroy(image) }
+        for (index, colour) in quadrants.enumerated() {
+            let (left, top) = (index % 2 * (size.width / 2), index / 2 * (size.height / 2))
+            // Each to the bottom right corner: the later ones cover what the earlier ones painted too much.
+            gdImageFilledRectangle(
+                image, Int32(left), Int32(top), Int32(size.width - 1), Int32(size.height - 1),
+                Int32(colour[0] << 16 | colour[1] << 8 | colour[2]))
+        }
+        return try encoded(image, format)
+    }
+
+    /// One colour with an opacity of 0…1, as PNG.
+    static func transparentPNG(_ size: PixelSize, _ colour: [Int], opacity: Double) throws -> Data {
+        let image = try #require(gdImageCreateTrueColor(Int32(size.width), Int32(size.height)))
+        defer { gdImageDestroy(image) }
+        gdImageAlphaBlending(image, 0)
+        gdImageSaveAlpha(image, 1)
+        let transparency = Int((1 - opacity) * 127)
+        gdImageFilledRectangle(
+            image, 0, 0, Int32(size.width - 1), Int32(size.height - 1),
+            Int32(transparency << 24 | colour[0] << 16 | colour[1] << 8 | colour[2]))
+        return try encoded(image, .png)
+    }
+
+    private static func encoded(_ image: gdImagePtr, _ format: Format) throws -> Data {
+        var count: Int32 = 0
+        let bytes: UnsafeMutableRawPointer? =
+            switch format {
+            case .jpeg: gdImageJpegPtr(image, &count, 92)
+            case .png: gdImagePngPtr(image, &count)
+            case .gif: gdImageGifPtr(image, &count)
+            case .bmp: gdImageBmpPtr(image, &count, 0)
+            case .webp: gdImageWebpPtrEx(image, &count, 90)
+            case .tiff: gdImageTiffPtr(image, &count)
+            case .avif: gdImageAvifPtrEx(image, &count, 90, 10)
+            }
+        let address = try #require(bytes, "gd cannot write \(format)")
+        defer { gdFree(address) }
+        return Data(bytes: address, count: Int(count))
+    }
+
+    /// A JPEG with an EXIF block put before everything else, as cameras do.
+    static func jpeg(_ size: PixelSize, exif: [UInt8]) throws -> Data {
+        let plain = try file(.jpeg, size)
+        let segment = Array("Exif\0\0".utf8) + exif
+        let length = segment.count + 2
+        return plain.prefix(2) + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + segment + plain.dropFirst(2)
+    }
+
+    /// Mean colours of a JPEG's quadrants and its size.
+    static func look(atJPEG path: String) throws -> (size: PixelSize, quadrants: [[Int]]) {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        let decoded = data.withUnsafeMutableBytes { gdImageCreateFromJpegPtr(Int32($0.count), $0.baseAddress) }
+        let image = try #require(decoded, "not a JPEG")
+        defer { gdImageDestroy(image) }
+        let size = PixelSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
+        var means: [[Int]] = []
+        for (top, bottom) in [(0, size.height / 2), (size.height / 2, size.height)] {
+            for (left, right) in [(0, size.width / 2), (size.width / 2, size.width)] {
+                var sums = [0, 0, 0]
+                for y in top..<bottom {
+                    for x in left..<right {
+                        let pixel = Int(gdImageGetTrueColorPixel(image, Int32(x), Int32(y)))
+                        sums[0] += pixel >> 16 & 255
+                        sums[1] += pixel >> 8 & 255
+                        sums[2] += pixel & 255
+                    }
+                }
+                let count = max(1, (bottom - top) * (right - left))
+                means.append(sums.map { ($0 + count / 2) / count })
             }
         }
-        return picture
+        return (size, means)
     }
 
-    static func jpeg(_ size: PixelSize, exif: [UInt8]? = nil) throws -> Data {
-        try EncodedJPEG(quadrants(size), quality: 92, exif: exif).withBytes { Data($0) }
-    }
-}
-
-extension TemporaryFolder {
-    /// Writes a picture of four quadrants and gives its path.
-    func photo(_ size: PixelSize, exif: [UInt8]? = nil, name: String = "source.jpg") throws -> String {
-        try Pictures.jpeg(size, exif: exif).write(to: URL(fileURLWithPath: file(name)))
-        return file(name)
+    /// The largest difference of any channel of any quadrant.
+    static func difference(_ first: [[Int]], _ second: [[Int]]) -> Int {
+        zip(first.joined(), second.joined()).map { abs($0 - $1) }.max() ?? 0
     }
 }
 
@@ -59,16 +121,48 @@ final class Files {
     deinit { for descriptor in [source, photo, thumbnail] { close(descriptor) } }
 }
 
-func makePool(workers: Int = 1, timeout: Duration = .seconds(60)) throws -> ImageWorkerPool {
-    let executable = try #require(ImageWorkerPool.defaultExecutable(), "build smilepile-image-worker first")
-    return ImageWorkerPool(executable: executable, workers: workers, timeout: timeout)
+extension TemporaryFolder {
+    /// Writes `data` and gives its path.
+    func write(_ data: some Sequence<UInt8>, _ name: String = "source") throws -> String {
+        try Data(data).write(to: URL(fileURLWithPath: file(name)))
+        return file(name)
+    }
+
+    func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file(name))) }
+}
+
+/// Converts in this process: for tests of what comes out, not of workers.
+func convertHere(_ data: some Sequence<UInt8>, _ folder: TemporaryFolder, keepOriginal: Bool = false) throws
+    -> ConvertedPhoto
+{
+    let files = try Files(folder.write(data), folder)
+    defer { withExtendedLifetime(files) {} }
+    return try PhotoConverter().convert(
+        source: files.source, photo: files.photo, thumbnail: files.thumbnail, keepOriginal: keepOriginal)
+}
+
+/// What converting `data` here is refused with; nil where it is not.
+func refusal(_ data: some Sequence<UInt8>) throws -> ImagingError? {
+    let folder = try TemporaryFolder("refusal")
+    do {
+        _ = try convertHere(data, folder)
+        return nil
+    } catch let error as ImagingError {
+        return error
+    }
+}
+
+/// The program that `swift build` puts beside the tests.
+func workerExecutable() throws -> String {
+    try #require(ImageWorkerPool.defaultExecutable(), "build smilepile-image-worker first")
 }
 
 /// Converts the file at `path` into `photo` and `thumbnail` of the folder.
 func convert(_ pool: ImageWorkerPool, _ path: String, _ folder: TemporaryFolder, keepOriginal: Bool = false)
-    async throws -> ConvertedPhoto
+    async throws(ImagingError) -> ConvertedPhoto
 {
-    let files = try Files(path, folder)
+    let files: Files
+    do { files = try Files(path, folder) } catch { throw .io("\(error)") }
     defer { withExtendedLifetime(files) {} }
     return try await pool.convert(
         source: files.source, photo: files.photo, thumbnail: files.thumbnail, keepOriginal: keepOriginal)

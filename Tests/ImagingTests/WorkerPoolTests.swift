@@ -1,24 +1,203 @@
 import Foundation
 import Glibc
-import Testing
-import TestSupport
-
 import ImageWorkerProtocol
+import TestSupport
+import Testing
 
 @testable import Imaging
 @testable import PhotoConversion
 
-/// The daemon's side: workers that are killed, hang, are cancelled, and none that learns more than it should.
+/// The daemon's side: workers that crash, hang, are cancelled or killed, and none that learns more than it should.
 @Suite struct WorkerPoolTests {
-    @Test func convertsAPhotoInAWorker() async throws {
-        let folder = try TemporaryFolder("pool")
-        let pool = try makePool()
-        let converted = try await convert(pool, try folder.photo(PixelSize(width: 2600, height: 1300)), folder)
-        #expect(converted.width == 2048 && converted.height == 1024)
-        #expect(converted.thumbnailWidth == 300 && converted.thumbnailHeight == 150)
-        #expect(converted.fileSize == Int64(try Data(contentsOf: URL(fileURLWithPath: folder.file("photo"))).count))
+    private let folder: TemporaryFolder
+    private let photo: String
+
+    init() throws {
+        folder = try TemporaryFolder("pool")
+        photo = try folder.write(Pictures.file(.jpeg, PixelSize(width: 2600, height: 1300)), "photo.jpg")
+    }
+
+    @Test func convertsAPhotoInAWorkerAndUsesItAgain() async throws {
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
+        for _ in 0..<3 {
+            let converted = try await convert(pool, photo, folder)
+            #expect(converted.width == 2048 && converted.height == 1024)
+            #expect(converted.thumbnailWidth == 300 && converted.thumbnailHeight == 150)
+            #expect(try converted.fileSize == Int64(folder.bytes("photo").count))
+        }
         #expect(pool.statistics.started == 1)
+        let pid = try #require(pool.statistics.livePIDs.first)
         await pool.shutDown()
         #expect(pool.statistics.livePIDs.isEmpty)
+        #expect(kill(pid, 0) != 0 && errno == ESRCH, "the worker is gone and reaped")
+    }
+
+    @Test func makesAThumbnailOfAStoredPhoto() async throws {
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
+        let files = try Files(photo, folder)
+        let thumbnail = try await pool.makeThumbnail(source: files.source, thumbnail: files.thumbnail)
+        #expect(thumbnail.width == 300 && thumbnail.height == 150)
+        let seen = try Pictures.look(atJPEG: folder.file("thumbnail"))
+        #expect(Pictures.difference(seen.quadrants, Pictures.quadrants) <= 8)
+        #expect(try thumbnail.fileSize == Int64(folder.bytes("thumbnail").count))
+        await pool.shutDown()
+    }
+
+    @Test func whatTheWorkerRefusesArrivesTyped() async throws {
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
+        let text = try folder.write(Array("not a picture".utf8), "note.jpg")
+        await #expect(throws: ImagingError.unsupported("its content is no picture type that is known")) {
+            try await convert(pool, text, folder)
+        }
+        #expect(pool.statistics.started == 1 && pool.statistics.crashed == 0, "a refusal costs no worker")
+        _ = try await convert(pool, photo, folder)
+        await pool.shutDown()
+    }
+
+    @Test func aCrashCostsOnePhoto() async throws {
+        let worker = try StandInWorker(folder, firstTime: StandInWorker.takeRequest + "kill -SEGV $$")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        await #expect(throws: ImagingError.workerCrashed("signal 11")) { try await convert(pool, photo, folder) }
+        let converted = try await convert(pool, photo, folder)
+        #expect(converted.width == 2048)
+        #expect(pool.statistics.crashed == 1 && pool.statistics.started == 2)
+        await pool.shutDown()
+    }
+
+    @Test func anAnswerThatIsNoneCostsOnePhoto() async throws {
+        let worker = try StandInWorker(
+            folder, firstTime: StandInWorker.takeRequest + "echo nonsense >&0; exec sleep 1000")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        await #expect(throws: ImagingError.workerCrashed("signal 9")) { try await convert(pool, photo, folder) }
+        _ = try await convert(pool, photo, folder)
+        await pool.shutDown()
+    }
+
+    @Test func aHangCostsOnePhotoAndNoMoreThanTheTimeout() async throws {
+        let worker = try StandInWorker(folder, afterReady: "exec sleep 1000")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1, timeout: .milliseconds(20))
+        await #expect(throws: ImagingError.timedOut) { try await convert(pool, photo, folder) }
+        #expect(pool.statistics.timedOut == 1 && pool.statistics.livePIDs.isEmpty)
+        await pool.shutDown()
+    }
+
+    @Test func cancellingEndsTheWorkerOfThatCall() async throws {
+        let signal = try Signal(folder)
+        let worker = try StandInWorker(
+            folder, firstTime: StandInWorker.takeRequest + "echo > '\(signal.path)'; exec sleep 1000")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        let call = Task { try await convert(pool, photo, folder) }
+        await signal.wait()
+        let pid = try #require(pool.statistics.livePIDs.first)
+        call.cancel()
+        await #expect(throws: ImagingError.cancelled) { try await call.value }
+        #expect(kill(pid, 0) != 0 && errno == ESRCH)
+        #expect(pool.statistics.cancelled == 1 && pool.statistics.crashed == 0)
+        _ = try await convert(pool, photo, folder)
+        await pool.shutDown()
+    }
+
+    @Test func aCallThatWaitsIsCancelledAtOnce() async throws {
+        let signal = try Signal(folder)
+        let worker = try StandInWorker(
+            folder, afterReady: StandInWorker.takeRequest + "echo > '\(signal.path)'; exec sleep 1000")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        let running = Task { try await convert(pool, photo, folder) }
+        await signal.wait()
+        // The only worker is busy for good, so this call can end by being cancelled alone.
+        let waiting = Task { try await convert(pool, photo, folder) }
+        waiting.cancel()
+        await #expect(throws: ImagingError.cancelled) { try await waiting.value }
+        #expect(pool.statistics.livePIDs.count == 1, "the running call keeps its worker")
+        running.cancel()
+        await #expect(throws: ImagingError.cancelled) { try await running.value }
+        await pool.shutDown()
+    }
+
+    @Test func shuttingDownCancelsWhatRunsAndWaits() async throws {
+        let signal = try Signal(folder)
+        let worker = try StandInWorker(
+            folder, afterReady: StandInWorker.takeRequest + "echo > '\(signal.path)'; exec sleep 1000")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        let calls = (0..<3).map { _ in Task { try await convert(pool, photo, folder) } }
+        await signal.wait()
+        await pool.shutDown()
+        for call in calls { await #expect(throws: ImagingError.cancelled) { try await call.value } }
+        #expect(pool.statistics.livePIDs.isEmpty)
+        await #expect(throws: ImagingError.cancelled) { try await convert(pool, photo, folder) }
+    }
+
+    @Test func aWorkerKilledWhileIdleCostsNothing() async throws {
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
+        _ = try await convert(pool, photo, folder)
+        let pid = try #require(pool.statistics.livePIDs.first)
+        #expect(kill(pid, SIGKILL) == 0)
+        await waitForEnd(of: pid)
+        _ = try await convert(pool, photo, folder)
+        #expect(pool.statistics.started == 2 && pool.statistics.crashed == 0)
+        await pool.shutDown()
+    }
+
+    @Test(arguments: ["/bin/false", "/nowhere/at/all"])
+    func aWorkerThatCannotStartIsNoFaultOfThePhoto(_ executable: String) async throws {
+        let pool = ImageWorkerPool(executable: executable, workers: 1)
+        do {
+            _ = try await convert(pool, photo, folder)
+            Issue.record("a program that is no worker converted a photo")
+        } catch {
+            guard case .io(let reason) = error else {
+                Issue.record("reported as \(error)")
+                return
+            }
+            #expect(reason.contains("image worker"))
+        }
+        #expect(pool.statistics.livePIDs.isEmpty)
+        await pool.shutDown()
+    }
+
+    @Test func aClosedDescriptorIsNoFaultOfTheWorker() async throws {
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
+        let files = try Files(photo, folder)
+        await #expect(throws: ImagingError.io("a descriptor that is not open")) {
+            try await pool.convert(
+                source: files.source, photo: 1 << 20, thumbnail: files.thumbnail, keepOriginal: false)
+        }
+        await pool.shutDown()
+    }
+
+    @Test func noOtherDescriptorReachesAWorker() async throws {
+        let list = folder.file("descriptors")
+        let signal = try Signal(folder)
+        let worker = try StandInWorker(
+            folder, afterReady: "ls -1 /proc/$$/fd > '\(list)'; echo > '\(signal.path)'; exec sleep 1000")
+        // Open, and not close-on-exec: what a library in the daemon might leave behind.
+        let stray = fcntl(0, F_DUPFD, 900)
+        #expect(stray >= 900)
+        defer { close(stray) }
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        let call = Task { try await convert(pool, photo, folder) }
+        await signal.wait()
+        let open = try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
+        // At 10 and 11 the shell itself keeps its script and what it redirected.
+        #expect(Set(open).subtracting([10, 11]) == [0, 1, 2])
+        call.cancel()
+        await #expect(throws: ImagingError.cancelled) { try await call.value }
+        await pool.shutDown()
+    }
+
+    @Test func aFewWorkersServeManyCalls() async throws {
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 2)
+        try await withThrowingTaskGroup { group in
+            for index in 0..<12 {
+                group.addTask { [photo] in
+                    let own = try TemporaryFolder("call-\(index)")
+                    #expect(try await convert(pool, photo, own).width == 2048)
+                    #expect(try Pictures.look(atJPEG: own.file("thumbnail")).size == PixelSize(width: 300, height: 150))
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect((1...2).contains(pool.statistics.started))
+        await pool.shutDown()
     }
 }

@@ -9,5 +9,8 @@ int cworker_spawn(pid_t *pid, const char *executable, int socket, char *const ar
 /// One arena, and freed blocks of a megabyte or more go back to the system at once.
 void cworker_tune_allocator(void);
 
+/// Gives back what freed memory the allocator still holds.
+void cworker_release_memory(void);
+
 /// Limits of this process: address space in bytes (0 leaves it), no core files, no new privileges.
 int cworker_limit(unsigned long long address_space);

@@ -13,7 +13,10 @@ struct HEIFPicture: PictureDecoder {
         size = PixelSize(
             width: Int(heif_image_handle_get_width(item.handle)),
             height: Int(heif_image_handle_get_height(item.handle)))
-        try ImageLimits.check(width: size.width, height: size.height, pixels: ImageLimits.wholePixels)
+        let isDeep = heif_image_handle_get_luma_bits_per_pixel(item.handle) > 8
+        try ImageLimits.check(
+            width: size.width, height: size.height,
+            pixels: isDeep ? ImageLimits.deepPixels : ImageLimits.wholePixels)
         metadata = EmbeddedMetadata(exif: item.exif, profile: item.profile, isUpright: true)
     }
 

@@ -22,7 +22,10 @@ final class SourceFile {
         }
         count = status.st_size
         let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0)
-        guard let address, address != MAP_FAILED else { throw .io("mapping the source: " + describe(errno)) }
+        guard let address, address != MAP_FAILED else {
+            if errno == ENOMEM { throw .tooLarge("\(count) bytes are more than a worker may map") }
+            throw .io("mapping the source: " + describe(errno))
+        }
         mapped = address
         _ = madvise(address, count, MADV_SEQUENTIAL)
     }

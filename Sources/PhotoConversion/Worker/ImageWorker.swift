@@ -14,6 +14,8 @@ public enum ImageWorker {
         while let request = conversation.receive() {
             let outcome = answer(request, converter)
             for descriptor in request.descriptors { close(descriptor) }
+            // gd takes a block a row: far below what goes back to the system by itself.
+            if residentAndVirtualBytes().resident > 64 << 20 { cworker_release_memory() }
             guard conversation.send(outcome) else { return 0 }
         }
         return 0

@@ -1,0 +1,134 @@
+import Foundation
+import ImageWorkerProtocol
+import TestSupport
+import Testing
+
+@testable import Imaging
+@testable import PhotoConversion
+
+/// Every file of the corpus through real workers. What disagrees is named by its path alone: many files show real
+/// places and faces.
+@Suite(.enabled(if: Corpus.isPresent, "no corpus beside the checkout"))
+struct CorpusTests {
+    private static let supported: Set = [
+        "JPEG", "MPO", "PNG", "APNG", "WEBP", "Extended WEBP", "GIF", "BMP", "TIFF", "BTF", "HEIC", "HEIF", "AVIF",
+    ]
+
+    /// Rows that this module reads otherwise than the table's tools, and why.
+    private static let exceptions: [String: String] = [
+        "real/heic/pilheif__200MP.heic": "200 megapixels, which are over the limit",
+        "real/heic/pilheif__invalid_id.heic": "Pillow shows another picture than the primary one",
+    ]
+
+    private func run(
+        _ rows: [Corpus.Row], _ body: @escaping @Sendable (Corpus.Row, ImageWorkerPool) async throws -> Void
+    )
+        async throws
+    {
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 2)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Two at a time: as many as workers, so that a slow machine does not time out what waits.
+            for (index, row) in rows.enumerated() {
+                if index >= 2 { try await group.next() }
+                group.addTask { try await body(row, pool) }
+            }
+            try await group.waitForAll()
+        }
+        await pool.shutDown()
+    }
+
+    @Test func everyRealPhotoThatOthersReadIsConverted() async throws {
+        let rows = try Corpus.table("real/truth.tsv").filter { row in
+            row["pillow"] == "ok" && row["identify"] == "ok" && Self.supported.contains(row["filetype"] ?? "")
+                && Self.exceptions[row["path"] ?? ""] == nil
+        }
+        #expect(rows.count > 250)
+        try await run(rows) { row, pool in
+            let path = row["path"] ?? ""
+            let folder = try TemporaryFolder("corpus")
+            do {
+                let converted = try await convert(pool, Corpus.folder + "/" + path, folder)
+                Self.checkSize(row, converted)
+                Self.checkDate(row, converted)
+                try Self.checkColours(row, folder)
+            } catch {
+                Issue.record("\(path): \(error)")
+            }
+        }
+    }
+
+    private static func checkSize(_ row: Corpus.Row, _ converted: ConvertedPhoto) {
+        guard let width = row["width_display"].flatMap(Int.init), let height = row["height_display"].flatMap(Int.init)
+        else { return }
+        let whole = PixelSize(width: width, height: height)
+        let expected = converted.keptOriginal ? whole : whole.fitting(ImageLimits.photoSide)
+        #expect(
+            abs(converted.width - expected.width) <= 1 && abs(converted.height - expected.height) <= 1,
+            "\(row["path"] ?? ""): size")
+    }
+
+    private static func checkDate(_ row: Corpus.Row, _ converted: ConvertedPhoto) {
+        let original = ExifDate(
+            date: row["exif_DateTimeOriginal"] ?? "", fraction: row["exif_SubSecTimeOriginal"],
+            offset: row["exif_OffsetTimeOriginal"])
+        if let original {
+            #expect(converted.takenAtMilliseconds == original.milliseconds, "\(row["path"] ?? ""): date")
+            return
+        }
+        let created = ExifDate(
+            date: row["exif_CreateDate"] ?? "", fraction: nil, offset: row["exif_OffsetTimeDigitized"])
+        // The table does not tell CreateDate's own sub-seconds.
+        #expect(
+            converted.takenAtMilliseconds.map { $0 / 1000 } == created?.milliseconds.map { $0 / 1000 },
+            "\(row["path"] ?? ""): date")
+    }
+
+    private static func checkColours(_ row: Corpus.Row, _ folder: TemporaryFolder) throws {
+        let profile = row["icc"] ?? ""
+        // The table's colours are unmanaged, so a wide gamut cannot agree with them.
+        guard profile.isEmpty || profile.hasPrefix("sRGB") else { return }
+        let expected = ["tl", "tr", "bl", "br"].compactMap { UInt32(row[$0] ?? "", radix: 16) }.map { colour in
+            [Int(colour >> 16 & 255), Int(colour >> 8 & 255), Int(colour & 255)]
+        }
+        let seen = try Pictures.look(atJPEG: folder.file("thumbnail"))
+        guard expected.count == 4, seen.size.width > 1, seen.size.height > 1 else { return }
+        let difference = Pictures.difference(seen.quadrants, expected)
+        #expect(difference <= 12, "\(row["path"] ?? ""): colours differ by \(difference)")
+    }
+
+    @Test func everyHostileFileIsTakenOrRefusedAsItShould() async throws {
+        let rows = try Corpus.table("hostile/expect.tsv").filter { $0["kind"] == "image" }
+        #expect(rows.count > 80)
+        try await run(rows) { row, pool in
+            let path = row["path"] ?? ""
+            let folder = try TemporaryFolder("hostile")
+            do {
+                _ = try await convert(pool, Corpus.folder + "/" + path, folder)
+                #expect(row["must"] != "REJECT", "\(path): taken")
+                // Whatever was taken is a whole JPEG.
+                _ = try Pictures.look(atJPEG: folder.file("thumbnail"))
+            } catch let error as ImagingError {
+                #expect(row["must"] != "ACCEPT", "\(path): \(error)")
+                switch error {
+                case .unsupported, .damaged, .tooLarge: break
+                case .timedOut, .workerCrashed, .cancelled, .io: Issue.record("\(path): \(error)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("date-zeros", nil), ("date-feb-30", nil), ("date-year-9999", 253_402_300_799_000),
+            ("date-dst-gap", 1_616_891_400_000), ("gps-null-island", nil), ("gps-bad-ref", nil),
+        ] as [(String, Int64?)])
+    func madeExifGivesTheFactsItShould(_ name: String, _ expected: Int64?) throws {
+        let folder = try TemporaryFolder("made-exif")
+        let data = try Data(contentsOf: URL(fileURLWithPath: Corpus.folder + "/hostile/made-exif/\(name).jpg"))
+        let converted = try convertHere(data, folder)
+        // The year 9999 carries no offset, so the local zone shifts it by less than a day.
+        let distance = abs((converted.takenAtMilliseconds ?? 0) - (expected ?? 0))
+        #expect((converted.takenAtMilliseconds == nil) == (expected == nil) && distance < 86_400_000)
+        #expect(converted.latitude == nil && converted.longitude == nil)
+    }
+}

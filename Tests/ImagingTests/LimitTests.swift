@@ -1,0 +1,120 @@
+import Foundation
+import Glibc
+import ImageWorkerProtocol
+import TestSupport
+import Testing
+
+@testable import PhotoConversion
+
+/// What is refused by its header alone, and what by its content.
+@Suite struct LimitTests {
+    private enum Refusal { case unsupported, damaged, tooLarge }
+
+    private func kind(_ error: ImagingError?) -> Refusal? {
+        switch error {
+        case .unsupported: .unsupported
+        case .damaged: .damaged
+        case .tooLarge: .tooLarge
+        default: nil
+        }
+    }
+
+    private func big32(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+    private func little32(_ value: UInt32) -> [UInt8] { big32(value).reversed() }
+
+    private func png(_ width: UInt32, _ height: UInt32) -> [UInt8] {
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8) + big32(width)
+            + big32(height) + [8, 2, 0, 0, 0, 0, 0, 0, 0]
+    }
+
+    private func bmp(_ width: UInt32, _ height: UInt32, depth: UInt8 = 24, offset: UInt32 = 54) -> [UInt8] {
+        Array("BM".utf8) + little32(1000) + [0, 0, 0, 0] + little32(offset) + little32(40) + little32(width)
+            + little32(height) + [1, 0, depth, 0] + [UInt8](repeating: 0, count: 24)
+    }
+
+    /// A real JPEG whose frame header says another size.
+    private func jpeg(_ width: Int, _ height: Int, marker: UInt8? = nil) throws -> [UInt8] {
+        var bytes = Array(try Pictures.file(.jpeg, PixelSize(width: 64, height: 64)))
+        let frame = try #require(bytes.indices.dropLast().first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC0 })
+        if let marker { bytes[frame + 1] = marker }
+        bytes.replaceSubrange(
+            frame + 5..<frame + 9,
+            with: [UInt8(height >> 8), UInt8(height & 255), UInt8(width >> 8), UInt8(width & 255)])
+        return bytes
+    }
+
+    @Test func dimensionsAreCheckedBeforeAnythingIsDecoded() throws {
+        #expect(kind(try refusal(png(0, 10))) == .damaged)
+        #expect(kind(try refusal(png(65_536, 1))) == .tooLarge)
+        #expect(kind(try refusal(png(.max, .max))) == .tooLarge)
+        #expect(kind(try refusal(png(8001, 8000))) == .tooLarge)
+        #expect(kind(try refusal(bmp(8001, 8000))) == .tooLarge)
+        #expect(kind(try refusal(bmp(0, 5))) == .damaged)
+        #expect(kind(try refusal(bmp(5, 0x8000_0000))) == .tooLarge, "the height whose absolute value is no Int32")
+        #expect(kind(try refusal(Array("GIF89a".utf8) + [255, 255, 255, 255, 0, 0, 0, 0])) == .tooLarge)
+        #expect(kind(try refusal(jpeg(16_000, 16_000))) == .tooLarge)
+    }
+
+    @Test func withinTheLimitsTheDataDecide() throws {
+        #expect(kind(try refusal(png(100, 100))) == .damaged)
+        #expect(kind(try refusal(bmp(100, 100))) == .damaged)
+        #expect(kind(try refusal(bmp(100, 100, offset: .max))) == .damaged)
+        #expect(kind(try refusal(bmp(100, 100, depth: 7))) == .unsupported)
+        #expect(kind(try refusal(jpeg(64, 4000))) == .damaged, "most of its lines are missing")
+        #expect(try refusal(jpeg(64, 64)) == nil)
+    }
+
+    /// Coefficients are held whole: 12,000 x 12,000 in 4:2:0 would take 432 MB for a file of a kilobyte.
+    @Test func aProgressiveJPEGIsRefusedByTheMemoryItWouldHold() throws {
+        guard case .tooLarge(let reason) = try refusal(jpeg(12_000, 12_000, marker: 0xC2)) else {
+            Issue.record("not refused for its size")
+            return
+        }
+        #expect(reason.contains("progressive"))
+    }
+
+    @Test(arguments: [0.3, 0.6, 0.9])
+    func aJPEGThatBreaksOffIsDamaged(_ part: Double) throws {
+        // Noise, so that the bytes are spread over the lines.
+        let whole = try noise(PixelSize(width: 512, height: 512))
+        #expect(kind(try refusal(whole.prefix(Int(Double(whole.count) * part)))) == .damaged)
+        #expect(try refusal(whole.dropLast(2)) == nil, "an end marker is not missed")
+    }
+
+    private func noise(_ size: PixelSize) throws -> Data {
+        var generator = Seeded(state: 7)
+        let picture = try PlanarPicture(size: size, kind: .grey)
+        for y in 0..<size.height {
+            for x in 0..<size.width { picture.planes[0].line(y)[x] = UInt8.random(in: 0...255, using: &generator) }
+        }
+        return try EncodedJPEG(picture, quality: 80, exif: nil).withBytes { Data($0) }
+    }
+
+    @Test func contentDecidesTheType() throws {
+        #expect(kind(try refusal([0xFF])) == .unsupported)
+        #expect(kind(try refusal(Array("%PDF-1.7".utf8))) == .unsupported)
+        #expect(kind(try refusal([0, 0, 0, 24] + Array("ftypisomabcdisommp42".utf8))) == .unsupported, "a video")
+        #expect(kind(try refusal([])) == .unsupported)
+    }
+
+    @Test func whatIsNoRegularFileIsRefused() throws {
+        let folder = try TemporaryFolder("pipe")
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let files = try Files(folder.write([0]), folder)
+        #expect(throws: ImagingError.unsupported("it is not a regular file")) {
+            try PhotoConverter().convert(
+                source: ends[0], photo: files.photo, thumbnail: files.thumbnail, keepOriginal: false)
+        }
+    }
+
+    @Test func everyErrorSaysWhatToDoNext() {
+        let all: [ImagingError] = [
+            .unsupported("x"), .damaged("x"), .tooLarge("x"), .timedOut, .workerCrashed("x"), .cancelled, .io("x"),
+        ]
+        for error in all {
+            #expect(error.description.hasSuffix(".") && error.description.contains(". "), "\(error)")
+        }
+    }
+}
