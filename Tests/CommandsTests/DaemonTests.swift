@@ -73,6 +73,19 @@ struct DaemonTests {
         #expect(launch.log.lastLines(5) == ["to-the-log"])
     }
 
+    @Test("The daemon inherits nothing: who waits for the end of a pipe that we were given does not wait for it")
+    func inheritsNothing() async throws {
+        let folder = try TemporaryFolder("launch")
+        // Open across exec, as a descriptor is that a shell passed on.
+        let given = open("/dev/null", O_RDONLY)
+        defer { close(given) }
+        try #require(given > 2)
+        let launch = try launch(
+            "test \"$(readlink /proc/$$/fd/\(given))\" = /dev/null && echo inherited; exit 7", in: folder)
+        await #expect(throws: CommandFailure.self) { try await launch.untilReady() }
+        #expect(!launch.log.lastLines(5).contains("inherited"))
+    }
+
     @Test("A daemon that ends instead of being ready: how it ended, what it said, where the log is")
     func failed() async throws {
         let folder = try TemporaryFolder("launch")
@@ -90,7 +103,8 @@ struct DaemonTests {
             try await killed.untilReady()
             Issue.record("it was ready")
         } catch CommandFailure.local(let message) {
-            #expect(message.contains("ended by signal 9") && message.contains("It said nothing."))
+            #expect(message.contains("ended by signal 9"), "\(message)")
+            #expect(message.contains("It said nothing."), "\(message)")
         }
     }
 

@@ -99,6 +99,7 @@ struct DaemonLaunch {
         posix_spawn_file_actions_addopen(&actions, 1, log.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
 
+        Self.keepDescriptorsHere()
         var pid: pid_t = 0
         let error = Self.withCStrings(arguments) { argv in
             Self.withCStrings(environment(notify: notify)) { envp in
@@ -111,10 +112,24 @@ struct DaemonLaunch {
         return pid
     }
 
+    /// Marks every descriptor that this process was given, beyond the three usual ones, to be closed in the daemon.
+    ///
+    /// Whoever started this program may wait for the end of a pipe or socket that it left open to us (Foundation's
+    /// `Process` does, and so does `$(smilepile up 3>&1)`); a daemon that held it would keep them waiting for ever.
+    /// posix_spawn's own way, `addclosefrom_np`, is not imported by Swift.
+    private static func keepDescriptorsHere() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+            guard let descriptor = Int32(name), descriptor > 2 else { continue }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+    }
+
     /// Ours, without what a service manager said to us and not to the daemon.
     private func environment(notify: String) -> [String] {
         var environment = session.environment
-        for name in ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"] {
+        for name in [
+            "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM",
+        ] {
             environment[name] = nil
         }
         environment["NOTIFY_SOCKET"] = notify
