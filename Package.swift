@@ -61,12 +61,16 @@ let package = Package(
         module("Executors", ["CLinux"]),
         module("ServiceMesh"),
         module("Database", ["Executors", "CSQLite"]),
+        // The daemon links the pool alone: no parser of hostile files is in its address space, and neither
+        // Foundation nor threads are in the worker's.
+        module("ImageWorkerProtocol"),
         module(
-            "Imaging",
+            "PhotoConversion",
             [
-                "Executors", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF", "CWebP",
-                "CCrypto", "CZlib",
+                "ImageWorkerProtocol", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF",
+                "CWebP", "CCrypto", "CZlib",
             ]),
+        module("Imaging", ["ImageWorkerProtocol", "Executors", "CLinux", "CWorker"]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(
@@ -81,7 +85,7 @@ let package = Package(
         program(
             "smilepiled", ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "CSystemd", "CLinux"]),
         program("smilepile", ["Commands"]),
-        program("smilepile-image-worker", path: "Sources/ImageWorker", ["Imaging", "CLinux"]),
+        program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
             "smilepile-bench",
             ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum"]),
@@ -89,16 +93,31 @@ let package = Package(
         // Tests mirror Sources
         .target(
             name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "EndToEndSupport", dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"],
+            path: "Tests/EndToEndSupport", swiftSettings: strict),
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
-        tests("ImagingTests", ["Imaging", "smilepile-image-worker", "CLinux", "TestSupport"]),
+        tests(
+            "ImagingTests",
+            ["Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "CLinux", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(
             "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
-        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
-        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
+        tests(
+            "EndToEndTests",
+            [
+                "ControlSocket", "LibraryModel", "LibraryServices", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
+                "TestSupport", "smilepile", "smilepiled", "smilepile-image-worker",
+            ]),
+        tests(
+            "StressTests",
+            [
+                "ControlSocket", "LibraryModel", "ServiceMesh", "SampleAlbum", "EndToEndSupport", "TestSupport",
+                "smilepile", "smilepiled", "smilepile-image-worker",
+            ]),
     ]
 )

@@ -76,5 +76,15 @@ static inline int ctiff_profile(TIFF *tiff, uint32_t *length, const void **bytes
     return TIFFGetField(tiff, TIFFTAG_ICCPROFILE, length, bytes);
 }
 
-/// Old-style JPEG strips in YCbCr come out as RGB only when asked to.
+/// Lines of one strip; the whole picture where the file does not say.
+static inline int ctiff_rows_per_strip(TIFF *tiff, uint32_t *lines) {
+    return TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, lines);
+}
+
+static inline int ctiff_is_dng(TIFF *tiff) {
+    const void *version = NULL;
+    return TIFFGetField(tiff, TIFFTAG_DNGVERSION, &version);
+}
+
+/// JPEG strips in YCbCr come out as RGB only when asked to.
 static inline void ctiff_ask_for_rgb(TIFF *tiff) { TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB); }

@@ -1,4 +1,4 @@
 import Glibc
-import Imaging
+import PhotoConversion
 
 exit(ImageWorker.run())

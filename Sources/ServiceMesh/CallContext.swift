@@ -20,7 +20,6 @@ public final class CallContext: Sendable {
     let service: ObjectIdentifier?
     let parent: CallContext?
 
-    @usableFromInline
     init(
         mesh: Mesh, role: Role, originalRole: Role, deadline: Deadline?, trace: UInt64, method: String?,
         service: ObjectIdentifier?, parent: CallContext?
@@ -36,11 +35,13 @@ public final class CallContext: Sendable {
     }
 
     /// The context of a request that enters the process: a line on the socket, or a call of an embedding program.
+    /// - Parameter trace: a new number unless told.
     public static func root(
-        mesh: Mesh, role: Role, deadline: Deadline? = nil, trace: UInt64 = .random(in: 1 ... .max)
+        mesh: Mesh, role: Role, deadline: Deadline? = nil, trace: UInt64? = nil
     ) -> CallContext {
         CallContext(
-            mesh: mesh, role: role, originalRole: role, deadline: deadline, trace: trace, method: nil, service: nil,
+            mesh: mesh, role: role, originalRole: role, deadline: deadline,
+            trace: trace ?? TraceNumber.next(), method: nil, service: nil,
             parent: nil)
     }
 
@@ -56,7 +57,6 @@ public final class CallContext: Sendable {
     }
 
     /// Whether a call to `service` from here would wait, in the end, for itself.
-    @usableFromInline
     func isInside(_ service: ObjectIdentifier) -> Bool {
         var context: CallContext? = self
         while let here = context {

@@ -50,25 +50,42 @@ public struct MessageDescription: Codable, Sendable, Equatable {
     public let update: JSONValue?
 }
 
-protocol MeteredEndpoint: Endpoint {
-    var metrics: CallMetrics { get }
-    var admission: Admission { get }
+protocol RoutedEndpoint: Endpoint {
+    /// The message's type, and its `Route`.
+    var messageType: ObjectIdentifier { get }
+    var anyRoute: any AnyObject & Sendable { get }
+    var gate: Gate { get }
 }
 
-final class CallEndpoint<M: HandledMessage>: MeteredEndpoint {
-    let service: M.Service
-    let admission: Admission
-    let metrics = CallMetrics()
+extension RoutedEndpoint {
+    var method: String { gate.method }
+    var access: Role { gate.access }
+}
+
+/// The typed way to a message's service: all that ``Mesh/send(_:deadline:)`` needs in the caller's own module.
+@usableFromInline
+final class Route<M: Message, Service: MeshService>: Sendable {
+    @usableFromInline let service: Service
+    @usableFromInline let gate: Gate
+
+    init(service: Service, admission: Admission) {
+        self.service = service
+        gate = Gate(method: M.method, access: M.access, service: ObjectIdentifier(service), admission: admission)
+    }
+}
+
+final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
+    private let route: Route<M, M.Service>
     private let parameterNames: Set<String>
 
     init(service: M.Service, admission: Admission) {
-        self.service = service
-        self.admission = admission
+        route = Route(service: service, admission: admission)
         parameterNames = ParamsDecoding.names(of: M.self)
     }
 
-    var method: String { M.method }
-    var access: Role { M.access }
+    var messageType: ObjectIdentifier { ObjectIdentifier(M.self) }
+    var anyRoute: any AnyObject & Sendable { route }
+    var gate: Gate { route.gate }
     var kind: MessageKind { M.kind }
     var serviceName: String { M.Service.serviceName }
 
@@ -87,20 +104,18 @@ final class CallEndpoint<M: HandledMessage>: MeteredEndpoint {
     }
 }
 
-final class ObservationEndpoint<M: HandledObservation>: MeteredEndpoint {
-    let service: M.Service
-    let admission: Admission
-    let metrics = CallMetrics()
+final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
+    private let route: Route<M, M.Service>
     private let parameterNames: Set<String>
 
     init(service: M.Service, admission: Admission) {
-        self.service = service
-        self.admission = admission
+        route = Route(service: service, admission: admission)
         parameterNames = ParamsDecoding.names(of: M.self)
     }
 
-    var method: String { M.method }
-    var access: Role { M.access }
+    var messageType: ObjectIdentifier { ObjectIdentifier(M.self) }
+    var anyRoute: any AnyObject & Sendable { route }
+    var gate: Gate { route.gate }
     var kind: MessageKind { M.kind }
     var serviceName: String { M.Service.serviceName }
 

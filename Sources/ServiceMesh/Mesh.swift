@@ -25,8 +25,8 @@ public final class Mesh: Sendable {
     }
 
     private let hosted: [Hosted]
-    private let byType: [ObjectIdentifier: any MeteredEndpoint]
-    private let byMethod: [String: any MeteredEndpoint]
+    private let routes: RouteTable
+    private let byMethod: [String: any RoutedEndpoint]
     private let startedCount = Mutex(0)
     /// The long pieces of work that messages of kind `job` start.
     public let jobs: JobStore
@@ -36,23 +36,23 @@ public final class Mesh: Sendable {
     public init(services: [any MeshService]) throws {
         jobs = JobStore()
         var hosted: [Hosted] = []
-        var byType: [ObjectIdentifier: any MeteredEndpoint] = [:]
-        var byMethod: [String: any MeteredEndpoint] = [:]
+        var routes: [(type: ObjectIdentifier, route: any AnyObject & Sendable)] = []
+        var byMethod: [String: any RoutedEndpoint] = [:]
 
         func host<S: MeshService>(_ service: S) throws {
             let admission = Admission(limit: S.admission, serviceName: S.serviceName)
             hosted.append(Hosted(name: S.serviceName, service: service, admission: admission))
             for register in S.messages.registrations {
-                guard let endpoint = register(service, admission) as? any MeteredEndpoint else { continue }
+                guard let endpoint = register(service, admission) as? any RoutedEndpoint else { continue }
                 guard byMethod.updateValue(endpoint, forKey: endpoint.method) == nil else {
                     throw MeshError(.internal, "Two messages are called \(endpoint.method).")
                 }
-                byType[ObjectIdentifier(type(of: endpoint))] = endpoint
+                routes.append((endpoint.messageType, endpoint.anyRoute))
             }
         }
         for service in [jobs, MeshMonitor()] + services { try host(service) }
         self.hosted = hosted
-        self.byType = byType
+        self.routes = RouteTable(routes)
         self.byMethod = byMethod
     }
 
@@ -64,22 +64,51 @@ public final class Mesh: Sendable {
     /// program that owns the library, with the role `parent`.
     /// - Parameter deadline: the earlier of this one and the running call's holds.
     /// - Throws: ``MeshError``, always; a call whose task was cancelled ends with the status `cancelled`.
-    public nonisolated(nonsending) func send<M: HandledMessage>(
+    @inlinable
+    public func send<M: HandledMessage>(
         _ message: M, deadline: Deadline? = nil
     ) async throws -> M.Reply {
-        try await send(message, in: CallContext.current ?? .root(mesh: self, role: .parent), deadline: deadline)
+        try await send(message, from: CallContext.current, deadline)
     }
 
     /// Asks as `context` says: how the socket brings in a connection's role and a request's deadline.
-    public nonisolated(nonsending) func send<M: HandledMessage>(
+    @inlinable
+    public func send<M: HandledMessage>(
         _ message: M, in context: CallContext, deadline: Deadline? = nil
     ) async throws -> M.Reply {
-        guard let endpoint = byType[ObjectIdentifier(CallEndpoint<M>.self)] as? CallEndpoint<M> else {
-            throw Self.unhosted(M.method)
+        try await send(message, from: context, deadline)
+    }
+
+    /// Compiled into the caller for its message, because an actor call through unspecialised generics costs more than
+    /// all policies together. Not `nonisolated(nonsending)`: the executor is then known, and the compiler leaves out
+    /// the three switches between caller, binding and `perform` that lead nowhere.
+    @inlinable
+    func send<M: HandledMessage>(
+        _ message: M, from parent: CallContext?, _ deadline: Deadline?
+    ) async throws -> M.Reply {
+        guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
+        let gate = route.gate
+        let passage: Gate.Passage
+        if let open = try gate.open(parent, on: self, deadline) {
+            passage = open
+        } else {
+            passage = try await gate.queue(parent, on: self, deadline)
         }
-        let service = endpoint.service
-        return try await pass(endpoint, ObjectIdentifier(service), context, deadline) {
-            try await message.perform(on: service)
+        do {
+            try Task.checkCancellation()
+            let reply: M.Reply
+            if passage.timer == nil {
+                reply = try await CallContext.$current.withValue(passage.context) {
+                    try await message.perform(on: route.service)
+                }
+            } else {
+                let service = route.service
+                reply = try await within(passage) { try await message.perform(on: service) }
+            }
+            gate.close(passage)
+            return reply
+        } catch {
+            throw gate.close(passage, failing: error)
         }
     }
 
@@ -89,86 +118,52 @@ public final class Mesh: Sendable {
         _ message: M, in context: CallContext? = nil,
         onChange: @escaping @Sendable (Change<M.Update>) async throws -> Void
     ) async throws -> M.Reply {
-        guard let endpoint = byType[ObjectIdentifier(ObservationEndpoint<M>.self)] as? ObservationEndpoint<M> else {
-            throw Self.unhosted(M.method)
-        }
-        let service = endpoint.service
-        let context = context ?? CallContext.current ?? .root(mesh: self, role: .parent)
-        let observation = try await pass(endpoint, ObjectIdentifier(service), context, nil) {
-            try await message.observe(on: service)
-        }
+        guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
+        let service = route.service
+        let parent = context ?? CallContext.current
+        let observation = try await pass(route.gate, parent) { try await message.observe(on: service) }
         // The place in admission is given back here: an observation may last for days.
         for await change in observation { try await onChange(change) }
         try Task.checkCancellation()
-        return try await pass(endpoint, ObjectIdentifier(service), context, nil) {
-            try await message.conclude(on: service)
-        }
+        return try await pass(route.gate, parent) { try await message.conclude(on: service) }
     }
 
-    private static func unhosted(_ method: String) -> MeshError {
+    @usableFromInline
+    func find(_ type: ObjectIdentifier) -> AnyObject? { routes.find(type) }
+
+    @usableFromInline
+    func unhosted(_ method: String) -> MeshError {
         MeshError(.unimplemented, "No service of this library answers \(method).")
     }
 
-    /// The policies, in order, around one operation of a service.
-    private nonisolated(nonsending) func pass<E: MeteredEndpoint, Reply: Sendable>(
-        _ endpoint: E, _ service: ObjectIdentifier, _ caller: CallContext, _ ownDeadline: Deadline?,
-        _ operation: @Sendable @escaping () async throws -> Reply
+    /// What ``send(_:deadline:)`` does, for operations that need not be fast.
+    private func pass<Reply: Sendable>(
+        _ gate: Gate, _ parent: CallContext?, _ operation: @Sendable @escaping () async throws -> Reply
     ) async throws -> Reply {
+        let passage: Gate.Passage
+        if let open = try gate.open(parent, on: self, nil) {
+            passage = open
+        } else {
+            passage = try await gate.queue(parent, on: self, nil)
+        }
         do {
-            try admitRole(caller.role, endpoint)
-            let deadline = Deadline.earlier(caller.deadline, ownDeadline)
-            if let deadline, MonotonicClock.now() >= deadline.nanoseconds { throw Deadline.exceeded }
-            guard !caller.isInside(service) else {
-                throw MeshError(
-                    .internal, "A call cycle: \((caller.chain + [endpoint.method]).joined(separator: " → ")).")
-            }
-            try await endpoint.admission.enter(isNested: caller.method != nil)
-            return try await perform(endpoint, service, caller, deadline, operation)
-        } catch let error as MeshError where error.status != .cancelled {
-            throw error
+            try Task.checkCancellation()
+            let reply = try await within(passage, operation)
+            gate.close(passage)
+            return reply
         } catch {
-            throw MeshError(describing: error)
+            throw gate.close(passage, failing: error)
         }
     }
 
-    private func admitRole(_ role: Role, _ endpoint: any MeteredEndpoint) throws {
-        guard role < endpoint.access else { return }
-        endpoint.metrics.refuse()
-        throw MeshError(
-            .permissionDenied,
-            endpoint.access == .service
-                ? "\(endpoint.method) is for the library's own services."
-                : "\(endpoint.method) needs the \(endpoint.access) role; this connection has the \(role) role.")
-    }
-
-    /// Everything after admission: exactly one ending is counted, and the place is given back.
-    private nonisolated(nonsending) func perform<E: MeteredEndpoint, Reply: Sendable>(
-        _ endpoint: E, _ service: ObjectIdentifier, _ caller: CallContext, _ deadline: Deadline?,
-        _ operation: @Sendable @escaping () async throws -> Reply
+    /// Performs the operation in its context, and ends it when its deadline passes.
+    @usableFromInline
+    func within<Reply: Sendable>(
+        _ passage: Gate.Passage, _ operation: @Sendable @escaping () async throws -> Reply
     ) async throws -> Reply {
-        let began = MonotonicClock.now()
-        endpoint.metrics.admit()
-        defer { endpoint.admission.leave() }
-        let context = CallContext(
-            mesh: self, role: .service, originalRole: caller.originalRole, deadline: deadline, trace: caller.trace,
-            method: endpoint.method, service: service, parent: caller)
-        do {
-            let reply = try await CallContext.$current.withValue(context) {
-                // Checked again: the call may have waited in the queue.
-                try Task.checkCancellation()
-                guard let deadline else { return try await operation() }
-                guard MonotonicClock.now() < deadline.nanoseconds else { throw Deadline.exceeded }
-                // A deadline that a caller up the chain enforces already needs no second timer.
-                if caller.deadline == deadline && caller.method != nil { return try await operation() }
-                return try await Deadline.enforce(deadline, operation)
-            }
-            endpoint.metrics.end(.completed, nanoseconds: MonotonicClock.now() &- began)
-            return reply
-        } catch {
-            let known = MeshError(describing: error)
-            let ending: CallMetrics.Ending = known.status == .cancelled ? .cancelled : .failed
-            endpoint.metrics.end(ending, nanoseconds: MonotonicClock.now() &- began)
-            throw known
+        try await CallContext.$current.withValue(passage.context) {
+            guard let deadline = passage.timer else { return try await operation() }
+            return try await Deadline.enforce(deadline, operation)
         }
     }
 

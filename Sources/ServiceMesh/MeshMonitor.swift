@@ -72,8 +72,8 @@ public struct MeshStatistics: Codable, Sendable {
         public let p50: Double
         public let p99: Double
 
-        init(endpoint: any MeteredEndpoint) {
-            let counts = endpoint.metrics.snapshot
+        init(endpoint: any RoutedEndpoint) {
+            let counts = endpoint.gate.metrics.snapshot
             method = endpoint.method
             service = endpoint.serviceName
             admitted = counts.admitted

@@ -1,10 +1,12 @@
 import Foundation
-import SampleAlbum
 
-// The benchmark program: so far it makes sample albums.
-let arguments = CommandLine.arguments
-guard arguments.count >= 3, arguments[1] == "album" else {
-    FileHandle.standardError.write(Data("Usage: smilepile-bench album FOLDER [COUNT]\n".utf8))
+// The benchmark program: what is fast, and how fast beside the programs that others would use (PRODUCT.md, section 9).
+do {
+    try await BenchmarkProgram.run(Array(CommandLine.arguments.dropFirst()))
+} catch let mistake as Arguments.Mistake {
+    note("smilepile-bench: \(mistake)")
     exit(2)
+} catch {
+    note("smilepile-bench: \(error)")
+    exit(1)
 }
-try SampleAlbum().write(count: arguments.count > 3 ? Int(arguments[3]) ?? 24 : 24, to: arguments[2])

@@ -1,4 +1,5 @@
 import ControlSocket
+import EndToEndSupport
 import Foundation
 import LibraryModel
 import SampleAlbum
@@ -59,7 +60,7 @@ import Testing
 
     @Test func wrongUseIsExplained() async throws {
         let place = try Installation()
-        for arguments in [["imprt"], ["import"], ["photos", "--bogus"], ["categories", "reorder"], []] {
+        for arguments in [["imprt"], ["import"], ["photos", "--bogus"], ["categories", "reorder"]] {
             let outcome = try await place.run("smilepile", arguments)
             #expect(outcome.status == 2, "\(arguments)")
             #expect(!outcome.errors.isEmpty && outcome.output.isEmpty)

@@ -4,7 +4,10 @@ import Glibc
 import Testing
 import TestSupport
 
+import ImageWorkerProtocol
+
 @testable import Imaging
+@testable import PhotoConversion
 
 /// Pictures made here: four quadrants of plain colour, so that which way is up can be seen from any size.
 enum Pictures {

@@ -3,7 +3,10 @@ import Glibc
 import Testing
 import TestSupport
 
+import ImageWorkerProtocol
+
 @testable import Imaging
+@testable import PhotoConversion
 
 /// The daemon's side: workers that are killed, hang, are cancelled, and none that learns more than it should.
 @Suite struct WorkerPoolTests {

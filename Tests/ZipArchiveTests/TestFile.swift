@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Synchronization
 import TestSupport
 
 @testable import ZipArchive
@@ -75,4 +76,13 @@ extension ZipError {
     var archiveProblem: ArchiveProblem? {
         if case .unusableArchive(let problem) = self { problem } else { nil }
     }
+}
+
+/// Runs `body` for 0..<count on several threads at once and returns what it threw.
+func concurrently(_ count: Int, _ body: @Sendable (Int) throws -> Void) -> [any Error] {
+    let failures = Mutex<[any Error]>([])
+    DispatchQueue.concurrentPerform(iterations: count) { index in
+        do { try body(index) } catch { failures.withLock { $0.append(error) } }
+    }
+    return failures.withLock { $0 }
 }

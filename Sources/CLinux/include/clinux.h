@@ -1,5 +1,6 @@
 // Linux calls that Swift cannot import as they are: variadic functions, control-message macros, struct ucred.
 #pragma once
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,3 +39,7 @@ int clinux_set_parent_death_signal(int signal);
 
 /// Width in columns of the terminal behind `descriptor`, or 0 where there is none.
 int clinux_terminal_columns(int descriptor);
+
+/// In the program that is spawned, closes every descriptor from `lowest` on: what we happened to inherit is not the
+/// daemon's to keep open. Returns 0, or an errno.
+int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 
 /// Starts `smilepiled` in a session of its own and waits for it to say that it is ready.
@@ -98,6 +99,8 @@ struct DaemonLaunch {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // Whoever started us may wait for our descriptors to close; the daemon lives on and must not hold them.
+        clinux_spawn_close_from(&actions, 3)
 
         Self.keepDescriptorsHere()
         var pid: pid_t = 0

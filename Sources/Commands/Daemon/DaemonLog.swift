@@ -14,7 +14,9 @@ struct DaemonLog {
 
     static func open(environment: [String: String]) throws -> DaemonLog {
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let folder = (state ?? NSHomeDirectory() + "/.local/state") + "/smilepile"
+        // HOME before what the password file says: whoever sets it means it.
+        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
+        let folder = (state ?? home + "/.local/state") + "/smilepile"
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -4,18 +4,19 @@ import ServiceMesh
 /// From a line to its one reply. Everything here runs on the reactor's thread but ``perform(_:as:on:in:)``.
 extension Connection {
     /// Takes one line. Whatever it holds is answered, now or by the task that it starts.
-    func receive(_ line: Span<UInt8>) {
+    /// - Parameter inline: whether that task may begin on this thread, after this returns.
+    func receive(_ line: Span<UInt8>, inline: Bool) {
         var start = 0
         JSONSyntax.skipSpace(line, &start)
         guard start < line.count else { return }
         do {
-            try take(try RequestLine(line))
+            try take(try RequestLine(line), inline)
         } catch {
             write(OutgoingLine.fault(error))
         }
     }
 
-    private func take(_ request: RequestLine) throws(RequestFault) {
+    private func take(_ request: RequestLine, _ inline: Bool) throws(RequestFault) {
         guard let id = request.id else {
             guard request.method == BuiltIn.cancelMethod else {
                 throw RequestFault(
@@ -39,10 +40,10 @@ extension Connection {
         guard let endpoint = core.mesh.endpoint(request.method) else {
             throw RequestFault(.methodNotFound, core.discovery.explainUnknown(request.method), id: id)
         }
-        start(request, id, endpoint)
+        start(request, id, endpoint, inline)
     }
 
-    private func start(_ request: RequestLine, _ id: RequestID, _ endpoint: any Endpoint) {
+    private func start(_ request: RequestLine, _ id: RequestID, _ endpoint: any Endpoint, _ inline: Bool) {
         switch begin(id) {
         case .duplicate: return
         case .tooMany:
@@ -56,7 +57,10 @@ extension Connection {
                 mesh: core.mesh, role: role, deadline: request.deadlineMilliseconds.map(Deadline.after(milliseconds:)),
                 trace: core.nextTrace())
             let params = request.params
-            attach(Task { await self.perform(params, as: id, on: endpoint, in: context) }, to: id)
+            let task = Task(executorPreference: inline ? core.executor : nil) {
+                await self.perform(params, as: id, on: endpoint, in: context)
+            }
+            attach(task, to: id)
         }
     }
 

@@ -51,13 +51,9 @@ public final class ControlServer: Sendable {
         let epoll = try Reactor.makeEpoll(core: core, listener: listener)
         self.core = core
         self.listener = listener
-        let thread = Thread {
-            var reactor = Reactor(core: core, listener: listener, epoll: epoll)
-            reactor.run()
-        }
-        thread.name = "control-socket"
-        thread.stackSize = 1 << 20
-        thread.start()
+        ServingThreads(
+            reactor: Reactor(core: core, listener: listener, epoll: epoll), executor: core.executor
+        ).start()
     }
 
     deinit {

@@ -25,6 +25,8 @@ struct Reactor: ~Copyable {
 
     /// Bytes that a refused client may still send while it is meant to read why.
     private static let mostDiscarded = 16 << 20
+    /// Bytes of a request that may run on the reactor's own thread: decoding more than this takes too long there.
+    private static let mostInlineBytes = 8 << 10
     private static let listenerKey: UInt64 = 0
     private static let wakeKey: UInt64 = 1
     /// Milliseconds for which no connection is accepted after the system ran out of descriptors.
@@ -38,6 +40,9 @@ struct Reactor: ~Copyable {
     private var expiring: Set<UInt64> = []
     private var nextKey: UInt64 = 2
     private var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    private var events = [clinux_event](repeating: clinux_event(), count: 64)
+    /// Whether the next small request may run on this thread; used up by the first.
+    private var mayRunInline = false
     private var isReading = true
     private var isFinishing = false
     private var acceptsAgainAt: UInt64?
@@ -65,23 +70,26 @@ struct Reactor: ~Copyable {
 
     deinit { close(epoll) }
 
-    /// Serves until ``finish()`` was asked for and the last connection has gone.
-    mutating func run() {
-        var events = [clinux_event](repeating: clinux_event(), count: 64)
-        while !(isFinishing && entries.isEmpty) {
-            let count = clinux_epoll_wait(epoll, &events, Int32(events.count), milliseconds())
-            // Nothing but a programming error can fail here, and no connection could be served after it.
-            precondition(count >= 0, "epoll_wait failed")
-            for event in events.prefix(Int(count)) {
-                switch event.key {
-                case Self.listenerKey: accept()
-                case Self.wakeKey: takeInbox()
-                default: serve(event.key, event.events)
-                }
+    /// Waits for something to happen and does what it asks for.
+    /// - Returns: false when ``finish()`` was asked for and the last connection has gone.
+    mutating func turn() -> Bool {
+        let count = clinux_epoll_wait(epoll, &events, Int32(events.count), milliseconds())
+        // Nothing but a programming error can fail here, and no connection could be served after it.
+        precondition(count >= 0, "epoll_wait failed")
+        // Where several have something to say at once, the pool's threads work side by side.
+        mayRunInline = count == 1
+        for index in 0..<Int(count) {
+            let event = events[index]
+            switch event.key {
+            case Self.listenerKey: accept()
+            case Self.wakeKey: takeInbox()
+            default: serve(event.key, event.events)
             }
-            expire()
         }
+        expire()
+        guard isFinishing && entries.isEmpty else { return true }
         for command in core.end() { command(&self) }
+        return false
     }
 
     private mutating func takeInbox() {
@@ -197,8 +205,10 @@ struct Reactor: ~Copyable {
         } else if intake == .discarded {
             entry.discarded += count
         } else {
+            var inline = mayRunInline && count <= Self.mostInlineBytes
             let outcome = entry.input.add(chunk.span.extracting(0..<count)) { line in
-                connection.receive(line)
+                connection.receive(line, inline: inline)
+                inline = false
                 return connection.intake == .taken
             }
             if outcome == .tooLong { refuseTooLong(entry) }
@@ -211,7 +221,7 @@ struct Reactor: ~Copyable {
         let connection = entry.connection
         guard isReading, connection.intake == .taken else { return }
         func take(_ line: Span<UInt8>) -> Bool {
-            connection.receive(line)
+            connection.receive(line, inline: false)
             return connection.intake == .taken
         }
         let outcome = entry.hasSeenEnd ? entry.input.finish(take) : entry.input.resume(take)

@@ -20,6 +20,7 @@ final class ServerCore: Sendable {
     let discovery: Discovery
     /// Readable when the inbox has something.
     let wakeDescriptor: Int32
+    let executor = InlineExecutor()
     private let inbox = Mutex(Inbox())
     private let traces = Atomic(UInt64.random(in: .min ... .max))
 

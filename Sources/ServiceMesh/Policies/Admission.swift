@@ -21,6 +21,9 @@ public struct AdmissionLimit: Sendable {
 ///
 /// An actor's own mailbox has no bound and cannot refuse; under overload it grows until memory ends. So the
 /// bound stands before it, and a full queue answers `resource_exhausted` immediately.
+///
+/// While nobody waits and the door is open, coming and going is one atomic step on `word`. Otherwise `word` has the
+/// mark `slow`, and then only a holder of the lock changes it: the lock's rules can be read without the fast way.
 final class Admission: Sendable {
     private struct Waiter {
         let id: UInt64
@@ -28,13 +31,12 @@ final class Admission: Sendable {
     }
 
     private struct State {
-        var running = 0
         var waiting: [Waiter] = []
         var nextID: UInt64 = 0
         var isClosed = false
         var whenDrained: [CheckedContinuation<Void, Never>] = []
 
-        var isDrained: Bool { running == 0 && waiting.isEmpty }
+        var needsLock: Bool { isClosed || !waiting.isEmpty || !whenDrained.isEmpty }
     }
 
     private enum Decision { case admitted, wait(UInt64), full, closed }
@@ -42,10 +44,37 @@ final class Admission: Sendable {
     let limit: AdmissionLimit
     private let serviceName: String
     private let state = Mutex(State())
+    /// How many calls are running, and `slow`.
+    private let word = Atomic<UInt64>(0)
+    private static let slow: UInt64 = 1 << 63
 
     init(limit: AdmissionLimit, serviceName: String) {
         self.limit = limit
         self.serviceName = serviceName
+    }
+
+    /// Takes a place if one is free and nobody waits for it. Each `true` must be followed by one ``leave()``.
+    ///
+    /// - Parameter isNested: see ``enter(isNested:)``, which comes next where this returns false.
+    func enterNow(isNested: Bool) throws -> Bool {
+        if enterFast() { return true }
+        return switch decide(isNested: isNested, mayWait: false) {
+        case .admitted: true
+        case .wait: false
+        case .full: throw full
+        case .closed: throw closed
+        }
+    }
+
+    private func enterFast() -> Bool {
+        var seen = word.load(ordering: .relaxed)
+        while seen < UInt64(limit.concurrent) {
+            let (exchanged, original) = word.weakCompareExchange(
+                expected: seen, desired: seen &+ 1, ordering: .acquiringAndReleasing)
+            if exchanged { return true }
+            seen = original
+        }
+        return false
     }
 
     /// Waits for a place. Each return without an error must be followed by one ``leave()``.
@@ -53,36 +82,44 @@ final class Admission: Sendable {
     /// - Parameter isNested: whether the call comes from inside the mesh. While the service drains, calls from
     ///   outside are refused and those that running work still needs are let in.
     nonisolated(nonsending) func enter(isNested: Bool) async throws {
-        let decision = state.withLock { state -> Decision in
+        switch decide(isNested: isNested, mayWait: true) {
+        case .admitted: return
+        case .wait(let id): try await wait(id)
+        case .full: throw full
+        case .closed: throw closed
+        }
+    }
+
+    private func decide(isNested: Bool, mayWait: Bool) -> Decision {
+        withLock { state, running in
             if state.isClosed && !isNested { return .closed }
-            if state.running < limit.concurrent {
-                state.running += 1
+            if running < limit.concurrent {
+                running += 1
                 return .admitted
             }
             guard state.waiting.count < limit.queued else { return .full }
-            state.nextID += 1
+            if mayWait { state.nextID += 1 }
             return .wait(state.nextID)
         }
-        switch decision {
-        case .admitted: return
-        case .wait(let id): try await wait(id)
-        case .full:
-            throw MeshError(
-                .resourceExhausted,
-                "\(serviceName) has \(limit.concurrent) requests at work and \(limit.queued) waiting. Try again shortly."
-            )
-        case .closed:
-            throw MeshError(.unavailable, "The library is shutting down. Start it again and repeat the request.")
-        }
+    }
+
+    private var full: MeshError {
+        MeshError(
+            .resourceExhausted,
+            "\(serviceName) has \(limit.concurrent) requests at work and \(limit.queued) waiting. Try again shortly.")
+    }
+
+    private var closed: MeshError {
+        MeshError(.unavailable, "The library is shutting down. Start it again and repeat the request.")
     }
 
     private nonisolated(nonsending) func wait(_ id: UInt64) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let admittedNow = state.withLock { state -> Bool in
+                let admittedNow = withLock { state, running -> Bool in
                     // A place may have come free since the decision, when nobody was in the queue to take it.
-                    if state.running < limit.concurrent {
-                        state.running += 1
+                    if running < limit.concurrent {
+                        running += 1
                         return true
                     }
                     state.waiting.append(Waiter(id: id, continuation: continuation))
@@ -101,39 +138,63 @@ final class Admission: Sendable {
     }
 
     private func giveUp(_ id: UInt64) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard let index = state.waiting.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.waiting.remove(at: index)
+        let (waiter, drained) = withLock { state, running -> (Waiter?, [CheckedContinuation<Void, Never>]) in
+            guard let index = state.waiting.firstIndex(where: { $0.id == id }) else { return (nil, []) }
+            let waiter = state.waiting.remove(at: index)
+            return (waiter, Self.takeDrained(&state, running))
         }
         waiter?.continuation.resume(throwing: CancellationError())
+        for continuation in drained { continuation.resume() }
     }
 
     /// Gives the place to the longest waiting call, or back.
     func leave() {
-        let (next, drained) = state.withLock { state -> (Waiter?, [CheckedContinuation<Void, Never>]) in
+        var seen = word.load(ordering: .relaxed)
+        while seen & Self.slow == 0 {
+            let (exchanged, original) = word.weakCompareExchange(
+                expected: seen, desired: seen &- 1, ordering: .acquiringAndReleasing)
+            if exchanged { return }
+            seen = original
+        }
+        let (next, drained) = withLock { state, running -> (Waiter?, [CheckedContinuation<Void, Never>]) in
             if !state.waiting.isEmpty { return (state.waiting.removeFirst(), []) }
-            state.running -= 1
-            guard state.isDrained else { return (nil, []) }
-            defer { state.whenDrained = [] }
-            return (nil, state.whenDrained)
+            running -= 1
+            return (nil, Self.takeDrained(&state, running))
         }
         next?.continuation.resume()
         for continuation in drained { continuation.resume() }
     }
 
+    private static func takeDrained(_ state: inout State, _ running: Int) -> [CheckedContinuation<Void, Never>] {
+        guard running == 0, state.waiting.isEmpty else { return [] }
+        defer { state.whenDrained = [] }
+        return state.whenDrained
+    }
+
     /// Refuses calls from outside from now on.
-    func close() { state.withLock { $0.isClosed = true } }
+    func close() { withLock { state, _ in state.isClosed = true } }
 
     /// Returns when no call is running or waiting.
     func drained() async {
         await withCheckedContinuation { continuation in
-            let isDrained = state.withLock { state -> Bool in
-                if !state.isDrained { state.whenDrained.append(continuation) }
-                return state.isDrained
+            let isDrained = withLock { state, running -> Bool in
+                let isDrained = running == 0 && state.waiting.isEmpty
+                if !isDrained { state.whenDrained.append(continuation) }
+                return isDrained
             }
             if isDrained { continuation.resume() }
         }
     }
 
-    var counts: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.waiting.count) } }
+    var counts: (running: Int, waiting: Int) { withLock { state, running in (running, state.waiting.count) } }
+
+    /// The slow way: stops the fast one, does `body`, and lets it go on where nothing speaks against it.
+    private func withLock<Result>(_ body: (inout State, _ running: inout Int) -> Result) -> Result {
+        state.withLock { state in
+            let marked = word.bitwiseOr(Self.slow, ordering: .acquiringAndReleasing).newValue
+            var running = Int(marked & ~Self.slow)
+            defer { word.store(UInt64(running) | (state.needsLock ? Self.slow : 0), ordering: .releasing) }
+            return body(&state, &running)
+        }
+    }
 }

@@ -52,16 +52,11 @@ struct ZipDirectory: Sendable {
 
     /// Later entries under a name that was there before: which of the two is meant cannot be known.
     private mutating func refuseTakenNames() {
-        var taken: [String: Int] = [:]
-        taken.reserveCapacity(entries.count)
+        var taken = TakenNames(capacity: entries.count)
         for entry in entries {
-            let key = EntryName.foldedKey(entry.name)
-            if let other = taken[key] {
-                let problem = EntryProblem.nameTaken(by: entries[other].name)
-                refusals.append(ZipRefusal(entry: entry.index, name: entry.name, problem: problem))
-            } else {
-                taken[key] = entry.index
-            }
+            guard let other = taken.take(entry.name, index: entry.index, nameAt: { entries[$0].name }) else { continue }
+            let problem = EntryProblem.nameTaken(by: entries[other].name)
+            refusals.append(ZipRefusal(entry: entry.index, name: entry.name, problem: problem))
         }
     }
 

@@ -50,15 +50,14 @@ public struct ZipLayout: Sendable {
     public init(entries: [Entry]) throws(ZipError) {
         var places: [Place] = []
         places.reserveCapacity(entries.count)
-        var taken: [String: Int] = [:]
-        taken.reserveCapacity(entries.count)
+        var taken = TakenNames(capacity: entries.count)
         var position: Int64 = 0
         var directorySize: Int64 = 0
         for (index, entry) in entries.enumerated() {
             if let problem = EntryName.problem(in: entry.name) ?? Self.folderProblem(entry.name) {
                 throw .unusableName(entry: entry.name, problem: problem)
             }
-            if let other = taken.updateValue(index, forKey: EntryName.foldedKey(entry.name)) {
+            if let other = taken.take(entry.name, index: index, nameAt: { entries[$0].name }) {
                 throw .unusableName(entry: entry.name, problem: .nameTaken(by: entries[other].name))
             }
             guard entry.size >= 0 else { throw .unusableSize(entry: entry.name) }

@@ -86,7 +86,8 @@ public final class ZipWriter: Sendable {
                 lane.hasher.update(part)
                 try DescriptorIO.write(descriptor, part, at: start + position)
                 position += Int64(wanted)
-                if position - flushed >= Self.writebackStep || position == entry.size {
+                let isLast = position == entry.size && entry.size >= ZipLayout.alignedFrom
+                if position - flushed >= Self.writebackStep || isLast {
                     // Only a hint: `fsync` comes later and is what counts, so a failure here says nothing.
                     _ = carchive_start_writeback(descriptor, start + flushed, position - flushed)
                     flushed = position

@@ -48,6 +48,15 @@ final class Gate: Sendable {
         }
     }
 
+    /// Counts an arrival without waiting.
+    func note() {
+        let ready = state.withLock { state in
+            state.arrivals += 1
+            return state.satisfied()
+        }
+        for watcher in ready { watcher.resume() }
+    }
+
     private func noteCancellation() {
         let ready = state.withLock { state in
             state.cancellations += 1

@@ -10,6 +10,8 @@ struct Reply: Sendable {
     }
 
     var id: JSONValue? { json["id"] }
+    /// The id for a set of ids.
+    var idText: String { id.map { "\($0)" } ?? "none" }
     var result: JSONValue? { json["result"] }
     var code: Int64? { json["error"]?["code"]?.integerValue }
     var message: String { json["error"]?["message"]?.stringValue ?? "" }

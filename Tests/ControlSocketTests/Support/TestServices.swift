@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import ServiceMesh
 
@@ -15,13 +16,27 @@ actor TestService: MeshService {
         ServicesOnly.self
         ObserveNumber.self
         Work.self
+        Block.self
     }
 
     nonisolated let gate = Gate()
     nonisolated let number = ObservedValue(0)
     nonisolated let workGate = Gate()
 
-    func echo(_ text: String) -> String { text }
+    /// What ``Block`` waits for, holding its thread.
+    nonisolated let thread = DispatchSemaphore(value: 0)
+    nonisolated let blocked = Gate()
+    private(set) var echoes = 0
+
+    func echo(_ text: String) -> String {
+        echoes += 1
+        return text
+    }
+
+    func block() {
+        blocked.note()
+        thread.wait()
+    }
 }
 
 struct Text: Codable, Sendable, Equatable { let text: String }
@@ -56,6 +71,19 @@ struct Hold: HandledMessage {
     static let summary = "Waits at the gate."
     func perform(on service: TestService) async throws -> Done {
         try await service.gate.pass()
+        return Done()
+    }
+}
+
+/// What no service should do: it keeps its thread.
+struct Block: HandledMessage {
+    typealias Reply = Done
+    static let method = "test.block"
+    static let access = Role.kid
+    static let kind = MessageKind.read
+    static let summary = "Blocks its thread until the test lets it go."
+    func perform(on service: TestService) async throws -> Done {
+        await service.block()
         return Done()
     }
 }

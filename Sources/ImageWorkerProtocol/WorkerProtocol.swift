@@ -1,0 +1,53 @@
+import FoundationEssentials
+
+/// What the parent asks of a worker; one line of JSON in one packet, with the descriptors beside it.
+package enum WorkerRequest: Codable, Equatable {
+    /// Descriptors: source, photo, thumbnail.
+    case convert(keepOriginal: Bool)
+    /// Descriptors: source, thumbnail.
+    case thumbnail
+
+    package var descriptorCount: Int {
+        switch self {
+        case .convert: 3
+        case .thumbnail: 2
+        }
+    }
+}
+
+/// What a worker answers: one line of JSON in one packet.
+package struct WorkerReply: Codable, Equatable {
+    package enum Outcome: Codable, Equatable {
+        /// Sent once, unasked, when the worker has set itself up.
+        case ready
+        case converted(ConvertedPhoto)
+        case thumbnail(ConvertedThumbnail)
+        case failed(ImagingError)
+    }
+
+    package var outcome: Outcome
+    /// Kilobytes that the worker holds now, for the parent to decide whether to replace it.
+    package var residentKilobytes: Int
+
+    package init(outcome: Outcome, residentKilobytes: Int) {
+        self.outcome = outcome
+        self.residentKilobytes = residentKilobytes
+    }
+}
+
+package enum WorkerProtocol {
+    /// Bytes of the longest line, either way.
+    package static let longestLine = 16 << 10
+    /// The descriptor at which a worker finds its end of the socket pair.
+    package static let descriptor: Int32 = 0
+
+    /// A message as one line. Nil only for what JSON cannot say (a location that is not a number).
+    package static func line(_ message: some Encodable) -> [UInt8]? {
+        (try? JSONEncoder().encode(message)).map { Array($0) + [0x0A] }
+    }
+
+    /// A message from one line; nil where it is none of this type.
+    package static func read<Message: Decodable>(_ line: some Collection<UInt8>) -> Message? {
+        try? JSONDecoder().decode(Message.self, from: Data(line))
+    }
+}

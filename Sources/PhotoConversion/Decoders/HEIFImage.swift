@@ -1,0 +1,76 @@
+import CHEIF
+import ImageWorkerProtocol
+
+/// A picture that libheif has decoded.
+final class HEIFImage {
+    struct Plane {
+        var base: UnsafePointer<UInt8>
+        var stride: Int
+        var size: PixelSize
+        /// Bits of a sample.
+        var depth: Int
+    }
+
+    private let handle: OpaquePointer
+
+    /// Decodes `item`, which must come out `size` large.
+    init(_ item: HEIFPicture.Item, _ size: PixelSize, _ space: heif_colorspace, _ chroma: heif_chroma)
+        throws(ImagingError)
+    {
+        guard let options = heif_decoding_options_alloc() else {
+            throw .tooLarge("decoding it needs more memory than a worker may have")
+        }
+        defer { heif_decoding_options_free(options) }
+        options.pointee.convert_hdr_to_8bit = space == heif_colorspace_RGB ? 1 : 0
+        var image: OpaquePointer?
+        try HEIFPicture.check(heif_decode_image(item.handle, &image, space, chroma, options))
+        guard let image else { throw .damaged("nothing was decoded") }
+        handle = image
+    }
+
+    deinit { heif_image_release(handle) }
+
+    func plane(_ channel: heif_channel) -> Plane? {
+        var stride: Int32 = 0
+        guard let base = heif_image_get_plane_readonly(handle, channel, &stride) else { return nil }
+        return Plane(
+            base: base, stride: Int(stride),
+            size: PixelSize(
+                width: Int(heif_image_get_width(handle, channel)), height: Int(heif_image_get_height(handle, channel))),
+            depth: Int(heif_image_get_bits_per_pixel_range(handle, channel)))
+    }
+}
+
+/// Planes of RGB, line by line into zimg's ring.
+final class HEIFPlanes: LineSource {
+    let size: PixelSize
+    let kind: PixelKind
+    let linesPerStep = 1
+    private let image: HEIFImage
+    private let planes: [HEIFImage.Plane]
+    private var next = 0
+
+    /// Nil where libheif has composed something else.
+    init?(_ image: HEIFImage, _ size: PixelSize) {
+        planes = [heif_channel_R, heif_channel_G, heif_channel_B].compactMap(image.plane)
+        guard planes.count == 3, let depth = planes.first?.depth, (8...16).contains(depth) else { return nil }
+        let bytes = depth > 8 ? 2 : 1
+        guard planes.allSatisfy({ $0.size == size && $0.depth == depth && $0.stride >= size.width * bytes }) else {
+            return nil
+        }
+        kind = depth > 8 ? .deepRGB(bits: depth) : .rgb
+        self.image = image
+        self.size = size
+    }
+
+    func decode(through line: Int, into ring: PlanarPicture) throws(ImagingError) {
+        while next <= line {
+            for (index, plane) in planes.enumerated() {
+                ring.planes[index].line(next).update(
+                    from: plane.base + next * plane.stride, count: size.width * kind.bytesPerSample)
+            }
+            next += 1
+        }
+        withExtendedLifetime(image) {}
+    }
+}

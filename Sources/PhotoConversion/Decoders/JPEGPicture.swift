@@ -1,0 +1,23 @@
+import ImageWorkerProtocol
+
+/// JPEG, by libjpeg-turbo directly: gd accepts half a file in silence and converts inks poorly.
+struct JPEGPicture: PictureDecoder {
+    let metadata: EmbeddedMetadata
+    private let decoder: JPEGDecoder
+
+    init(_ source: SourceFile) throws(ImagingError) {
+        decoder = try JPEGDecoder(source)
+        metadata = EmbeddedMetadata(jpeg: source.bytes)
+    }
+
+    var size: PixelSize { decoder.size }
+
+    var inks: ColourTransform.Inks {
+        if decoder.isCMYK { return decoder.isInverted ? .cmykInverted : .cmyk }
+        return decoder.isGrey ? .grey : .rgb
+    }
+
+    func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {
+        try decoder.lines(atLeast: side, inks: inks)
+    }
+}

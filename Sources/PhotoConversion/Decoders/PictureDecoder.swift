@@ -1,0 +1,33 @@
+import ImageWorkerProtocol
+
+/// One file of one type: its header read and its limits checked, nothing decoded yet.
+protocol PictureDecoder {
+    /// As stored, before any turning that EXIF asks for; for HEIC and AVIF as the container shows it.
+    var size: PixelSize { get }
+    var metadata: EmbeddedMetadata { get }
+    /// What the pixels mean before conversion, for the profile to match.
+    var inks: ColourTransform.Inks { get }
+
+    /// Starts decoding. Types that cannot decode scaled give full-size lines.
+    /// - Parameters:
+    ///   - side: the long side that is still needed.
+    ///   - inks: converts four-ink rows, for decoders whose ``inks`` are four.
+    func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource
+}
+
+extension PictureDecoder {
+    var inks: ColourTransform.Inks { .rgb }
+}
+
+/// The decoder for the content of `source`.
+func pictureDecoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
+    switch type {
+    case .jpeg: try JPEGPicture(source)
+    case .png: try PNGPicture(source)
+    case .gif: try GIFPicture(source)
+    case .bmp: try BMPPicture(source)
+    case .webp: try WebPPicture(source)
+    case .tiff: try TIFFPicture(source)
+    case .heic, .avif: try HEIFPicture(source)
+    }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import ImageWorkerProtocol
+
+/// One source file into a stored photo and its thumbnail. Runs in the worker process, on one thread.
+///
+/// It opens nothing: it is given descriptors, writes both outputs from their beginning, and leaves making them
+/// durable to the parent, which knows when that must happen.
+final class PhotoConverter {
+    private let reductions = ReductionCache()
+
+    init() {}
+
+    /// What a kept JPEG's thumbnail is made from: twice its side, so that the DCT's coarse reduction does not show.
+    private static let thumbnailSourceSide = ImageLimits.thumbnailSide * 2
+
+    /// - Parameters:
+    ///   - keepOriginal: stores the source byte for byte whatever its type and size (`--originals`).
+    func convert(source descriptor: Int32, photo: Int32, thumbnail: Int32, keepOriginal: Bool)
+        throws(ImagingError) -> ConvertedPhoto
+    {
+        let source = try SourceFile(descriptor: descriptor)
+        // What decoders read is the mapping, and nothing of it may outlive this.
+        defer { withExtendedLifetime(source) {} }
+        let type = try PictureType(content: source.bytes)
+        let decoder = try pictureDecoder(type, source)
+        let facts = decoder.metadata.exif.map(ExifFacts.init(block:))
+        let block = decoder.metadata.exif.flatMap(ExifBlock.init)
+        let orientation = decoder.metadata.isUpright ? .upright : block?.orientation ?? .upright
+        let keeps = keepOriginal || (type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide)
+
+        let colours = ColourStep(decoder)
+        let sourceDigest = Digest.sha256(source.bytes.buffer)
+        let stored: (size: PixelSize, bytes: Int, digest: String)
+        let small: EncodedThumbnail
+        if keeps {
+            small = try makeThumbnail(decoder, colours, orientation)
+            try Output(photo).write(source.bytes.buffer)
+            stored = (decoder.size.upright(orientation), source.count, sourceDigest)
+        } else {
+            let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
+            let picture = try colours.apply(to: reduced.upright(orientation))
+            small = try makeThumbnail(of: picture)
+            var kept = block
+            kept?.describe(upright: picture.size)
+            let encoded = try EncodedJPEG(picture, quality: ImageLimits.photoQuality, exif: kept?.bytes)
+            try encoded.withBytes(Output(photo).write)
+            stored = (picture.size, encoded.count, try encoded.withBytes(Digest.sha256))
+        }
+        try small.jpeg.withBytes(Output(thumbnail).write)
+        return ConvertedPhoto(
+            mediaType: keeps ? type.mediaType : PictureType.jpeg.mediaType, fileSize: Int64(stored.bytes),
+            width: stored.size.width, height: stored.size.height, sourceMediaType: type.mediaType,
+            sourceDigest: sourceDigest, contentDigest: stored.digest, keptOriginal: keeps,
+            takenAtMilliseconds: facts?.takenAt?.milliseconds, latitude: facts?.location?.latitude,
+            longitude: facts?.location?.longitude, thumbnailWidth: small.size.width,
+            thumbnailHeight: small.size.height, thumbnailSize: Int64(small.jpeg.count))
+    }
+
+    /// The thumbnail alone, of a photo that is stored already.
+    func makeThumbnail(source descriptor: Int32, thumbnail: Int32) throws(ImagingError) -> ConvertedThumbnail {
+        let source = try SourceFile(descriptor: descriptor)
+        defer { withExtendedLifetime(source) {} }
+        let decoder = try pictureDecoder(PictureType(content: source.bytes), source)
+        let block = decoder.metadata.exif.flatMap(ExifBlock.init)
+        let orientation = decoder.metadata.isUpright ? .upright : block?.orientation ?? .upright
+        let small = try makeThumbnail(decoder, ColourStep(decoder), orientation)
+        try small.jpeg.withBytes(Output(thumbnail).write)
+        return ConvertedThumbnail(
+            width: small.size.width, height: small.size.height, fileSize: Int64(small.jpeg.count))
+    }
+
+    private struct EncodedThumbnail {
+        var jpeg: EncodedJPEG
+        var size: PixelSize
+    }
+
+    private func makeThumbnail(_ decoder: any PictureDecoder, _ colours: ColourStep, _ orientation: Orientation)
+        throws(ImagingError) -> EncodedThumbnail
+    {
+        let lines = try decoder.lines(atLeast: Self.thumbnailSourceSide, inks: colours.rowConverter)
+        let reduced = try reduce(lines, fitting: decoder.size.fitting(ImageLimits.thumbnailSide))
+        return try encodedThumbnail(colours.apply(to: reduced.upright(orientation)))
+    }
+
+    private func makeThumbnail(of picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {
+        let target = picture.size.fitting(ImageLimits.thumbnailSide)
+        let shape = Reduction.Shape(
+            source: picture.size, sourceKind: picture.kind, target: target, targetKind: Self.full(picture.kind))
+        return try encodedThumbnail(reductions.reduction(shape).run(picture))
+    }
+
+    private func encodedThumbnail(_ picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {
+        EncodedThumbnail(
+            jpeg: try EncodedJPEG(picture, quality: ImageLimits.thumbnailQuality, exif: nil), size: picture.size)
+    }
+
+    private func reduce(_ decoder: any PictureDecoder, _ colours: ColourStep, to side: Int)
+        throws(ImagingError) -> PlanarPicture
+    {
+        let lines = try decoder.lines(atLeast: side, inks: colours.rowConverter)
+        return try reduce(lines, fitting: decoder.size.fitting(side))
+    }
+
+    private func reduce(_ lines: any LineSource, fitting target: PixelSize) throws(ImagingError) -> PlanarPicture {
+        let shape = Reduction.Shape(
+            source: lines.size, sourceKind: lines.kind, target: target, targetKind: Self.full(lines.kind))
+        return try reductions.reduction(shape).run(lines)
+    }
+
+    /// Chroma at full size: reduced from what the camera kept, so nothing of its colour is lost a second time.
+    private static func full(_ kind: PixelKind) -> PixelKind {
+        switch kind {
+        case .ycc: .ycc(subsampleWidth: 0, subsampleHeight: 0)
+        case .rgb, .deepRGB: .rgb
+        case .grey: .grey
+        }
+    }
+}
+
+/// What a picture's profile asks for: nothing, a conversion of the reduced picture, or of four-ink rows.
+struct ColourStep {
+    private let transform: ColourTransform?
+    let rowConverter: RowConverter?
+
+    init(_ decoder: any PictureDecoder) {
+        let inks = decoder.inks
+        let found = decoder.metadata.profile.flatMap { ColourTransform($0, for: inks) }
+        switch inks {
+        case .grey, .rgb:
+            transform = found
+            rowConverter = nil
+        case .cmyk, .cmykInverted:
+            // Four inks cannot be reduced by zimg and are rare: each row becomes RGB as it is decoded.
+            transform = nil
+            rowConverter =
+                found.map { transform in { transform.convert($0, $1, $2) } }
+                ?? Self.plain(inverted: inks == .cmykInverted)
+        }
+    }
+
+    func apply(to picture: PlanarPicture) throws(ImagingError) -> PlanarPicture {
+        guard let transform else { return picture }
+        return try picture.converted(by: transform)
+    }
+
+    /// Inks without a profile: paper times what each ink lets through.
+    private static func plain(inverted: Bool) -> RowConverter {
+        let flip: UInt8 = inverted ? 0 : 0xFF
+        return { source, target, count in
+            for x in 0..<count {
+                let light = UInt32(source[x &* 4 &+ 3] ^ flip)
+                for ink in 0..<3 {
+                    target[x &* 3 &+ ink] = UInt8(
+                        truncatingIfNeeded: (UInt32(source[x &* 4 &+ ink] ^ flip) &* light &+ 127) / 255)
+                }
+            }
+        }
+    }
+}

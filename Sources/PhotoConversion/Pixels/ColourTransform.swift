@@ -1,0 +1,141 @@
+import CLCMS
+import ImageWorkerProtocol
+
+/// What an embedded profile can be.
+enum ColourProfile {
+    case icc([UInt8])
+    /// Red, green and blue by their number in ITU-T H.273, as HEIC and AVIF name them; sRGB's curve is taken with
+    /// them, which is how the usual transfers are shown.
+    case primaries(UInt32)
+
+    fileprivate func open() -> cmsHPROFILE? {
+        switch self {
+        // lcms reports to a handler of its own; without one it is silent.
+        case .icc(let bytes): return cmsOpenProfileFromMem(bytes, UInt32(bytes.count))
+        case .primaries(let number):
+            let chromaticities: [Double]
+            switch number {
+            case 9: chromaticities = [0.708, 0.292, 0.170, 0.797, 0.131, 0.046]
+            case 11, 12: chromaticities = [0.680, 0.320, 0.265, 0.690, 0.150, 0.060]
+            default: return nil
+            }
+            var white = cmsCIExyY(x: 0.3127, y: 0.3290, Y: 1)
+            var primaries = cmsCIExyYTRIPLE(
+                Red: cmsCIExyY(x: chromaticities[0], y: chromaticities[1], Y: 1),
+                Green: cmsCIExyY(x: chromaticities[2], y: chromaticities[3], Y: 1),
+                Blue: cmsCIExyY(x: chromaticities[4], y: chromaticities[5], Y: 1))
+            guard let curve = cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
+            else { return nil }
+            defer { cmsFreeToneCurve(curve) }
+            var curves: [OpaquePointer?] = [curve, curve, curve]
+            return cmsCreateRGBProfile(&white, &primaries, &curves)
+        }
+    }
+}
+
+/// From a picture's own colours, as its embedded profile defines them, to sRGB, by lcms2.
+final class ColourTransform {
+    enum Inks { case grey, rgb, cmyk, cmykInverted }
+
+    private let handle: cmsHTRANSFORM
+    private let inks: Inks
+
+    /// Nil where the profile is broken, of another colour space than `inks`, or says sRGB anyway: then pixels are
+    /// taken as sRGB, which is also what other programs do.
+    init?(_ source: ColourProfile, for inks: Inks) {
+        guard let profile = source.open() else { return nil }
+        defer { cmsCloseProfile(profile) }
+        let space = cmsGetColorSpace(profile)
+        let (wanted, format): (cmsColorSpaceSignature, UInt32) =
+            switch inks {
+            case .grey: (cmsSigGrayData, clcms_grey8)
+            case .rgb: (cmsSigRgbData, clcms_rgb8)
+            case .cmyk: (cmsSigCmykData, clcms_cmyk8)
+            case .cmykInverted: (cmsSigCmykData, clcms_cmyk8_inverted)
+            }
+        guard space == wanted, let standard = cmsCreate_sRGBProfile() else { return nil }
+        defer { cmsCloseProfile(standard) }
+        // Relative with black scaled to black, as photo programs convert; matrix profiles treat all intents alike,
+        // and the perceptual tables of some sRGB profiles would recolour what needs no change.
+        guard
+            let handle = cmsCreateTransform(
+                profile, format, standard, clcms_rgb8, UInt32(INTENT_RELATIVE_COLORIMETRIC),
+                UInt32(cmsFLAGS_NOCACHE | cmsFLAGS_BLACKPOINTCOMPENSATION))
+        else { return nil }
+        self.handle = handle
+        self.inks = inks
+        if inks == .rgb || inks == .grey, isIdentity { return nil }
+    }
+
+    deinit { cmsDeleteTransform(handle) }
+
+    /// Converts `count` interleaved pixels to interleaved RGB.
+    func convert(_ source: UnsafePointer<UInt8>, _ target: UnsafeMutablePointer<UInt8>, _ count: Int) {
+        cmsDoTransform(handle, source, target, UInt32(count))
+    }
+
+    /// Whether no colour of a coarse grid moves by more than two steps: most profiles in photos are sRGB, whatever
+    /// they call themselves, and then every pixel can stay as it is.
+    private var isIdentity: Bool {
+        let steps: [UInt8] = [0, 32, 64, 96, 128, 160, 192, 224, 255]
+        var colours: [UInt8] = []
+        if inks == .grey {
+            colours = steps
+        } else {
+            for red in steps { for green in steps { for blue in steps { colours += [red, green, blue] } } }
+        }
+        let count = inks == .grey ? colours.count : colours.count / 3
+        var converted = [UInt8](repeating: 0, count: count * 3)
+        convert(colours, &converted, count)
+        return converted.indices.allSatisfy { index in
+            abs(Int(converted[index]) - Int(colours[inks == .grey ? index / 3 : index])) <= 2
+        }
+    }
+}
+
+extension PlanarPicture {
+    /// This picture in sRGB. `transform` is for the inks of this picture's kind.
+    func converted(by transform: ColourTransform) throws(ImagingError) -> PlanarPicture {
+        let result = try PlanarPicture(size: size, kind: .rgb)
+        let width = size.width
+        let pixels = UnsafeMutablePointer<UInt8>.allocate(capacity: width * 6)
+        defer { pixels.deallocate() }
+        let converted = pixels + width * 3
+        for y in 0..<size.height {
+            switch kind {
+            case .grey: transform.convert(planes[0].line(y), converted, width)
+            case .rgb, .deepRGB:
+                interleave(line: y, into: pixels)
+                transform.convert(pixels, converted, width)
+            case .ycc:
+                interleaveFromYCC(line: y, into: pixels)
+                transform.convert(pixels, converted, width)
+            }
+            let (red, green, blue) = (result.planes[0].line(y), result.planes[1].line(y), result.planes[2].line(y))
+            for x in 0..<width {
+                red[x] = converted[x &* 3]
+                green[x] = converted[x &* 3 &+ 1]
+                blue[x] = converted[x &* 3 &+ 2]
+            }
+        }
+        return result
+    }
+
+    /// One line of full-resolution YCbCr as RGB: JFIF's equations in 16-bit fixed point.
+    private func interleaveFromYCC(line: Int, into row: UnsafeMutablePointer<UInt8>) {
+        let (luma, blueness, redness) = (planes[0].line(line), planes[1].line(line), planes[2].line(line))
+        let shift = kind.subsampling(ofPlane: 1).width
+        for x in 0..<size.width {
+            let y = Int32(luma[x]) &<< 16 &+ 32768
+            let b = Int32(blueness[x &>> shift]) &- 128
+            let r = Int32(redness[x &>> shift]) &- 128
+            row[x &* 3] = Self.clamped(y &+ 91881 &* r)
+            row[x &* 3 &+ 1] = Self.clamped(y &- 22554 &* b &- 46802 &* r)
+            row[x &* 3 &+ 2] = Self.clamped(y &+ 116130 &* b)
+        }
+    }
+
+    private static func clamped(_ value: Int32) -> UInt8 {
+        UInt8(truncatingIfNeeded: min(255, max(0, value &>> 16)))
+    }
+}

@@ -1,0 +1,99 @@
+/// The door of one message: everything about a call that is decided and counted without knowing its types.
+///
+/// Not generic, so that its code exists once and ``Mesh/send(_:deadline:)``, which is compiled into each caller for
+/// its message, does nothing but ask here, call the actor, and report here. Synchronous where nothing has to wait: an
+/// `async` step in between would cost each call a frame and a suspension check.
+@usableFromInline
+final class Gate: Sendable {
+    let method: String
+    let access: Role
+    let service: ObjectIdentifier
+    let admission: Admission
+    let metrics = CallMetrics()
+
+    init(method: String, access: Role, service: ObjectIdentifier, admission: Admission) {
+        self.method = method
+        self.access = access
+        self.service = service
+        self.admission = admission
+    }
+
+    /// A call that may go to its actor. Each must come back to ``close(_:)`` or ``close(_:failing:)``, once.
+    @usableFromInline
+    struct Passage: Sendable {
+        @usableFromInline let context: CallContext
+        /// The deadline that this call has to watch, where no call around it does.
+        @usableFromInline let timer: Deadline?
+        let began: UInt64
+    }
+
+    /// The policies in order: role, deadline, cycle, admission.
+    /// - Parameter parent: whose call it is; nil for the program that owns the library, outside any call.
+    /// - Returns: nil where the call has to queue: then ``queue(_:on:_:)`` comes next.
+    /// - Throws: ``MeshError`` where it is refused.
+    @usableFromInline
+    func open(_ parent: CallContext?, on mesh: Mesh, _ own: Deadline?) throws -> Passage? {
+        guard (parent?.role ?? .parent) >= access else { throw refusal(parent?.role ?? .parent) }
+        let deadline = Deadline.earlier(parent?.deadline, own)
+        if let deadline, MonotonicClock.now() >= deadline.nanoseconds { throw Deadline.exceeded }
+        if let parent, parent.isInside(service) { throw cycle(parent) }
+        guard try admission.enterNow(isNested: parent?.method != nil) else { return nil }
+        return pass(parent, mesh, deadline)
+    }
+
+    /// Waits for a place, after ``open(_:on:_:)`` found none.
+    @usableFromInline
+    func queue(_ parent: CallContext?, on mesh: Mesh, _ own: Deadline?) async throws -> Passage {
+        do {
+            try await admission.enter(isNested: parent?.method != nil)
+        } catch {
+            throw MeshError(describing: error)
+        }
+        let passage = pass(parent, mesh, Deadline.earlier(parent?.deadline, own))
+        // Checked again: the call has waited.
+        if let deadline = passage.context.deadline, MonotonicClock.now() >= deadline.nanoseconds {
+            throw close(passage, failing: Deadline.exceeded)
+        }
+        return passage
+    }
+
+    private func pass(_ parent: CallContext?, _ mesh: Mesh, _ deadline: Deadline?) -> Passage {
+        metrics.admit()
+        let context = CallContext(
+            mesh: mesh, role: .service, originalRole: parent?.originalRole ?? .parent, deadline: deadline,
+            trace: parent?.trace ?? TraceNumber.next(), method: method, service: service, parent: parent)
+        // A deadline that a caller up the chain enforces already needs no second timer.
+        let isWatched = parent?.method != nil && parent?.deadline == deadline
+        return Passage(context: context, timer: isWatched ? nil : deadline, began: MonotonicClock.now())
+    }
+
+    /// The call ended well: it is counted, and its place given back.
+    @usableFromInline
+    func close(_ passage: Passage) {
+        metrics.end(.completed, nanoseconds: MonotonicClock.now() &- passage.began)
+        admission.leave()
+    }
+
+    /// The call failed: the error as its caller is to see it.
+    @usableFromInline
+    func close(_ passage: Passage, failing error: any Error) -> MeshError {
+        let known = MeshError(describing: error)
+        metrics.end(
+            known.status == .cancelled ? .cancelled : .failed, nanoseconds: MonotonicClock.now() &- passage.began)
+        admission.leave()
+        return known
+    }
+
+    private func refusal(_ role: Role) -> MeshError {
+        metrics.refuse()
+        return MeshError(
+            .permissionDenied,
+            access == .service
+                ? "\(method) is for the library's own services."
+                : "\(method) needs the \(access) role; this connection has the \(role) role.")
+    }
+
+    private func cycle(_ caller: CallContext) -> MeshError {
+        MeshError(.internal, "A call cycle: \((caller.chain + [method]).joined(separator: " → ")).")
+    }
+}

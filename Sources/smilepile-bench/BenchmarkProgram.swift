@@ -1,0 +1,65 @@
+/// Finds the subcommand, gives it its arguments and a folder, and prints its report.
+enum BenchmarkProgram {
+    static var measurements: [any Measurement.Type] {
+        [MeshMeasurement.self, ImportMeasurement.self, BackupMeasurement.self, DurableMeasurement.self]
+    }
+
+    private static let common = [
+        Arguments.Option("work", "FOLDER", "where temporary files go (the system's folder for them)"),
+        Arguments.Option("json", nil, "prints the report as JSON"),
+        Arguments.Option("help", nil, "shows this"),
+    ]
+
+    static func run(_ arguments: [String]) async throws {
+        guard let name = arguments.first, name != "--help", name != "help" else { return print(overview) }
+        let rest = arguments.dropFirst()
+        if name == AlbumCommand.name {
+            let arguments = try Arguments(rest, options: AlbumCommand.options + common.suffix(1))
+            guard !arguments.isSet("help") else {
+                return print(help("album FOLDER", AlbumCommand.summary, AlbumCommand.options + common.suffix(1)))
+            }
+            return try AlbumCommand(arguments).run()
+        }
+        guard let type = measurements.first(where: { $0.name == name }) else {
+            throw Arguments.Mistake(description: "There is no command '\(name)'.\n\n\(overview)")
+        }
+        let parsed = try Arguments(rest, options: type.options + common)
+        guard !parsed.isSet("help") else { return print(help(name, type.summary, type.options + common)) }
+        if let word = parsed.words.first {
+            throw Arguments.Mistake(description: "\(name) takes no '\(word)'. See smilepile-bench \(name) --help.")
+        }
+        let measurement = try type.init(parsed)
+        let work = try WorkFolder(in: parsed.text("work"))
+        defer { work.remove() }
+        try Report(figures: try await measurement.figures(in: work)).print(asJSON: parsed.isSet("json"))
+    }
+
+    private static var overview: String {
+        let commands = [(AlbumCommand.name, AlbumCommand.summary)] + measurements.map { ($0.name, $0.summary) }
+        let lines = commands.map { "  " + $0.0.padded(to: 10) + $0.1 }
+        return """
+            Measures SmilePile beside the programs that others would use.
+
+            Usage: smilepile-bench COMMAND [OPTIONS]
+
+            \(lines.joined(separator: "\n"))
+
+            smilepile-bench COMMAND --help tells what a command takes.
+            """
+    }
+
+    private static func help(_ usage: String, _ summary: String, _ options: [Arguments.Option]) -> String {
+        let lines = options.map { option in
+            "  " + ("--" + option.name + (option.value.map { " " + $0 } ?? "")).padded(to: 18) + option.help
+        }
+        return """
+            Usage: smilepile-bench \(usage) [OPTIONS]: \(summary)
+
+            \(lines.joined(separator: "\n"))
+            """
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import LibraryModel
+import LibraryServices
+import ServiceMesh
+
+/// A real library in a folder of its own, opened in this process: the same actors that the daemon serves.
+struct BenchLibrary: Sendable {
+    let library: PhotoLibrary
+    var mesh: Mesh { library.mesh }
+
+    struct Failed: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    static func open(at path: String) async throws -> BenchLibrary {
+        BenchLibrary(library: try await PhotoLibrary.open(at: path))
+    }
+
+    func close() async { await library.close() }
+
+    /// How long a job took, and each of its phases, as an observer saw them; phases within a tenth of a second of the
+    /// truth, because that is how often progress is published.
+    struct JobTimes: Sendable {
+        var seconds = 0.0
+        var phases: [(name: String, seconds: Double)] = []
+    }
+
+    /// Starts the job and returns when it has ended well.
+    func run<M: HandledMessage>(_ message: M) async throws -> JobTimes where M.Reply == JobStarted {
+        let began = MonotonicClock.now()
+        let phases = PhaseClock()
+        let started = try await mesh.send(message)
+        let ended = try await mesh.observe(WatchJob(job: started.job)) { change in
+            await phases.saw(change.value.progress.phase, at: MonotonicClock.now())
+        }
+        let now = MonotonicClock.now()
+        guard ended.state == .finished, !ended.needsAttention else {
+            throw Failed(
+                description: "\(M.method) ended as \(ended.state.rawValue): \(ended.error?.message ?? "") "
+                    + "\(ended.outcomes)")
+        }
+        return JobTimes(seconds: Double(now - began) / 1e9, phases: await phases.times(until: now))
+    }
+
+    private actor PhaseClock {
+        private var seen: [(name: String, began: UInt64)] = []
+
+        func saw(_ phase: String, at time: UInt64) {
+            if seen.last?.name != phase { seen.append((phase, time)) }
+        }
+
+        func times(until end: UInt64) -> [(name: String, seconds: Double)] {
+            seen.indices.map { index in
+                let next = index + 1 < seen.count ? seen[index + 1].began : end
+                return (seen[index].name, Double(next - seen[index].began) / 1e9)
+            }
+        }
+    }
+
+    /// The processes that open photos, at this moment.
+    func workers() async throws -> [Int32] { try await mesh.send(GetLibraryStatus()).imageWorkers.pids }
+}
+
+/// Photos for measuring, made by another process: the memory of this one is part of what is measured.
+enum GeneratedAlbum {
+    /// - Parameters:
+    ///   - pixels: as `--size` takes it.
+    ///   - texture: decides the files' size.
+    static func make(_ photos: Int, pixels: String, texture: Int, seed: Int = 1, in work: WorkFolder) throws -> String {
+        let folder = work.newPath("album")
+        note("making \(photos) photos of \(pixels)")
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        try Command([
+            program, AlbumCommand.name, folder, "--photos", "\(photos)", "--size", pixels, "--texture", "\(texture)",
+            "--seed", "\(seed)",
+        ]).run(in: work)
+        return folder
+    }
+
+    static func files(of folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { folder + "/" + $0 }
+    }
+
+    static func bytes(of folder: String) throws -> Int64 {
+        try files(of: folder).reduce(0) { total, file in
+            let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
+            return total + (size?.int64Value ?? 0)
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// A real import of 12 MP photos: each becomes a 2048-pixel photo and a 300-pixel thumbnail, durable and in the
+/// catalogue. Beside it `vipsthumbnail` makes the same two files of each, on all cores, and promises nothing more.
+///
+/// While we import, a search is sent every 10 ms, and the memory of all our processes is watched.
+struct ImportMeasurement: Measurement {
+    static let name = "import"
+    static let summary = "an import of 12 MP photos vs vipsthumbnail; memory; searches meanwhile"
+    static let options = [
+        Arguments.Option("photos", "N", "how many (60)"),
+        Arguments.Option("size", "WxH", "pixels of each (4000x3000)"),
+        Arguments.Option("texture", "T", "the photos' noise; 24 makes 5 MB of 12 MP (24)"),
+        Arguments.Option("runs", "N", "runs of each contender, medians are shown (3)"),
+    ]
+
+    let photos: Int
+    let size: (width: Int, height: Int)
+    let texture: Int
+    let runs: Int
+
+    init(_ arguments: Arguments) throws {
+        photos = try arguments.number("photos", in: 2...100_000) ?? 60
+        size = try arguments.size("size") ?? (4000, 3000)
+        texture = try arguments.number("texture", in: 0...127) ?? 24
+        runs = try arguments.number("runs", in: 1...100) ?? 3
+    }
+
+    private static let must = (memory: Int64(150_000_000), latency: 0.020, hundred: 45.0)
+
+    func figures(in work: WorkFolder) async throws -> [Figure] {
+        let album = try GeneratedAlbum.make(
+            photos, pixels: "\(size.width)x\(size.height)", texture: texture, in: work)
+        let bytes = try GeneratedAlbum.bytes(of: album)
+        note("import: \(photos) photos, \(Format.megabytes(bytes)), \(runs) runs")
+        let observed = Observed()
+        var contenders: [Measuring.Contender] = [{ try await Self.importAll(of: album, observed, in: work) }]
+        let peer = Tool.vips.path == nil ? nil : try VipsThumbnails(files: GeneratedAlbum.files(of: album))
+        if let peer { contenders.append { try peer.seconds(in: work) } }
+        let medians = try await Measuring.interleaved(runs: runs, contenders)
+        return try await figures(medians, peer, observed)
+    }
+
+    private func figures(_ medians: [Double], _ peer: VipsThumbnails?, _ observed: Observed) async throws -> [Figure] {
+        let rate = Double(photos) / medians[0]
+        let what = "import of \(photos) photos"
+        let speed: Figure
+        if let peer {
+            let ratio = medians[1] / medians[0]
+            speed = Figure(
+                what, ours: Format.rate(rate, "photos"), peer: Format.rate(Double(photos) / medians[1], "photos"),
+                command: peer.commandLine, ratio: ratio, must: Format.ratio(1), holds: ratio >= 1)
+        } else {
+            speed = .missing(what, ours: Format.rate(rate, "photos"), .vips, must: Format.ratio(1))
+        }
+        let hundred = 100 / rate
+        let memory = await observed.memory.bytes
+        let latencies = await observed.latencies
+        let (p50, p99) = (Measuring.percentile(latencies, 0.5), Measuring.percentile(latencies, 0.99))
+        return [
+            speed,
+            Figure(
+                "import of 100 photos\(photos == 100 ? "" : ", at that rate")", ours: Format.seconds(hundred),
+                must: "< \(Format.seconds(Self.must.hundred))", holds: hundred < Self.must.hundred),
+            Figure(
+                "peak memory, daemon + workers", ours: Format.megabytes(memory),
+                must: "< \(Format.megabytes(Self.must.memory))", holds: memory < Self.must.memory),
+            Figure("search during the import, p50 of \(latencies.count)", ours: Format.seconds(p50)),
+            Figure(
+                "search during the import, p99", ours: Format.seconds(p99),
+                must: "< \(Format.seconds(Self.must.latency))", holds: p99 < Self.must.latency),
+        ]
+    }
+
+    private final class Observed: Sendable {
+        let memory = MemoryPeak()
+        private let found = Latencies()
+
+        var latencies: [Double] { get async { await found.seconds } }
+        func took(_ seconds: Double) async { await found.add(seconds) }
+
+        private actor Latencies {
+            private(set) var seconds: [Double] = []
+            func add(_ value: Double) { seconds.append(value) }
+        }
+    }
+
+    /// Seconds for the whole album into a new library.
+    private static func importAll(of album: String, _ observed: Observed, in work: WorkFolder) async throws -> Double {
+        let path = work.newPath("library")
+        ProcessFacts.forgetPeak()
+        let library = try await BenchLibrary.open(at: path)
+        let watching = Task { try await watch(library, observed) }
+        let times = try await library.run(ImportPhotos(paths: [album]))
+        watching.cancel()
+        try await watching.value
+        await library.close()
+        try FileManager.default.removeItem(atPath: path)
+        return times.seconds
+    }
+
+    /// Sends a search every 10 ms, whether or not the one before is answered, and looks at memory every 50 ms.
+    private static func watch(_ library: BenchLibrary, _ observed: Observed) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var turn = 0
+            while !Task.isCancelled {
+                if turn.isMultiple(of: 5) {
+                    await observed.memory.sample(try await library.workers() + [getpid()])
+                }
+                turn += 1
+                group.addTask {
+                    let began = MonotonicClock.now()
+                    _ = try await library.mesh.send(SearchPhotos(text: "sample", limit: 20))
+                    await observed.took(Double(MonotonicClock.now() - began) / 1e9)
+                }
+                // The measurement's own clock; nothing is decided by it.
+                try? await Task.sleep(for: .milliseconds(10))
+                // What has been answered is let go.
+                if turn.isMultiple(of: 100) { try await group.waitForAll() }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
+
+/// `vipsthumbnail` making both sizes of every photo: one process for each core, each with its share of the files and
+/// one thread, which is faster here than one process with many threads.
+struct VipsThumbnails: Sendable {
+    private let shares: [[String]]
+
+    init(files: [String]) {
+        let cores = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        shares = (0..<cores).map { core in files.indices.filter { $0 % cores == core }.map { files[$0] } }
+    }
+
+    private static func script(photos: String, thumbnails: String) -> String {
+        "vipsthumbnail -s 2048 -o '\(photos)/%s.jpg[Q=90]' \"$@\" && "
+            + "vipsthumbnail -s 300 -o '\(thumbnails)/%s.jpg[Q=85]' \"$@\""
+    }
+
+    var commandLine: String {
+        "VIPS_CONCURRENCY=1, \(shares.count) processes at once, each with its share of FILES: "
+            + "vipsthumbnail -s 2048 -o 'photos/%s.jpg[Q=90]' FILES && "
+            + "vipsthumbnail -s 300 -o 'thumbnails/%s.jpg[Q=85]' FILES"
+    }
+
+    func seconds(in work: WorkFolder) throws -> Double {
+        let folder = work.newPath("vips")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (photos, thumbnails) = (folder + "/photos", folder + "/thumbnails")
+        for path in [photos, thumbnails] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        let script = Self.script(photos: photos, thumbnails: thumbnails)
+        let commands = shares.filter { !$0.isEmpty }.map { files in
+            Command(["sh", "-c", script, "sh"] + files, environment: ["VIPS_CONCURRENCY": "1"])
+        }
+        return try Measuring.blockingSeconds { _ = try Command.run(commands, in: work) }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import ServiceMesh
+
+/// What an ask costs: through the mesh with every policy on, straight at the actor, and in Erlang/OTP and Go.
+///
+/// One caller asks and waits, again and again; with 64 callers the time for each ask is that of all of them together
+/// divided by their number of asks.
+struct MeshMeasurement: Measurement {
+    static let name = "mesh"
+    static let summary = "an ask through the mesh vs a raw actor call, Erlang's gen_server:call and a Go channel"
+    static let options = [
+        Arguments.Option("asks", "N", "asks in each run (200000)"),
+        Arguments.Option("callers", "N", "how many ask at once (1, and then 64)"),
+        Arguments.Option("runs", "N", "runs of each contender, medians are shown (5)"),
+    ]
+
+    let asks: Int
+    let runs: Int
+    let callers: [Int]
+
+    init(_ arguments: Arguments) throws {
+        asks = try arguments.number("asks", in: 640...100_000_000) ?? 200_000
+        runs = try arguments.number("runs", in: 1...1000) ?? 5
+        callers = try arguments.number("callers", in: 1...640).map { [$0] } ?? [1, 64]
+    }
+
+    func figures(in work: WorkFolder) async throws -> [Figure] {
+        let service = EchoService()
+        let mesh = try Mesh(services: [service])
+        try await mesh.start()
+        let erlang = try PeerAsks.erlang(in: work)
+        let go = try PeerAsks.go(in: work)
+        var figures: [Figure] = []
+        for callers in callers {
+            note("mesh: \(asks) asks from \(callers) caller\(callers == 1 ? "" : "s"), \(runs) runs")
+            figures += try await compare(callers, mesh, service, erlang, go, work)
+        }
+        await mesh.stop()
+        return figures
+    }
+
+    private func compare(
+        _ callers: Int, _ mesh: Mesh, _ service: EchoService, _ erlang: PeerAsks.Program?, _ go: PeerAsks.Program?,
+        _ work: WorkFolder
+    ) async throws -> [Figure] {
+        let asks = asks
+        var contenders: [Measuring.Contender] = [
+            { try await Self.nanoseconds(asks, callers) { _ = try await mesh.send(Echo(number: 1)) } },
+            { try await Self.nanoseconds(asks, callers) { _ = await service.echo(1) } },
+        ]
+        for program in [erlang, go].compactMap({ $0 }) {
+            contenders.append { try program.nanoseconds(asks: asks, callers: callers, in: work) }
+        }
+        var medians = try await Measuring.interleaved(runs: runs, contenders).makeIterator()
+        let ours = medians.next() ?? 0
+        let raw = medians.next() ?? 0
+        let what = "mesh ask, \(callers) caller\(callers == 1 ? "" : "s")"
+        func figure(_ name: String, _ peer: Double?, _ tool: Tool?, must: Double?) -> Figure {
+            guard let peer else {
+                return .missing(
+                    "\(what) vs \(name)", ours: Self.nanoseconds(ours / 1e9), tool ?? .erlang,
+                    must: must.map(Format.ratio))
+            }
+            return .times("\(what) vs \(name)", ours: ours / 1e9, peer: peer / 1e9, atLeast: must,
+                show: Self.nanoseconds)
+        }
+        return [
+            figure("gen_server:call", erlang == nil ? nil : medians.next(), .erlang, must: 4),
+            figure("Go channel ask", go == nil ? nil : medians.next(), .go, must: nil),
+            figure("raw actor call", raw, nil, must: nil),
+        ]
+    }
+
+    private static func nanoseconds(_ seconds: Double) -> String { String(format: "%.0f ns", seconds * 1e9) }
+
+    /// Nanoseconds for each of `asks` asks that `callers` tasks make together.
+    private static func nanoseconds(
+        _ asks: Int, _ callers: Int, _ ask: @escaping @Sendable () async throws -> Void
+    ) async throws -> Double {
+        for _ in 0..<asks / 10 { try await ask() }
+        let each = asks / callers
+        let seconds = try await Measuring.seconds {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<callers { group.addTask { for _ in 0..<each { try await ask() } } }
+                try await group.waitForAll()
+            }
+        }
+        return seconds * 1e9 / Double(each * callers)
+    }
+}

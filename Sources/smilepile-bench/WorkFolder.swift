@@ -1,0 +1,42 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A folder for everything that a measurement writes, removed at its end, and on Ctrl-C as well.
+final class WorkFolder: Sendable {
+    let path: String
+    private let counter = Atomic(0)
+    private let sources: Mutex<[any DispatchSourceSignal]>
+
+    /// - Parameter parent: where to make it; the folder for temporary files unless told. It should be on the disk that
+    ///   is to be measured.
+    init(in parent: String?) throws {
+        let parent = parent ?? FileManager.default.temporaryDirectory.path
+        let path = URL(fileURLWithPath: parent).standardizedFileURL.path + "/smilepile-bench-\(getpid())"
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        self.path = path
+        sources = Mutex(
+            [SIGINT, SIGTERM].map { number in
+                // A handler and not SIG_IGN, which the programs that we start would inherit.
+                signal(number) { _ in }
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler {
+                    try? FileManager.default.removeItem(atPath: path)
+                    _exit(128 + number)
+                }
+                source.resume()
+                return source
+            })
+    }
+
+    /// A path in the folder that nothing has yet.
+    func newPath(_ name: String) -> String {
+        "\(path)/\(name)-\(counter.add(1, ordering: .relaxed).newValue)"
+    }
+
+    func remove() {
+        sources.withLock { for source in $0 { source.cancel() } }
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
