@@ -6,11 +6,16 @@ import Testing
 
 @Suite("Starting the daemon")
 struct DaemonTests {
-    /// A program in the daemon's place.
+    /// A program in the daemon's place. Another process writes it: were it open for writing here, any program that
+    /// another test starts in that moment would inherit it, and the system runs no file that somebody writes to.
     private func program(_ script: String, in folder: TemporaryFolder) throws -> String {
         let path = folder.file("smilepiled")
-        try ("#!/bin/sh\n" + script + "\n").write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        let writer = Process()
+        writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+        writer.arguments = ["-c", "printf '#!/bin/sh\n%s\n' \"$1\" > \"$2\" && chmod 755 \"$2\"", "sh", script, path]
+        try writer.run()
+        writer.waitUntilExit()
+        try #require(writer.terminationStatus == 0)
         return path
     }
 
