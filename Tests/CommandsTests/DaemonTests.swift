@@ -6,11 +6,16 @@ import Testing
 
 @Suite("Starting the daemon")
 struct DaemonTests {
-    /// A program in the daemon's place.
+    /// A program in the daemon's place. Another process writes it: were it open for writing here, any program that
+    /// another test starts in that moment would inherit it, and the system runs no file that somebody writes to.
     private func program(_ script: String, in folder: TemporaryFolder) throws -> String {
         let path = folder.file("smilepiled")
-        try ("#!/bin/sh\n" + script + "\n").write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        let writer = Process()
+        writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+        writer.arguments = ["-c", "printf '#!/bin/sh\n%s\n' \"$1\" > \"$2\" && chmod 755 \"$2\"", "sh", script, path]
+        try writer.run()
+        writer.waitUntilExit()
+        try #require(writer.terminationStatus == 0)
         return path
     }
 
@@ -73,6 +78,19 @@ struct DaemonTests {
         #expect(launch.log.lastLines(5) == ["to-the-log"])
     }
 
+    @Test("The daemon inherits nothing: who waits for the end of a pipe that we were given does not wait for it")
+    func inheritsNothing() async throws {
+        let folder = try TemporaryFolder("launch")
+        // Open across exec, as a descriptor is that a shell passed on.
+        let given = open("/dev/null", O_RDONLY)
+        defer { close(given) }
+        try #require(given > 2)
+        let launch = try launch(
+            "test \"$(readlink /proc/$$/fd/\(given))\" = /dev/null && echo inherited; exit 7", in: folder)
+        await #expect(throws: CommandFailure.self) { try await launch.untilReady() }
+        #expect(!launch.log.lastLines(5).contains("inherited"))
+    }
+
     @Test("A daemon that ends instead of being ready: how it ended, what it said, where the log is")
     func failed() async throws {
         let folder = try TemporaryFolder("launch")
@@ -90,7 +108,8 @@ struct DaemonTests {
             try await killed.untilReady()
             Issue.record("it was ready")
         } catch CommandFailure.local(let message) {
-            #expect(message.contains("ended by signal 9") && message.contains("It said nothing."))
+            #expect(message.contains("ended by signal 9"), "\(message)")
+            #expect(message.contains("It said nothing."), "\(message)")
         }
     }
 

@@ -102,6 +102,7 @@ struct DaemonLaunch {
         // Whoever started us may wait for our descriptors to close; the daemon lives on and must not hold them.
         clinux_spawn_close_from(&actions, 3)
 
+        Self.keepDescriptorsHere()
         var pid: pid_t = 0
         let error = Self.withCStrings(arguments) { argv in
             Self.withCStrings(environment(notify: notify)) { envp in
@@ -114,10 +115,24 @@ struct DaemonLaunch {
         return pid
     }
 
+    /// Marks every descriptor that this process was given, beyond the three usual ones, to be closed in the daemon.
+    ///
+    /// Whoever started this program may wait for the end of a pipe or socket that it left open to us (Foundation's
+    /// `Process` does, and so does `$(smilepile up 3>&1)`); a daemon that held it would keep them waiting for ever.
+    /// posix_spawn's own way, `addclosefrom_np`, is not imported by Swift.
+    private static func keepDescriptorsHere() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+            guard let descriptor = Int32(name), descriptor > 2 else { continue }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+    }
+
     /// Ours, without what a service manager said to us and not to the daemon.
     private func environment(notify: String) -> [String] {
         var environment = session.environment
-        for name in ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"] {
+        for name in [
+            "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM",
+        ] {
             environment[name] = nil
         }
         environment["NOTIFY_SOCKET"] = notify
