@@ -54,6 +54,11 @@ public enum ImageWorker {
         let isSanitized = residentAndVirtualBytes().virtual > ImageLimits.workerAddressSpace / 2
         guard cworker_limit(isSanitized ? 0 : ImageLimits.workerAddressSpace) == 0 else { return false }
         signal(SIGPIPE, SIG_IGN)
+        // From here on standard error goes nowhere: libraries print to it what hostile files tell them, and that
+        // has no place in the daemon's log. Up to here it says why a worker cannot start.
+        let nowhere = clinux_open("/dev/null", O_WRONLY, 0)
+        guard nowhere >= 0, dup2(nowhere, 2) == 2 else { return false }
+        close(nowhere)
         return true
     }
 
