@@ -106,6 +106,30 @@ import Testing
         await test.library.close()
     }
 
+    @Test func photosOfTheSameContentKeepTheirOwnData() async throws {
+        let test = try await TestLibrary()
+        let album = test.folder.file("album")
+        try SampleAlbum(width: 64, height: 48, texture: 0).write(count: 1, to: album)
+        // Two PNGs with the same pixels and different bytes: both become the same JPEG.
+        let pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+        let png = try #require(Data(base64Encoded: pixel))
+        try png.write(to: URL(fileURLWithPath: album + "/one.png"))
+        try (png + Data([0])).write(to: URL(fileURLWithPath: album + "/two.png"))
+        #expect(try await test.importing(album).outcomes == ["imported": 3])
+        let twins = try await test.allPhotos().filter { $0.width == 1 }
+        #expect(twins.count == 2 && twins[0].contentDigest == twins[1].contentDigest)
+        _ = try await test.mesh.send(SetFavorite(ids: [twins[0].id], isFavorite: true))
+        let before = try await test.allPhotos()
+        let backup = try await backUp(test)
+
+        let merged = try await test.run(RestoreBackup(path: backup))
+        #expect(merged.outcomes.isEmpty && merged.needsAttention == false)
+        let replaced = try await test.run(RestoreBackup(path: backup, mode: .replace))
+        #expect(replaced.receipt?["photosAdded"] == 0 && replaced.receipt?["photosRemoved"] == 0)
+        #expect(try await test.allPhotos() == before)
+        await test.library.close()
+    }
+
     @Test func aDamagedFileOfTheLibraryIsReplacedFromTheBackup() async throws {
         let test = try await filledLibrary()
         let backup = try await backUp(test)

@@ -56,10 +56,7 @@ struct RestorePlan: Sendable {
             }
         }
         for photo in metadata.photos {
-            if let there = try PhotoTable.find(contentDigest: photo.contentDigest, in: connection)
-                ?? PhotoTable.find(uuid: photo.uuid, in: connection)
-                ?? PhotoTable.find(sourceDigest: photo.sourceDigest, in: connection)
-            {
+            if let there = try Self.match(photo, in: connection) {
                 kept[photo.uuid] = there
                 if let difference = Self.difference(between: there, and: photo) {
                     lines.append(
@@ -77,6 +74,15 @@ struct RestorePlan: Sendable {
         }
     }
 
+    /// By content, then by uuid, then by source. Two sources may have become the same bytes: of photos that share their
+    /// content, the one with the backup's uuid is meant.
+    private static func match(_ photo: BackupMetadata.Photo, in connection: Connection) throws -> Photo? {
+        let named = try PhotoTable.find(uuid: photo.uuid, in: connection)
+        if let named, named.contentDigest == photo.contentDigest { return named }
+        return try PhotoTable.find(contentDigest: photo.contentDigest, in: connection) ?? named
+            ?? PhotoTable.find(sourceDigest: photo.sourceDigest, in: connection)
+    }
+
     private static func difference(between there: Photo, and photo: BackupMetadata.Photo) -> String? {
         var fields: [String] = []
         if there.contentDigest != photo.contentDigest { fields.append("picture") }
@@ -89,25 +95,18 @@ struct RestorePlan: Sendable {
     private mutating func replace(_ metadata: BackupMetadata, in connection: Connection) throws {
         newCategories = metadata.categories.sorted { $0.orderIndex < $1.orderIndex }
         newSessions = metadata.swipeSessions ?? []
-        let wanted = Set(metadata.photos.map(\.contentDigest))
-        var taken: Set<String> = []
         let present = try connection.query("SELECT \(PhotoTable.sharedColumns) FROM photos ORDER BY id") {
             try PhotoTable.photo($0)
         }
-        var byDigest: [String: Photo] = [:]
-        for photo in present {
-            if wanted.contains(photo.contentDigest), byDigest[photo.contentDigest] == nil {
-                byDigest[photo.contentDigest] = photo
-            } else {
-                removed.append(photo)
-            }
+        // Those of the same uuid first: two photos may share their content, and each is to keep its own file.
+        var unused = Dictionary(grouping: present, by: \.contentDigest)
+        func take(_ photo: BackupMetadata.Photo, where isWanted: (Photo) -> Bool) -> Bool {
+            guard let index = unused[photo.contentDigest]?.firstIndex(where: isWanted) else { return false }
+            kept[photo.uuid] = unused[photo.contentDigest]?.remove(at: index)
+            return true
         }
-        for photo in metadata.photos {
-            if let there = byDigest[photo.contentDigest], taken.insert(photo.contentDigest).inserted {
-                kept[photo.uuid] = there
-            } else {
-                newPhotos.append(photo)
-            }
-        }
+        let others = metadata.photos.filter { photo in !take(photo) { $0.uuid == photo.uuid } }
+        newPhotos = others.filter { photo in !take(photo) { _ in true } }
+        removed = unused.values.flatMap { $0 }.sorted { $0.id < $1.id }
     }
 }

@@ -88,7 +88,8 @@ public actor PhotoImporter: MeshService {
             // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
             while let (file, line) = await group.next() {
                 tally.count(line, in: job)
-                job.advance(items: 1, bytes: file.size)
+                // What was not reached is not progress.
+                if line.outcome != ImportOutcome.cancelled.rawValue { job.advance(items: 1, bytes: file.size) }
                 startNext()
             }
         }

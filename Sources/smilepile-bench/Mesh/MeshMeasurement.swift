@@ -61,7 +61,8 @@ struct MeshMeasurement: Measurement {
                     "\(what) vs \(name)", ours: Self.nanoseconds(ours / 1e9), tool ?? .erlang,
                     must: must.map(Format.ratio))
             }
-            return .times("\(what) vs \(name)", ours: ours / 1e9, peer: peer / 1e9, atLeast: must,
+            return .times(
+                "\(what) vs \(name)", ours: ours / 1e9, peer: peer / 1e9, atLeast: must,
                 show: Self.nanoseconds)
         }
         return [
