@@ -104,7 +104,8 @@ let package = Package(
             ["Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "CLinux", "TestSupport"]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(
-            "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
+            "LibraryServicesTests",
+            ["LibraryServices", "LibraryModel", "ServiceMesh", "ZipArchive", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests(

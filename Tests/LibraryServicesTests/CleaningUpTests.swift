@@ -21,4 +21,24 @@ import Testing
         #expect(job.outcomes["imported"] == nil && job.outcomes["duplicate"] == 2, "\(job.outcomes)")
         await linked.close()
     }
+
+    @Test func anIconHasABound() async throws {
+        let test = try await TestLibrary()
+        let icon = String(repeating: "i", count: 1 << 20)
+        #expect(
+            await status { _ = try await test.mesh.send(AddCategory(displayName: "x", iconResource: icon)) }
+                == .invalidArgument)
+        let id = try await test.mesh.send(ListCategories()).categories[0].id
+        #expect(
+            await status { _ = try await test.mesh.send(EditCategory(id: id, iconResource: icon)) } == .invalidArgument)
+        await test.library.close()
+    }
+
+    @Test func categoriesHaveABound() async throws {
+        let test = try await TestLibrary()
+        for number in 4..<1000 { _ = try await test.mesh.send(AddCategory(displayName: "n\(number)")) }
+        #expect(
+            await status { _ = try await test.mesh.send(AddCategory(displayName: "one more")) } == .resourceExhausted)
+        await test.library.close()
+    }
 }
