@@ -158,4 +158,26 @@ import Testing
         await new.library.close()
         await old.library.close()
     }
+
+    @Test func namesThatDifferInCaseAloneDoNotEndBackups() async throws {
+        let (old, good) = try await backup()
+        let new = try await TestLibrary("target")
+        for (number, prefix) in ["a", "A"].enumerated() {
+            let edited = old.folder.file("case-\(number).zip")
+            let chosen = try await old.allPhotos()[number].fileName
+            try EditedBackup.write(good, to: edited, rename: { $0 == chosen ? prefix + ".jpg" : $0 }) { metadata in
+                metadata["photos"] = (metadata["photos"] as? [Object] ?? []).filter {
+                    $0["path"] as? String == "photos/" + prefix + ".jpg"
+                }
+                metadata["swipeSessions"] = nil
+            }
+            let job = try await new.run(RestoreBackup(path: edited))
+            #expect(job.state == .finished, "\(String(describing: job.error))")
+        }
+        #expect(try await new.allPhotos().count == 2)
+        let job = try await new.run(CreateBackup(path: new.folder.file("b.zip")))
+        #expect(job.state == .finished, "\(String(describing: job.error))")
+        await new.library.close()
+        await old.library.close()
+    }
 }
