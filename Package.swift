@@ -107,7 +107,8 @@ let package = Package(
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(
-            "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
+            "LibraryServicesTests",
+            ["LibraryServices", "LibraryModel", "ServiceMesh", "ZipArchive", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests(

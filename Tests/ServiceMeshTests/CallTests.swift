@@ -60,6 +60,62 @@ import Testing
         await mesh.stop()
     }
 
+    @Test func aDeadlineEndsTheWaitForAPlace() async throws {
+        let (mesh, workshop) = try await startedMesh()
+        let running = (0..<2).map { _ in Task { try await mesh.send(Hold(text: "")) } }
+        await workshop.gate.arrivals(2)
+        // The gate stays closed: only the deadline can end this call.
+        #expect(
+            await meshStatus { _ = try await mesh.send(Echo(text: ""), deadline: .after(milliseconds: 20)) }
+                == .deadlineExceeded)
+        #expect(try await mesh.waiting("Workshop") == 0)
+        workshop.gate.open()
+        for task in running { _ = try await task.value }
+        await mesh.stop()
+    }
+
+    @Test func aDeadlineIsSaidToBeOneHoweverDeepItStruck() async throws {
+        let (mesh, workshop) = try await startedMesh()
+        // The call inside finds itself cancelled and says so in the mesh's own words.
+        async let result = meshStatus {
+            _ = try await mesh.send(Relay(text: ""), deadline: .after(milliseconds: 20))
+        }
+        await workshop.gate.arrivals(1)
+        let end = MonotonicClock.now() + 30_000_000
+        while MonotonicClock.now() < end { await Task.yield() }
+        workshop.gate.open()
+        #expect(await result == .deadlineExceeded)
+        await mesh.stop()
+    }
+
+    @Test func cancelledWaitersWithADeadlineLoseNoPlace() async throws {
+        let (mesh, workshop) = try await startedMesh()
+        workshop.gate.open()
+        for round in 0..<300 {
+            let tasks = (0..<5).map { _ in
+                Task { try await mesh.send(Hold(text: ""), deadline: .after(milliseconds: 600_000)) }
+            }
+            if round % 2 == 0 { await Task.yield() }
+            for task in tasks { task.cancel() }
+            for task in tasks { _ = try? await task.value }
+        }
+        let service = try await mesh.send(GetMeshStatistics()).services.first { $0.name == "Workshop" }
+        #expect(service?.running == 0 && service?.waiting == 0)
+        await mesh.stop()
+    }
+
+    @Test func workThatWasDoneIsAnsweredThoughItsCallerWasCancelled() async throws {
+        let (mesh, workshop) = try await startedMesh()
+        let call = Task { try await mesh.send(Commit(), deadline: .after(milliseconds: 600_000)) }
+        await workshop.gate.arrivals(1)
+        call.cancel()
+        // Time for the deadline's timer to notice that it is off, before the work ends.
+        for _ in 0..<10_000 { await Task.yield() }
+        workshop.gate.open()
+        #expect(await meshStatus { _ = try await call.value } == nil)
+        await mesh.stop()
+    }
+
     @Test func callCyclesAreRefused() async throws {
         let (mesh, _) = try await startedMesh()
         do {
@@ -92,6 +148,7 @@ import Testing
         await workshop.gate.arrivals(2)
         while try await mesh.waiting("Workshop") < 3 { await Task.yield() }
         #expect(await meshStatus { _ = try await mesh.send(Echo(text: "")) } == .resourceExhausted)
+        #expect(try await mesh.counts("test.echo").refused == 1)
         workshop.gate.open()
         for task in waiting { _ = try await task.value }
         let counts = try await mesh.counts("test.hold")
@@ -110,7 +167,8 @@ import Testing
         #expect(try await mesh.waiting("Workshop") == 0)
         workshop.gate.open()
         for task in running { _ = try await task.value }
-        #expect(try await mesh.counts("test.echo").admitted == 0)
+        let counts = try await mesh.counts("test.echo")
+        #expect(counts.admitted == 0 && counts.refused == 1)
         await mesh.stop()
     }
 

@@ -172,3 +172,14 @@ import Testing
         #expect(await last.value == -1)
     }
 }
+
+@Suite struct JobCountTests {
+    /// Sparse files say what sizes they like; two of them add up past what a number holds.
+    @Test func countsPastTheEndOfNumbersStayThere() async throws {
+        let (mesh, _) = try await startedMesh()
+        let started = try await mesh.send(Boast())
+        let job = try await mesh.send(WaitForJob(job: started.job))
+        #expect(job.state == .finished && job.progress.bytesDone == .max && job.progress.itemsDone == .max)
+        await mesh.stop()
+    }
+}

@@ -9,10 +9,12 @@ actor Workshop: MeshService {
     static var messages: MessageList<Workshop> {
         Echo.self
         Hold.self
+        Commit.self
         Fail.self
         CallBack.self
         Produce.self
         Stuck.self
+        Boast.self
     }
 
     nonisolated let gate = Gate()
@@ -93,6 +95,19 @@ struct Hold: HandledMessage {
     }
 }
 
+/// Waits at the gate and then has done its work, whether or not anybody wants it any more: as a commit does.
+struct Commit: HandledMessage {
+    typealias Reply = Done
+    static let method = "test.commit"
+    static let access = Role.parent
+    static let kind = MessageKind.write
+    static let summary = "Waits at the gate and cannot be called off."
+    func perform(on service: Workshop) async throws -> Done {
+        await service.gate.pass()
+        return Done()
+    }
+}
+
 struct Fail: HandledMessage {
     typealias Reply = Done
     static let method = "test.fail"
@@ -170,6 +185,20 @@ struct Stuck: HandledJob {
     func run(on service: Workshop, job: Job) async throws -> ProduceReceipt {
         job.record(ReceiptLine(item: "one", outcome: "made"))
         throw MeshError(.dataLoss, "It broke.")
+    }
+}
+
+/// A job that claims to have done more than a number can say.
+struct Boast: HandledJob {
+    typealias Service = Workshop
+    typealias Reply = JobStarted
+    static let method = "test.boast"
+    static let access = Role.parent
+    static let summary = "Counts too much."
+
+    func run(on service: Workshop, job: Job) async throws -> ProduceReceipt {
+        for _ in 0..<2 { job.advance(items: .max, bytes: .max) }
+        return ProduceReceipt(made: 0, ending: .complete)
     }
 }
 

@@ -65,6 +65,22 @@ public enum CategoryName {
     public static func key(_ displayName: String) -> String { displayName.trimmingWhitespace.caseFolded }
 }
 
+/// What keeps the list of categories small enough to be answered in one piece.
+public enum CategoryLimits {
+    /// Categories in a library.
+    public static let count = 1000
+    /// Bytes of an icon's name.
+    public static let iconBytes = 1000
+
+    /// - Throws: `invalid_argument` for a longer one.
+    public static func validated(icon: String) throws -> String {
+        guard icon.utf8.count <= iconBytes else {
+            throw MeshError(.invalidArgument, "An icon's name has \(iconBytes) bytes at most. Shorten it.")
+        }
+        return icon
+    }
+}
+
 /// The colours of categories.
 public enum CategoryColor {
     /// In the order in which new categories take them.

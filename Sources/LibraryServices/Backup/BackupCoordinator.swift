@@ -59,15 +59,21 @@ public actor BackupCoordinator: MeshService {
 
     /// Where the backup goes: the file itself, or the standard name in a folder.
     func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {
+        guard request.categoryIds?.isEmpty != true else {
+            throw MeshError(.invalidArgument, "Name at least one category, or leave them out to save all.")
+        }
         let wanted = request.path ?? folder.backups
         try Self.requireAbsolute(wanted)
         let target = try await bulk.run {
             let isFolder = try FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
             return isFolder ? wanted + "/" + BackupFormat.fileName(at: time) : wanted
         }
+        let partial = Self.partial(target)
+        // One that we could not remove ourselves is no obstacle; any other is somebody's.
+        let isOurs = try await database.read { try DiscardedFileTable.contains(partial, in: $0) }
         try await bulk.run {
-            guard try FileSystem.status(target) == nil else {
-                throw MeshError(.alreadyExists, "There is a file \(target) already. Choose another name.")
+            for path in isOurs ? [target] : [target, partial] where try FileSystem.status(path) != nil {
+                throw MeshError(.alreadyExists, "There is a file \(path) already. Choose another name.")
             }
             let parent = target.lastIndex(of: "/").map { $0 == target.startIndex ? "/" : String(target[..<$0]) } ?? "/"
             guard let found = try FileSystem.status(parent), found.st_mode & S_IFMT != S_IFREG else {
@@ -76,6 +82,8 @@ public actor BackupCoordinator: MeshService {
         }
         return target
     }
+
+    private static func partial(_ target: String) -> String { target + ".partial" }
 
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
         try begin("A backup")
@@ -87,13 +95,13 @@ public actor BackupCoordinator: MeshService {
         let missing = try await leaveOutMissing(&snapshot, job: job)
         try await requireSpace(for: snapshot, target: target)
 
-        let partial = target + ".partial"
-        // Before the file exists: a kill from here on leaves a file that the next start knows to remove.
-        try await database.write { try DiscardedFileTable.add([partial], in: $0) }
+        let partial = Self.partial(target)
+        let descriptor = try await makePartial(partial)
+        defer { close(descriptor) }
         let flag = CancellationFlag()
         do {
             let written = try await withTaskCancellationHandler {
-                try await write(snapshot, to: partial, at: time, flag: flag, job: job)
+                try await write(snapshot, to: descriptor, partial, at: time, flag: flag, job: job)
             } onCancel: {
                 flag.set()
             }
@@ -102,7 +110,8 @@ public actor BackupCoordinator: MeshService {
                     ReceiptLine(
                         item: path, outcome: "damaged", detail: "its bytes are not those recorded; saved as they are"))
             }
-            try await commit(partial, as: target, at: time)
+            // It is proven; calling the job off now would deny a backup that is there.
+            try await uncancelled { try await self.commit(partial, as: target, at: time) }
             let damaged = written.damaged.count + missing
             return BackupReceipt(
                 path: target, photos: snapshot.photos.count, categories: snapshot.categories.count,
@@ -110,6 +119,27 @@ public actor BackupCoordinator: MeshService {
                 ending: damaged > 0 ? .completeWithProblems : .complete)
         } catch {
             await discards.remove([partial])
+            throw error
+        }
+    }
+
+    /// Makes the file that is to become the backup, and only if there is none of that name.
+    private func makePartial(_ partial: String) async throws -> Int32 {
+        if try await database.read({ try DiscardedFileTable.contains(partial, in: $0) }) {
+            try await bulk.run { try FileSystem.remove(partial) }
+        }
+        // Before the file exists: a kill from here on leaves a file that the next start knows to remove.
+        try await database.write { try DiscardedFileTable.add([partial], in: $0) }
+        do {
+            return try await bulk.run {
+                let descriptor = clinux_open(partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+                guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: partial, code: errno) }
+                return descriptor
+            }
+        } catch {
+            // It was not made, so what may be there is not ours to remove.
+            let database = database
+            try await uncancelled { try await database.write { try DiscardedFileTable.remove([partial], in: $0) } }
             throw error
         }
     }
@@ -147,14 +177,9 @@ public actor BackupCoordinator: MeshService {
 
     /// Writes the file, makes it durable, and proves it by reading it back.
     private func write(
-        _ snapshot: CatalogueSnapshot, to partial: String, at time: Timestamp, flag: CancellationFlag, job: Job
+        _ snapshot: CatalogueSnapshot, to descriptor: Int32, _ partial: String, at time: Timestamp,
+        flag: CancellationFlag, job: Job
     ) async throws -> BackupWriter.Written {
-        let descriptor = try await bulk.run {
-            let descriptor = clinux_open(partial, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: partial, code: errno) }
-            return descriptor
-        }
-        defer { close(descriptor) }
         let writer = BackupWriter(folder: folder, pool: bulk, width: width, isCancelled: flag)
         let written = try await writer.write(snapshot, to: descriptor, at: time, job: job)
         try await bulk.run { try FileSystem.sync(descriptor, partial) }

@@ -126,6 +126,10 @@ final class BackupFile: Sendable {
             throw refused("its counts of photos and categories disagree with its contents.")
         }
         try checkCategories(metadata)
+        try checkSessions(metadata)
+        guard metadata.preferences.map({ (0...1).contains($0.swipeThreshold) }) ?? true else {
+            throw refused("its swipe threshold is not between 0 and 1.")
+        }
         var entries: [String: Int] = [:]
         var uuids: Set<String> = []
         var ids: Set<Int64> = []
@@ -141,8 +145,8 @@ final class BackupFile: Sendable {
             guard photo.contentDigest == file.sha256, photo.fileSize == file.size else {
                 throw refused("what is said about '\(name)' disagrees.", entry: photo.path)
             }
-            guard ids.insert(photo.id).inserted, photo.id > 0, uuids.insert(photo.uuid).inserted,
-                UUID(uuidString: photo.uuid) != nil, photo.uuid == photo.uuid.lowercased(),
+            guard BackupFormat.ids.contains(photo.id), ids.insert(photo.id).inserted, isUUID(photo.uuid),
+                uuids.insert(photo.uuid).inserted,
                 entries.updateValue(index, forKey: photo.path) == nil,
                 sources.insert(photo.sourceDigest).inserted
             else {
@@ -152,7 +156,7 @@ final class BackupFile: Sendable {
                 throw refused("the photo '\(name)' is in a category that the backup does not have.", entry: photo.path)
             }
             guard photo.width >= 0, photo.height >= 0, photo.name.utf8.count <= 4096,
-                SHA256Digest(hex: photo.sourceDigest) != nil, photo.sourceSize >= 0,
+                isDigest(photo.contentDigest), isDigest(photo.sourceDigest), photo.sourceSize >= 0,
                 (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100
             else {
                 throw refused("a value of the photo '\(name)' is out of range.", entry: photo.path)
@@ -163,6 +167,9 @@ final class BackupFile: Sendable {
 
     private static func checkCategories(_ metadata: BackupMetadata) throws {
         guard !metadata.categories.isEmpty else { throw refused("it has no category.") }
+        guard metadata.categories.count <= CategoryLimits.count else {
+            throw refused("it has more than \(CategoryLimits.count) categories.")
+        }
         var ids: Set<Int64> = []
         var keys: Set<String> = []
         for category in metadata.categories {
@@ -172,10 +179,37 @@ final class BackupFile: Sendable {
             } catch {
                 throw refused("it has a category without a usable name.")
             }
-            guard category.id > 0, ids.insert(category.id).inserted, keys.insert(CategoryName.key(name)).inserted else {
+            guard BackupFormat.ids.contains(category.id), ids.insert(category.id).inserted,
+                keys.insert(CategoryName.key(name)).inserted
+            else {
                 throw refused("its category '\(name.prefix(80))' is there twice, or has no valid id.")
             }
+            guard (category.iconResource?.utf8.count ?? 0) <= CategoryLimits.iconBytes else {
+                throw refused("the icon of its category '\(name.prefix(80))' is too long.")
+            }
         }
+    }
+
+    /// What the catalogue itself would refuse, or could not find again, is refused here, where nothing is written yet.
+    private static func checkSessions(_ metadata: BackupMetadata) throws {
+        var ids: Set<String> = []
+        for session in metadata.swipeSessions ?? [] {
+            guard isUUID(session.sessionID), ids.insert(session.sessionID).inserted else {
+                throw refused("the swipe session '\(session.sessionID.prefix(80))' is there twice, or has no valid id.")
+            }
+            guard session.actions.allSatisfy({ isUUID($0.photoIdentifier) && isDigest($0.contentDigest) }) else {
+                throw refused("a decision of the swipe session '\(session.sessionID)' names no photo.")
+            }
+        }
+    }
+
+    /// In the form in which the catalogue keeps and looks for them: lower case.
+    private static func isUUID(_ text: String) -> Bool {
+        text.utf8.count == 36 && UUID(uuidString: text) != nil && text == text.lowercased()
+    }
+
+    private static func isDigest(_ text: String) -> Bool {
+        SHA256Digest(hex: text) != nil && text == text.lowercased()
     }
 
     /// Reads every byte and compares it with the manifest.

@@ -12,6 +12,8 @@ enum BackupFormat {
     static let generator = "SmilePile"
     static let version = "1.0"
     static let maximumPhotos = 100_000
+    /// Ids beyond cannot be said in every JSON, and one at the end of Int64 would leave the catalogue none to give.
+    static let ids: ClosedRange<Int64> = 1...(1 << 53)
     /// Bytes of one JSON document: 100,000 photos need about 70 MB.
     static let maximumDocument = 256 << 20
 

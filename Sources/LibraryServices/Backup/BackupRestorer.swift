@@ -34,10 +34,11 @@ struct BackupRestorer: Sendable {
         do {
             plan = try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job)
         } catch {
-            try await pool.run { for item in staged.values { try folder.withdraw(item.fileName) } }
+            try await pool.run { for item in staged.values { folder.abandon(item) } }
             throw error
         }
-        try await cleanUp(plan, staged, mode: mode)
+        // The library is the new one already: whoever calls the job off now gets the truth, which is its receipt.
+        try await uncancelled { try await cleanUp(staged) }
         for line in plan.lines { job.record(line) }
         return receipt(backup, plan, mode: mode, dryRun: false)
     }
@@ -120,7 +121,7 @@ struct BackupRestorer: Sendable {
             }
         } catch {
             let leftovers = staged.values
-            try await pool.run { for item in leftovers { try folder.drop(item) } }
+            try await pool.run { for item in leftovers { folder.abandon(item) } }
             throw error
         }
         return staged
@@ -149,13 +150,39 @@ struct BackupRestorer: Sendable {
             }
             let thumbnail = try await makeThumbnail(of: path, named: names.thumbnail, for: photo, job: job)
             job.advance(items: 1)
-            let fileName = try await pool.run { try folder.freeName(like: photo) }
+            let fileName = try await freeName(like: photo)
             return LibraryFolder.Staged(
                 photo: names.photo, thumbnail: thumbnail ? names.thumbnail : nil, fileName: fileName)
         } catch {
-            try? await pool.run { try FileSystem.remove(path) }
+            try? await pool.run {
+                try FileSystem.remove(path)
+                try FileSystem.remove(folder.staging + "/" + names.thumbnail)
+            }
             throw error
         }
+    }
+
+    /// The photo's name in the backup where that is one of ours and free, else a new one. A backup names files; it
+    /// does not decide where they go.
+    ///
+    /// Free is what neither the disk nor the catalogue knows. A photo whose file was lost still has its row, perhaps
+    /// in the trash soon, and a discarded file may be about to be removed: a second photo of that name would lose
+    /// its files with the first.
+    private func freeName(like photo: BackupMetadata.Photo) async throws -> String {
+        guard let wanted = folder.ownName(of: photo) else {
+            return folder.newFileName(takenAt: photo.takenAt, fileExtension: folder.fileExtension(of: photo))
+        }
+        let (path, thumbnail) = ("photos/" + wanted, "thumbnails/" + LibraryFolder.thumbnailPrefix + wanted)
+        let isKnown = try await database.read { connection in
+            try PhotoTable.isStored(path: path, in: connection)
+                || DiscardedFileTable.contains(path, in: connection)
+                || DiscardedFileTable.contains(thumbnail, in: connection)
+        }
+        let isThere = try await pool.run {
+            try [path, thumbnail].contains { try FileSystem.status(folder.absolute($0)) != nil }
+        }
+        guard isKnown || isThere else { return wanted }
+        return folder.newFileName(takenAt: photo.takenAt, fileExtension: folder.fileExtension(of: photo))
     }
 
     /// - Returns: false for a photo that cannot be opened: its bytes are what was saved, so it is restored all the
@@ -195,9 +222,7 @@ struct BackupRestorer: Sendable {
     }
 
     /// The switch is made; nothing here can undo it, and what fails is done by the next start.
-    private func cleanUp(
-        _ plan: RestorePlan, _ staged: [String: LibraryFolder.Staged], mode: RestoreMode
-    ) async throws {
+    private func cleanUp(_ staged: [String: LibraryFolder.Staged]) async throws {
         let used = try await database.read { connection in
             try Set(
                 staged.values.map(\.fileName).filter { try PhotoTable.isStored(path: "photos/" + $0, in: connection) })
@@ -205,9 +230,9 @@ struct BackupRestorer: Sendable {
         try await pool.run {
             for item in staged.values {
                 if used.contains(item.fileName) {
-                    try folder.settle(item.fileName)
+                    try? folder.settle(item.fileName)
                 } else {
-                    try folder.withdraw(item.fileName)
+                    try? folder.withdraw(item.fileName)
                 }
             }
         }
@@ -235,25 +260,28 @@ extension RestorePlan {
 }
 
 extension LibraryFolder {
-    /// Removes staged files that have no final name yet.
-    fileprivate func drop(_ item: Staged) throws {
-        try FileSystem.remove(staging + "/" + item.photo)
-        if let thumbnail = item.thumbnail { try FileSystem.remove(staging + "/" + thumbnail) }
+    /// The photo's name in the backup where it is like those that we give: in lower case behind `IMG_`, so that no two
+    /// differ in case alone, which no backup could hold.
+    fileprivate func ownName(of photo: BackupMetadata.Photo) -> String? {
+        let wanted = photo.path.dropFirst(BackupFormat.photoPrefix.count)
+        let prefix = "IMG_"
+        guard wanted.hasPrefix(prefix), wanted.utf8.count <= 128, wanted.utf8.last != UInt8(ascii: ".") else {
+            return nil
+        }
+        let isOurs = wanted.dropFirst(prefix.count).utf8.allSatisfy { byte in
+            (48...57).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: "_")
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+        }
+        return isOurs ? String(wanted) : nil
     }
 
-    /// The photo's name in the backup where that is harmless and free, else a new one. A backup names files; it does
-    /// not decide where they go.
-    fileprivate func freeName(like photo: BackupMetadata.Photo) throws -> String {
-        let wanted = String(photo.path.dropFirst(BackupFormat.photoPrefix.count))
+    /// With the dot; by the photo's name where that says something harmless.
+    fileprivate func fileExtension(of photo: BackupMetadata.Photo) -> String {
+        guard let dot = photo.path.lastIndex(of: ".") else { return ".jpg" }
+        let letters = photo.path[photo.path.index(after: dot)...].lowercased()
         let isHarmless =
-            !wanted.isEmpty && wanted.utf8.count <= 128 && !wanted.hasPrefix(".")
-            && !wanted.hasPrefix(Self.thumbnailPrefix)
-            && wanted.utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                    || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-            }
-        if isHarmless, try FileSystem.status(photos + "/" + wanted) == nil { return wanted }
-        let dot = isHarmless ? wanted.lastIndex(of: ".") : nil
-        return newFileName(takenAt: photo.takenAt, fileExtension: dot.map { String(wanted[$0...]) } ?? ".jpg")
+            (1...5).contains(letters.utf8.count)
+            && letters.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
+        return isHarmless ? "." + letters : ".jpg"
     }
 }

@@ -79,6 +79,7 @@ struct RestoreApplication {
                 createdAt: category.createdAt ?? .now(), id: category.id, position: position, in: connection
             ).id
         }
+        try TrashTable.followCategories(in: connection)
         return ids
     }
 

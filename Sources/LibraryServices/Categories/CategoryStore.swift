@@ -62,11 +62,12 @@ public actor CategoryStore: MeshService {
     func add(_ request: AddCategory) async throws -> Category {
         let name = try CategoryName.validated(request.displayName)
         let color = try request.colorHex.map(CategoryColor.validated)
+        let icon = try request.iconResource.map(CategoryLimits.validated(icon:))
         return try await database.write { connection in
             let used = try CategoryTable.all(in: connection).map(\.colorHex)
             return try CategoryTable.add(
                 displayName: name, colorHex: color ?? CategoryColor.next(used: used),
-                iconResource: request.iconResource.flatMap { $0.isEmpty ? nil : $0 }, isDefault: false,
+                iconResource: icon.flatMap { $0.isEmpty ? nil : $0 }, isDefault: false,
                 createdAt: .now(), in: connection)
         }
     }
@@ -74,10 +75,11 @@ public actor CategoryStore: MeshService {
     func edit(_ request: EditCategory) async throws -> Category {
         let name = try request.displayName.map(CategoryName.validated)
         let color = try request.colorHex.map(CategoryColor.validated)
+        let newIcon = try request.iconResource.map(CategoryLimits.validated(icon:))
         return try await database.write { connection in
             let old = try CategoryTable.require(id: request.id, in: connection)
             if let name { try CategoryTable.refuseClash(name, except: old.id, in: connection) }
-            let icon = request.iconResource.map { $0.isEmpty ? nil : $0 } ?? old.iconResource
+            let icon = newIcon.map { $0.isEmpty ? nil : $0 } ?? old.iconResource
             try CategoryTable.update(
                 id: old.id, displayName: name ?? old.displayName, colorHex: color ?? old.colorHex, iconResource: icon,
                 in: connection)

@@ -32,12 +32,22 @@ enum CategoryTable {
 
     /// - Throws: `not_found`.
     static func require(id: Int64, in connection: Connection) throws -> Category {
-        guard let category = try find(id: id, in: connection) else {
-            throw MeshError(
-                .notFound, "There is no category with the id \(id). 'smilepile categories' lists them.",
-                details: ["categoryId": .integer(id)])
-        }
+        guard let category = try find(id: id, in: connection) else { throw missing(id) }
         return category
+    }
+
+    /// As ``require(id:in:)`` without counting the category's photos, for requests that would do so for each photo.
+    static func requireExists(id: Int64, in connection: Connection) throws {
+        let exists = try connection.first("SELECT EXISTS (SELECT 1 FROM categories WHERE id = ?)", id) {
+            try $0[0] as Bool
+        }
+        guard exists == true else { throw missing(id) }
+    }
+
+    private static func missing(_ id: Int64) -> MeshError {
+        MeshError(
+            .notFound, "There is no category with the id \(id). 'smilepile categories' lists them.",
+            details: ["categoryId": .integer(id)])
     }
 
     static func count(in connection: Connection) throws -> Int {
@@ -46,13 +56,19 @@ enum CategoryTable {
 
     /// Enters a category at the end, whose name and colour were validated before.
     /// - Parameter id: for data from elsewhere that keeps its ids; else the catalogue gives one.
-    /// - Throws: `already_exists` for a name that another one has, case ignored.
+    /// - Throws: `already_exists` for a name that another one has, case ignored; `resource_exhausted` where there are
+    ///   ``CategoryLimits/count`` already.
     @discardableResult
     static func add(
         displayName: String, colorHex: String, iconResource: String?, isDefault: Bool, createdAt: Timestamp,
         id: Int64? = nil, position: Int? = nil, in connection: Connection
     ) throws -> Category {
         try refuseClash(displayName, except: nil, in: connection)
+        guard try count(in: connection) < CategoryLimits.count else {
+            throw MeshError(
+                .resourceExhausted,
+                "A library has \(CategoryLimits.count) categories at most. Delete one that is not needed first.")
+        }
         try connection.execute(
             """
             INSERT INTO categories (id, display_name, name_key, position, icon_resource, color_hex, is_default, created_at)

@@ -10,10 +10,16 @@ struct DiscardedFiles: Sendable {
     let database: Database
     let pool: BlockingPool
 
+    /// Each path is given here once, by whoever discarded it: two that removed the same one could meet a new file of
+    /// that name between them.
     func remove(_ paths: [String]) async {
+        _ = try? await uncancelled { await removeNow(paths) }
+    }
+
+    private func removeNow(_ paths: [String]) async {
         let folder = folder
         let stillUsed = try? await database.read { connection in
-            try paths.filter { try PhotoTable.isStored(path: $0, in: connection) }
+            try paths.filter { try PhotoTable.isInUse(path: $0, in: connection) }
         }
         guard let stillUsed else { return }
         let gone = try? await pool.run {

@@ -111,11 +111,24 @@ struct LibraryFolder: Sendable {
         }
     }
 
-    /// What a kill left in `staging/`: every name there, without the thumbnails' prefix.
+    /// Staged files that are not wanted: linked ones go, and those in `staging/`, whatever their name is by now. What
+    /// cannot be removed is left to the next start.
+    func abandon(_ item: Staged) {
+        try? withdraw(item.fileName)
+        for name in [item.photo, item.thumbnail].compactMap({ $0 }) { try? FileSystem.remove(staging + "/" + name) }
+    }
+
+    /// What a kill left in `staging/`: every file's name there, without the thumbnails' prefix. Folders are none of
+    /// ours; file servers put theirs everywhere.
     func leftovers() throws -> [String] {
-        let names = try FileSystem.names(in: staging).compactMap { $0 }
+        let names = try FileSystem.names(in: staging).compactMap { $0 }.filter { name in
+            try FileSystem.status(staging + "/" + name).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
+        }
         return Set(
-            names.map { $0.hasPrefix(Self.thumbnailPrefix) ? String($0.dropFirst(Self.thumbnailPrefix.count)) : $0 }
+            names.map {
+                $0.hasPrefix(Self.thumbnailPrefix) && $0 != Self.thumbnailPrefix
+                    ? String($0.dropFirst(Self.thumbnailPrefix.count)) : $0
+            }
         ).sorted()
     }
 }

@@ -88,7 +88,8 @@ struct OneImport: Sendable {
             }
             throw error
         }
-        try await finishing { try folder.settle(fileName) }
+        // The photo is imported: a staging name that stays is the next start's business, not the person's.
+        try? await finishing { try folder.settle(fileName) }
         return line(file, .imported, photo.path)
     }
 

@@ -73,7 +73,7 @@ public actor PhotoImporter: MeshService {
         for line in found.refused { tally.count(line, in: job) }
         job.begin(
             phase: request.dryRun == true ? "checking" : "importing", items: Int64(found.files.count),
-            bytes: found.files.reduce(0) { $0 + $1.size })
+            bytes: found.bytes)
 
         let one = OneImport(
             mesh: mesh, folder: folder, files: files, category: category, keepOriginal: request.originals == true,

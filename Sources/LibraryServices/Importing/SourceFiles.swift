@@ -15,6 +15,14 @@ struct SourceFiles {
     /// Known already to go nowhere: links, devices, folders that cannot be read.
     private(set) var refused: [ReceiptLine] = []
 
+    /// Of the files together; sparse ones may claim more than a number holds.
+    var bytes: Int64 {
+        files.reduce(0) { sum, file in
+            let (total, overflow) = sum.addingReportingOverflow(file.size)
+            return overflow ? .max : total
+        }
+    }
+
     private let library: String
     private var seen: Set<String> = []
 
@@ -22,7 +30,10 @@ struct SourceFiles {
     ///   - paths: absolute; a link among them is followed, links found below are not.
     ///   - library: the library's own folder, which is passed over.
     init(paths: [String], library: String, isCancelled: () -> Bool) throws {
-        self.library = library
+        // Found paths are real ones, so the library's has to be one too, or it is not recognised behind a link.
+        let real = realpath(library, nil)
+        defer { free(real) }
+        self.library = real.flatMap { String(validatingCString: $0) } ?? library
         for path in paths {
             guard let real = realpath(path, nil) else {
                 throw FileSystem.Failure(action: "look at", path: path, code: errno)

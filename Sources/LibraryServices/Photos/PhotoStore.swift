@@ -89,7 +89,7 @@ public actor PhotoStore: MeshService {
                     .alreadyExists, "The library has this picture already, as photo \(there.id).",
                     details: ["photoId": .integer(there.id), "path": .string(there.path)])
             }
-            _ = try CategoryTable.require(id: request.photo.categoryId, in: connection)
+            try CategoryTable.requireExists(id: request.photo.categoryId, in: connection)
             let id = try PhotoTable.insert(
                 request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize, in: connection)
             return try PhotoTable.require(id: id, in: connection)
@@ -104,7 +104,7 @@ public actor PhotoStore: MeshService {
 
     func move(_ request: MovePhotos) async throws -> PhotosChanged {
         try await changeEach(request.ids) { id, connection in
-            _ = try CategoryTable.require(id: request.categoryId, in: connection)
+            try CategoryTable.requireExists(id: request.categoryId, in: connection)
             return try PhotoTable.move(id: id, to: request.categoryId, in: connection)
         }
     }
@@ -188,28 +188,30 @@ public actor PhotoStore: MeshService {
             throw MeshError(.invalidArgument, "Say either which photos, or 'all'.")
         }
         if let ids = request.ids {
-            return PhotosChanged(count: try await purge(ids: Self.validated(ids)))
+            let ids = try Self.validated(ids)
+            return PhotosChanged(count: try await purge { _ in ids })
         }
         let before = request.all == true ? Int64.max : Timestamp.now().milliseconds - TrashTerm.milliseconds
         var count = 0
         while true {
             try Task.checkCancellation()
-            let ids = try await database.read {
+            let purged = try await purge {
                 try TrashTable.ids(deletedBefore: Timestamp(milliseconds: before), limit: 500, in: $0)
             }
-            guard !ids.isEmpty else { return PhotosChanged(count: count) }
-            count += try await purge(ids: ids)
+            guard purged > 0 else { return PhotosChanged(count: count) }
+            count += purged
         }
     }
 
     /// Rows first, then the files: what a kill leaves between is in the list of discarded files.
-    private func purge(ids: [Int64]) async throws -> Int {
-        let paths = try await database.write { connection in
-            for id in ids { try TrashTable.purge(id: id, in: connection) }
-            return try DiscardedFileTable.all(in: connection)
+    /// - Parameter choose: which, in the transaction that takes them out, so that purges that meet do not clash.
+    private func purge(_ choose: @escaping @Sendable (Connection) throws -> [Int64]) async throws -> Int {
+        let (count, paths) = try await database.write { connection in
+            let ids = try choose(connection)
+            return (ids.count, try ids.flatMap { try TrashTable.purge(id: $0, in: connection) })
         }
         await discards.remove(paths)
-        return ids.count
+        return count
     }
 
     private func purgeExpired() async {

@@ -49,6 +49,13 @@ enum PhotoTable {
         ) { try $0[0] as Bool } ?? false
     }
 
+    /// Whether a photo, in the library or in the trash, has this file: as its picture or as its thumbnail.
+    static func isInUse(path: String, in connection: Connection) throws -> Bool {
+        let prefix = "thumbnails/" + LibraryFolder.thumbnailPrefix
+        let photo = path.hasPrefix(prefix) ? "photos/" + path.dropFirst(prefix.count) : path
+        return try isStored(path: photo, in: connection)
+    }
+
     /// - Throws: `not_found`, naming the id.
     static func require(id: Int64, in connection: Connection) throws -> Photo {
         guard let photo = try find(id: id, in: connection) else {

@@ -116,10 +116,23 @@ enum TrashTable {
     }
 
     /// Removes a photo from the trash for good and notes its files as discarded.
-    static func purge(id: Int64, in connection: Connection) throws {
+    /// - Returns: those files.
+    static func purge(id: Int64, in connection: Connection) throws -> [String] {
         let photo = try entry(id, in: connection).photo
         try connection.execute("DELETE FROM trash WHERE id = ?", id)
-        try DiscardedFileTable.add([photo.path, photo.thumbnailPath], in: connection)
+        let paths = [photo.path, photo.thumbnailPath]
+        try DiscardedFileTable.add(paths, in: connection)
+        return paths
+    }
+
+    /// After the categories were exchanged, and their numbers with them: photos belong to the one that has the name
+    /// of theirs, or to none, and then it is made again.
+    static func followCategories(in connection: Connection) throws {
+        try connection.execute(
+            """
+            UPDATE trash SET category_id =
+                coalesce((SELECT id FROM categories c WHERE c.display_name = trash.category_name), 0)
+            """)
     }
 }
 
@@ -129,6 +142,12 @@ enum DiscardedFileTable {
         for path in paths {
             try connection.execute("INSERT OR IGNORE INTO discarded_files (path) VALUES (?)", path)
         }
+    }
+
+    static func contains(_ path: String, in connection: Connection) throws -> Bool {
+        try connection.first("SELECT EXISTS (SELECT 1 FROM discarded_files WHERE path = ?)", path) {
+            try $0[0] as Bool
+        } ?? false
     }
 
     static func all(in connection: Connection) throws -> [String] {

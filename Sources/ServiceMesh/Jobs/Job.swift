@@ -132,8 +132,9 @@ public final class Job: Sendable {
     /// Adds to what the phase has done.
     public func advance(items: Int64 = 0, bytes: Int64 = 0) {
         change(always: false) { state in
-            state.snapshot.progress.itemsDone += items
-            state.snapshot.progress.bytesDone += bytes
+            // What is counted comes from files that may claim any size.
+            state.snapshot.progress.itemsDone.add(clamping: items)
+            state.snapshot.progress.bytesDone.add(clamping: bytes)
         }
     }
 
@@ -187,10 +188,17 @@ public final class Job: Sendable {
     }
 }
 
+extension Int64 {
+    fileprivate mutating func add(clamping other: Int64) {
+        let (sum, overflow) = addingReportingOverflow(other)
+        self = overflow ? (other > 0 ? .max : .min) : sum
+    }
+}
+
 extension JobProgress {
     fileprivate mutating func estimate(after seconds: Double) {
         let (done, total) = bytesTotal.map { (bytesDone, Optional($0)) } ?? (itemsDone, itemsTotal)
         rate = seconds > 0 ? Double(done) / seconds : 0
-        secondsLeft = total.flatMap { rate > 0 ? Double(max(0, $0 - done)) / rate : nil }
+        secondsLeft = total.flatMap { rate > 0 ? max(0, Double($0) - Double(done)) / rate : nil }
     }
 }

@@ -41,18 +41,20 @@ public struct Deadline: Sendable, Comparable, Hashable {
             group.addTask {
                 let now = MonotonicClock.now()
                 // The timer of a deadline is what it says: the one place in the mesh that waits for time to pass.
-                try await Task.sleep(nanoseconds: deadline.nanoseconds > now ? deadline.nanoseconds - now : 0)
+                // Where the caller is cancelled it ends without an error of its own: what counts is how the
+                // operation ends, which may have done its work all the same.
+                try? await Task.sleep(nanoseconds: deadline.nanoseconds > now ? deadline.nanoseconds - now : 0)
                 return nil
             }
             defer { group.cancelAll() }
-            while let ended = try await group.next() {
-                if let value = ended { return value }
-                group.cancelAll()
-                do {
-                    if let value = try await group.next() ?? nil { return value }
-                } catch is CancellationError {
-                    throw exceeded
+            do {
+                while let ended = try await group.next() {
+                    if let value = ended { return value }
+                    group.cancelAll()
                 }
+            } catch  where MeshError(describing: error).status == .cancelled && !Task.isCancelled {
+                // Whatever form the operation gives to having been cancelled: it was by the timer.
+                throw MonotonicClock.now() >= deadline.nanoseconds ? exceeded : error
             }
             throw exceeded
         }

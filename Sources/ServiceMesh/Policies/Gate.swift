@@ -35,21 +35,37 @@ final class Gate: Sendable {
     func open(_ parent: CallContext?, on mesh: Mesh, _ own: Deadline?) throws -> Passage? {
         guard (parent?.role ?? .parent) >= access else { throw refusal(parent?.role ?? .parent) }
         let deadline = Deadline.earlier(parent?.deadline, own)
-        if let deadline, MonotonicClock.now() >= deadline.nanoseconds { throw Deadline.exceeded }
+        if let deadline, MonotonicClock.now() >= deadline.nanoseconds {
+            metrics.refuse()
+            throw Deadline.exceeded
+        }
         if let parent, parent.isInside(service) { throw cycle(parent) }
-        guard try admission.enterNow(isNested: parent?.method != nil) else { return nil }
+        do {
+            guard try admission.enterNow(isNested: parent?.method != nil) else { return nil }
+        } catch {
+            metrics.refuse()
+            throw error
+        }
         return pass(parent, mesh, deadline)
     }
 
     /// Waits for a place, after ``open(_:on:_:)`` found none.
     @usableFromInline
     func queue(_ parent: CallContext?, on mesh: Mesh, _ own: Deadline?) async throws -> Passage {
+        let deadline = Deadline.earlier(parent?.deadline, own)
+        let isNested = parent?.method != nil
         do {
-            try await admission.enter(isNested: parent?.method != nil)
+            // The wait has to end with the deadline too: nobody may stand in a queue for an answer past its use.
+            if let deadline, !isWatched(deadline, by: parent) {
+                try await Deadline.enforce(deadline) { [admission] in try await admission.enter(isNested: isNested) }
+            } else {
+                try await admission.enter(isNested: isNested)
+            }
         } catch {
+            metrics.refuse()
             throw MeshError(describing: error)
         }
-        let passage = pass(parent, mesh, Deadline.earlier(parent?.deadline, own))
+        let passage = pass(parent, mesh, deadline)
         // Checked again: the call has waited.
         if let deadline = passage.context.deadline, MonotonicClock.now() >= deadline.nanoseconds {
             throw close(passage, failing: Deadline.exceeded)
@@ -62,9 +78,13 @@ final class Gate: Sendable {
         let context = CallContext(
             mesh: mesh, role: .service, originalRole: parent?.originalRole ?? .parent, deadline: deadline,
             trace: parent?.trace ?? TraceNumber.next(), method: method, service: service, parent: parent)
-        // A deadline that a caller up the chain enforces already needs no second timer.
-        let isWatched = parent?.method != nil && parent?.deadline == deadline
-        return Passage(context: context, timer: isWatched ? nil : deadline, began: MonotonicClock.now())
+        return Passage(
+            context: context, timer: isWatched(deadline, by: parent) ? nil : deadline, began: MonotonicClock.now())
+    }
+
+    /// A deadline that a caller up the chain enforces already needs no second timer.
+    private func isWatched(_ deadline: Deadline?, by parent: CallContext?) -> Bool {
+        parent?.method != nil && parent?.deadline == deadline
     }
 
     /// The call ended well: it is counted, and its place given back.
@@ -94,6 +114,7 @@ final class Gate: Sendable {
     }
 
     private func cycle(_ caller: CallContext) -> MeshError {
-        MeshError(.internal, "A call cycle: \((caller.chain + [method]).joined(separator: " → ")).")
+        metrics.refuse()
+        return MeshError(.internal, "A call cycle: \((caller.chain + [method]).joined(separator: " → ")).")
     }
 }
