@@ -93,6 +93,9 @@ let package = Package(
         // Tests mirror Sources
         .target(
             name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "EndToEndSupport", dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"],
+            path: "Tests/EndToEndSupport", swiftSettings: strict),
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
@@ -104,7 +107,17 @@ let package = Package(
             "LibraryServicesTests", ["LibraryServices", "LibraryModel", "ServiceMesh", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
-        tests("EndToEndTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
-        tests("StressTests", ["ControlSocket", "LibraryModel", "LibraryServices", "SampleAlbum", "TestSupport"]),
+        tests(
+            "EndToEndTests",
+            [
+                "ControlSocket", "LibraryModel", "LibraryServices", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
+                "TestSupport", "smilepile", "smilepiled", "smilepile-image-worker",
+            ]),
+        tests(
+            "StressTests",
+            [
+                "ControlSocket", "LibraryModel", "ServiceMesh", "SampleAlbum", "EndToEndSupport", "TestSupport",
+                "smilepile", "smilepiled", "smilepile-image-worker",
+            ]),
     ]
 )

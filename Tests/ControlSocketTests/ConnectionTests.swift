@@ -128,10 +128,10 @@ struct ConnectionTests {
     func blockedThread() async throws {
         try await withHarness { harness in
             let other = try harness.connect()
-            for _ in 1...3 {
+            for round in 1...3 {
                 let raw = try harness.connect()
                 await raw.send(request("test.block"))
-                await harness.service.blocked.arrived()
+                await harness.service.blocked.arrived(round)
                 #expect(try await other.ask(request("job.list")).code == nil)
                 #expect(try await other.ask(request("rpc.ping")).code == nil)
                 harness.service.thread.signal()

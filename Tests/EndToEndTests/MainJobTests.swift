@@ -1,4 +1,5 @@
 import ControlSocket
+import EndToEndSupport
 import Foundation
 import LibraryModel
 import SampleAlbum

@@ -11,11 +11,13 @@ struct Harness: Sendable {
     let mesh: Mesh
     let server: ControlServer
 
-    init(_ configuration: ControlServer.Configuration = .init()) async throws {
+    init(
+        _ configuration: ControlServer.Configuration = .init(), services: [any MeshService]? = nil
+    ) async throws {
         folder = try TemporaryFolder("socket")
         path = folder.file("c.sock")
         service = TestService()
-        mesh = try Mesh(services: [service])
+        mesh = try Mesh(services: services ?? [service])
         try await mesh.start()
         server = try ControlServer(
             mesh: mesh, listener: try ListeningSocket(at: path), configuration: configuration)

@@ -17,6 +17,23 @@ final class RawClient: Sendable {
         // Unchecked because only closures on the serial reading queue touch it.
         var bytes: [UInt8] = []
         var hasEnded = false
+        /// Bytes that are known to have no LF among them.
+        private var searched = 0
+
+        func takeLine() -> String? {
+            let end = bytes[searched...].withUnsafeBytes { rest -> Int? in
+                guard let base = rest.baseAddress, let found = memchr(base, 0x0A, rest.count) else { return nil }
+                return searched + (UnsafeRawPointer(found) - base)
+            }
+            guard let end else {
+                searched = bytes.count
+                return nil
+            }
+            let line = String(decoding: bytes[..<end], as: UTF8.self)
+            bytes.removeFirst(end + 1)
+            searched = 0
+            return line
+        }
     }
 
     init(path: String) throws {
@@ -61,11 +78,7 @@ final class RawClient: Sendable {
     func line() async -> String? {
         await on(reading) { [self] in
             while true {
-                if let end = input.bytes.firstIndex(of: 0x0A) {
-                    let line = String(decoding: input.bytes[..<end], as: UTF8.self)
-                    input.bytes.removeFirst(end + 1)
-                    return line
-                }
+                if let line = input.takeLine() { return line }
                 guard !input.hasEnded else { return nil }
                 var chunk = [UInt8](repeating: 0, count: 64 << 10)
                 let count = recv(socket, &chunk, chunk.count, 0)

@@ -5,28 +5,28 @@ import ServiceMesh
 import TestSupport
 
 /// What one run of a program said and how it ended.
-struct Outcome: Sendable {
-    let status: Int32
-    let output: String
-    let errors: String
+public struct Outcome: Sendable {
+    public let status: Int32
+    public let output: String
+    public let errors: String
 }
 
 /// The real programs in a home of their own: an empty HOME, a runtime folder, a library. The daemon is stopped when
 /// the value goes out of scope, whatever the test did.
-final class Installation: Sendable {
-    let folder: TemporaryFolder
-    let environment: [String: String]
-    let library: String
+public final class Installation: Sendable {
+    public let folder: TemporaryFolder
+    public let environment: [String: String]
+    public let library: String
 
     /// Where the programs of this build are: beside the test program.
-    static let programs: String = {
+    public static let programs: String = {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: own).deletingLastPathComponent().path
     }()
 
-    var socket: String { folder.file("run/smilepile/control.sock") }
+    public var socket: String { folder.file("run/smilepile/control.sock") }
 
-    init(_ purpose: String = "e2e") throws {
+    public init(_ purpose: String = "e2e") throws {
         folder = try TemporaryFolder(purpose)
         library = folder.file("library")
         for name in ["home", "run"] {
@@ -44,7 +44,7 @@ final class Installation: Sendable {
     }
 
     /// From the library's lock file; nil where nobody holds the lock. (A signal of 0 would also reach a zombie.)
-    var daemonPID: Int32? {
+    public var daemonPID: Int32? {
         let descriptor = open(library + "/library.lock", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -57,31 +57,31 @@ final class Installation: Sendable {
 
     /// Runs `smilepile` to its end.
     @discardableResult
-    func smilepile(_ arguments: String...) async throws -> Outcome { try await run("smilepile", arguments) }
+    public func smilepile(_ arguments: String...) async throws -> Outcome { try await run("smilepile", arguments) }
 
-    func run(_ program: String, _ arguments: [String]) async throws -> Outcome {
+    public func run(_ program: String, _ arguments: [String]) async throws -> Outcome {
         try await start(program, arguments).outcome()
     }
 
-    func start(_ program: String, _ arguments: [String]) throws -> RunningProgram {
+    public func start(_ program: String, _ arguments: [String]) throws -> RunningProgram {
         let path = program.hasPrefix("/") ? program : Self.programs + "/" + program
         return try RunningProgram(path, arguments, environment: environment, logs: folder)
     }
 
-    func up() async throws {
+    public func up() async throws {
         let started = try await smilepile("up", "--library", library)
         guard started.status == 0 else { throw MeshError(.unavailable, started.errors) }
     }
 
     /// Ends the daemon as a power cut would, and returns when it is gone.
-    func killDaemon() async throws {
+    public func killDaemon() async throws {
         guard let pid = daemonPID else { throw MeshError(.unavailable, "the daemon does not run") }
         kill(pid, SIGKILL)
         await daemonIsGone()
     }
 
     /// Returns when no process serves the library any more: the kernel gives its lock free when it ends.
-    func daemonIsGone() async {
+    public func daemonIsGone() async {
         let lock = library + "/library.lock"
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -95,15 +95,15 @@ final class Installation: Sendable {
         }
     }
 
-    func client() throws -> ControlClient { try ControlClient(path: socket) }
+    public func client() throws -> ControlClient { try ControlClient(path: socket) }
 
     // MARK: The library's files
 
-    func files(_ name: String) throws -> [String] {
+    public func files(_ name: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: library + "/" + name).sorted()
     }
 
-    func allPhotos(_ client: ControlClient) async throws -> [Photo] {
+    public func allPhotos(_ client: ControlClient) async throws -> [Photo] {
         var photos: [Photo] = []
         var next: String?
         repeat {
@@ -115,7 +115,7 @@ final class Installation: Sendable {
     }
 
     /// Rows, photo files and thumbnails agree one to one, and nothing is left in staging.
-    func isConsistent(_ client: ControlClient) async throws -> Bool {
+    public func isConsistent(_ client: ControlClient) async throws -> Bool {
         let photos = try await allPhotos(client)
         return try files("photos") == photos.map(\.fileName).sorted()
             && files("thumbnails") == photos.map { "thumb_" + $0.fileName }.sorted()
@@ -124,8 +124,8 @@ final class Installation: Sendable {
 }
 
 /// A program at work. Its output goes to files, so that it never waits for a reader.
-final class RunningProgram: Sendable {
-    let pid: Int32
+public final class RunningProgram: Sendable {
+    public let pid: Int32
     private let output: String
     private let errors: String
     private let ended: Task<Int32, Never>
@@ -154,7 +154,7 @@ final class RunningProgram: Sendable {
         }
     }
 
-    func outcome() async throws -> Outcome {
+    public func outcome() async throws -> Outcome {
         let status = await ended.value
         return Outcome(
             status: status, output: try String(contentsOfFile: output, encoding: .utf8),

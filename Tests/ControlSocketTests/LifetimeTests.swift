@@ -1,0 +1,92 @@
+import ControlSocket
+import Foundation
+import ServiceMesh
+import TestSupport
+import Testing
+
+@Suite("Stopping", .timeLimit(.minutes(2)))
+struct LifetimeTests {
+    @Test("what runs is answered, what comes later is not read, and the socket is gone")
+    func drain() async throws {
+        let harness = try await Harness()
+        let raw = try harness.connect()
+        await raw.send(request("test.hold", id: "1"))
+        await harness.service.gate.arrived()
+        await harness.server.stopReading()
+        #expect(!FileManager.default.fileExists(atPath: harness.path))
+        #expect(throws: ControlError.notRunning(path: harness.path)) { try harness.client() }
+        await raw.send(request("test.hold", id: "2"))
+        harness.service.gate.open()
+        await harness.mesh.stop()
+        await harness.server.close()
+        let replies = try await raw.rest().map(Reply.init)
+        #expect(replies.map(\.id) == [1])
+        #expect(replies.first?.code == nil)
+        #expect(harness.service.gate.arrivals == 1)
+    }
+
+    @Test("observations end with 'unavailable', not as if the client had cancelled them")
+    func observations() async throws {
+        let harness = try await Harness()
+        let raw = try harness.connect()
+        _ = try await raw.ask(request("test.observe"))
+        await harness.stop()
+        let reply = try await raw.reply()
+        #expect(reply.id == 1)
+        #expect(reply.status == "unavailable")
+        #expect(await raw.line() == nil)
+    }
+
+    @Test("jobs get their receipts, and whoever watches one sees it before the one reply")
+    func jobs() async throws {
+        let harness = try await Harness()
+        let raw = try harness.connect()
+        let job = try #require(try await raw.ask(request("test.work")).result?["job"]?.stringValue)
+        await harness.service.workGate.arrived()
+        let watched = try await raw.ask(request("job.watch", id: "2", params: #"{"job":"\#(job)"}"#))
+        #expect(watched.json["params"]?["value"]?["state"] == "running")
+        await harness.server.stopReading()
+        await harness.mesh.stop()
+        await harness.server.close()
+        let lines = try await raw.rest().map(Reply.init)
+        #expect(lines.count == 2)
+        let last = lines.first?.json["params"]?["value"]
+        #expect(last?["state"] == "cancelled")
+        #expect(last?["receipt"]?["ending"] == "cancelled")
+        #expect(lines.last?.id == 2)
+    }
+
+    @Test("a reader that does not read does not hold up the end for longer than its time")
+    func stalledReader() async throws {
+        let harness = try await Harness(limits: ControlLimits(stallMilliseconds: 50))
+        let raw = try harness.connect()
+        await raw.send(request("test.big", params: #"{"bytes":4000000}"#))
+        await raw.send(request("test.hold", id: "2"))
+        await harness.service.gate.arrived()
+        await harness.stop()
+        await raw.hungUp()
+    }
+
+    @Test("closing twice, from two tasks, and without a connection is fine")
+    func twice() async throws {
+        let harness = try await Harness()
+        async let one: Void = harness.server.close()
+        async let other: Void = harness.server.close()
+        _ = await (one, other)
+        await harness.stop()
+    }
+
+    @Test("a server that is let go ends its connections")
+    func dropped() async throws {
+        let folder = try TemporaryFolder("socket")
+        let mesh = try Mesh(services: [TestService()])
+        try await mesh.start()
+        var server: ControlServer? = try ControlServer(
+            mesh: mesh, listener: try ListeningSocket(at: folder.file("c.sock")))
+        let raw = try RawClient(path: try #require(server?.path))
+        #expect(try await raw.ask(request("rpc.ping")).code == nil)
+        server = nil
+        #expect(await raw.line() == nil)
+        #expect(!FileManager.default.fileExists(atPath: folder.file("c.sock")))
+    }
+}

@@ -1,0 +1,36 @@
+/// SplitMix64: the same run for the same seed.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+    /// `bytes` with up to four of: a byte changed, removed, doubled, a piece repeated, a byte that JSON cares about
+    /// put in.
+    mutating func mutate(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        let telling = Array("{}[]\",:\\u0e-+.ntf \r\u{1}".utf8) + [0x80, 0xC3, 0xED, 0xFF]
+        for _ in 0..<below(5) where !bytes.isEmpty {
+            let at = below(bytes.count)
+            switch below(5) {
+            case 0: bytes[at] = UInt8(truncatingIfNeeded: next())
+            case 1: bytes.remove(at: at)
+            case 2: bytes.insert(bytes[at], at: at)
+            case 3:
+                let end = min(bytes.count, at + 1 + below(20))
+                bytes.insert(contentsOf: bytes[at..<end], at: below(bytes.count))
+            default: bytes.insert(telling[below(telling.count)], at: at)
+            }
+        }
+        return bytes
+    }
+}
