@@ -13,6 +13,7 @@ struct MeshMeasurement: Measurement {
         Arguments.Option("callers", "N", "how many ask at once (1, and then 64)"),
         Arguments.Option("runs", "N", "runs of each contender, medians are shown (5)"),
     ]
+    static let quick = ["--asks", "20000", "--runs", "3"]
 
     let asks: Int
     let runs: Int
@@ -61,7 +62,8 @@ struct MeshMeasurement: Measurement {
                     "\(what) vs \(name)", ours: Self.nanoseconds(ours / 1e9), tool ?? .erlang,
                     must: must.map(Format.ratio))
             }
-            return .times("\(what) vs \(name)", ours: ours / 1e9, peer: peer / 1e9, atLeast: must,
+            return .times(
+                "\(what) vs \(name)", ours: ours / 1e9, peer: peer / 1e9, atLeast: must,
                 show: Self.nanoseconds)
         }
         return [
