@@ -1,7 +1,10 @@
 /// Finds the subcommand, gives it its arguments and a folder, and prints its report.
 enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {
-        [MeshMeasurement.self, ImportMeasurement.self, BackupMeasurement.self, DurableMeasurement.self]
+        [
+            MeshMeasurement.self, ImportMeasurement.self, BackupMeasurement.self, DurableMeasurement.self,
+            SocketMeasurement.self,
+        ]
     }
 
     private static let common = [
@@ -20,22 +23,32 @@ enum BenchmarkProgram {
             }
             return try AlbumCommand(arguments).run()
         }
-        guard let type = measurements.first(where: { $0.name == name }) else {
+        let found = measurements.first { $0.name == name }
+        guard found != nil || name == AllCommand.name else {
             throw Arguments.Mistake(description: "There is no command '\(name)'.\n\n\(overview)")
         }
-        let parsed = try Arguments(rest, options: type.options + common)
-        guard !parsed.isSet("help") else { return print(help(name, type.summary, type.options + common)) }
+        let options = (found?.options ?? AllCommand.options) + common
+        let parsed = try Arguments(rest, options: options)
+        guard !parsed.isSet("help") else { return print(help(name, found?.summary ?? AllCommand.summary, options)) }
         if let word = parsed.words.first {
             throw Arguments.Mistake(description: "\(name) takes no '\(word)'. See smilepile-bench \(name) --help.")
         }
-        let measurement = try type.init(parsed)
+        let measurement = try found?.init(parsed)
         let work = try WorkFolder(in: parsed.text("work"))
         defer { work.remove() }
-        try Report(figures: try await measurement.figures(in: work)).print(asJSON: parsed.isSet("json"))
+        let figures =
+            if let measurement {
+                try await measurement.figures(in: work)
+            } else {
+                await AllCommand.figures(parsed, in: work)
+            }
+        try Report(figures: figures).print(asJSON: parsed.isSet("json"))
     }
 
     private static var overview: String {
-        let commands = [(AlbumCommand.name, AlbumCommand.summary)] + measurements.map { ($0.name, $0.summary) }
+        let commands =
+            [(AlbumCommand.name, AlbumCommand.summary)] + measurements.map { ($0.name, $0.summary) }
+            + [(AllCommand.name, AllCommand.summary)]
         let lines = commands.map { "  " + $0.0.padded(to: 10) + $0.1 }
         return """
             Measures SmilePile beside the programs that others would use.

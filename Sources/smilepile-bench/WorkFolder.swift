@@ -22,6 +22,7 @@ final class WorkFolder: Sendable {
                 signal(number) { _ in }
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                 source.setEventHandler {
+                    StartedProcesses.endAll()
                     try? FileManager.default.removeItem(atPath: path)
                     _exit(128 + number)
                 }
@@ -33,6 +34,15 @@ final class WorkFolder: Sendable {
     /// A path in the folder that nothing has yet.
     func newPath(_ name: String) -> String {
         "\(path)/\(name)-\(counter.add(1, ordering: .relaxed).newValue)"
+    }
+
+    /// A file in the folder for what programs say.
+    func newLog() throws -> FileHandle {
+        let log = newPath("log")
+        guard FileManager.default.createFile(atPath: log, contents: nil) else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        return try FileHandle(forUpdating: URL(fileURLWithPath: log))
     }
 
     func remove() {

@@ -38,8 +38,8 @@ public actor SwipeSessionRecorder: MeshService {
 
     func record(_ request: RecordSwipe) async throws -> PhotoAction {
         try await database.write { connection in
-            let session = try SwipeTable.require(request.sessionID, in: connection)
-            guard session.endTime == nil else {
+            let session = request.sessionID.lowercased()
+            guard try !SwipeTable.isFinished(session, in: connection) else {
                 throw MeshError(.failedPrecondition, "This swipe session is finished. Start a new one.")
             }
             let uuid = request.photoIdentifier.lowercased()
@@ -54,7 +54,7 @@ public actor SwipeSessionRecorder: MeshService {
                     details: ["contentDigest": .string(photo.contentDigest)])
             }
             return try SwipeTable.insert(
-                session: session.sessionID, photo: uuid, digest: photo.contentDigest, action: request.action,
+                session: session, photo: uuid, digest: photo.contentDigest, action: request.action,
                 at: .now(), in: connection)
         }
     }

@@ -38,11 +38,22 @@ enum SwipeTable {
 
     static func require(_ id: String, in connection: Connection) throws -> SwipeSession {
         let found = try connection.first("\(sessionColumns) WHERE s.id = ?", id.lowercased()) { try session($0) }
-        guard let found else {
-            throw MeshError(
-                .notFound, "There is no swipe session \(id.prefix(80)). 'smilepile swipe sessions' lists them.")
-        }
+        guard let found else { throw unknown(id) }
         return found
+    }
+
+    /// Whether the session is finished. For each decision, instead of ``require(_:in:)``, which counts those before it
+    /// and so makes each one of a long session dearer than the last.
+    static func isFinished(_ id: String, in connection: Connection) throws -> Bool {
+        let found = try connection.first("SELECT ended_at IS NOT NULL FROM swipe_sessions WHERE id = ?", id) {
+            try $0[0] as Bool
+        }
+        guard let found else { throw unknown(id) }
+        return found
+    }
+
+    private static func unknown(_ id: String) -> MeshError {
+        MeshError(.notFound, "There is no swipe session \(id.prefix(80)). 'smilepile swipe sessions' lists them.")
     }
 
     static func sessions(limit: Int, in connection: Connection) throws -> [SwipeSession] {

@@ -69,9 +69,9 @@ enum GeneratedAlbum {
     static func make(_ photos: Int, pixels: String, texture: Int, seed: Int = 1, in work: WorkFolder) throws -> String {
         let folder = work.newPath("album")
         note("making \(photos) photos of \(pixels)")
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         try Command([
-            program, AlbumCommand.name, folder, "--photos", "\(photos)", "--size", pixels, "--texture", "\(texture)",
+            try Programs.own(), AlbumCommand.name, folder, "--photos", "\(photos)", "--size", pixels, "--texture",
+            "\(texture)",
             "--seed", "\(seed)",
         ]).run(in: work)
         return folder

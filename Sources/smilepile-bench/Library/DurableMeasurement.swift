@@ -11,6 +11,7 @@ struct DurableMeasurement: Measurement {
         Arguments.Option("writes", "N", "one at a time in each run; 64 callers make ten times as many (1000)"),
         Arguments.Option("runs", "N", "runs of each contender, medians are shown (5)"),
     ]
+    static let quick = ["--writes", "200", "--runs", "3"]
 
     private static let callers = 64
     private static let must = 10.0

@@ -11,6 +11,15 @@ enum ProcessFacts {
         return kilobytes << 10
     }
 
+    /// The memory that it has at this moment, in bytes, where a page that several processes share counts once in all.
+    static func memoryShare(_ pid: Int32) -> Int64 {
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Pss:") }),
+            let kilobytes = Int64(line.split(separator: " ").dropLast().last ?? "")
+        else { return 0 }
+        return kilobytes << 10
+    }
+
     /// Forgets this process's peak, so that the next one is of what comes now.
     static func forgetPeak() { try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8) }
 
@@ -28,7 +37,16 @@ enum ProcessFacts {
 
 /// The largest that a changing set of processes was, added up over those that lived at once.
 actor MemoryPeak {
-    private(set) var bytes: Int64 = 0
+    /// Of each process at the moment of the largest sum.
+    private(set) var parts: [Int64] = []
+    var bytes: Int64 { parts.reduce(0, +) }
 
-    func sample(_ pids: [Int32]) { bytes = max(bytes, pids.reduce(0) { $0 + ProcessFacts.peakMemory($1) }) }
+    /// The largest sum of what they had at one moment, shared pages counted once.
+    private(set) var shares: Int64 = 0
+
+    func sample(_ pids: [Int32]) {
+        shares = max(shares, pids.reduce(0) { $0 + ProcessFacts.memoryShare($1) })
+        let now = pids.map(ProcessFacts.peakMemory)
+        if now.reduce(0, +) > bytes { parts = now }
+    }
 }

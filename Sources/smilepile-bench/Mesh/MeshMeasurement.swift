@@ -13,6 +13,7 @@ struct MeshMeasurement: Measurement {
         Arguments.Option("callers", "N", "how many ask at once (1, and then 64)"),
         Arguments.Option("runs", "N", "runs of each contender, medians are shown (5)"),
     ]
+    static let quick = ["--asks", "20000", "--runs", "3"]
 
     let asks: Int
     let runs: Int

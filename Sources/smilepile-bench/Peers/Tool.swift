@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A program of somebody else's that we measure ourselves against.
 struct Tool: Sendable {
@@ -52,20 +53,21 @@ struct Command: Sendable {
         process.standardOutput = log
         process.standardError = log
         try process.run()
+        StartedProcesses.add(process.processIdentifier)
         return process
     }
 
     /// Runs all of `commands` at once and returns what each wrote. Blocks: for a program that does nothing else.
     static func run(_ commands: [Command], in work: WorkFolder) throws -> [String] {
-        let logs = commands.map { _ in work.newPath("log") }
-        let started = try zip(commands, logs).map { command, log in
-            _ = FileManager.default.createFile(atPath: log, contents: nil)
-            return try command.start(log: FileHandle(forWritingTo: URL(fileURLWithPath: log)))
+        let logs = try commands.map { _ in try work.newLog() }
+        let started = try zip(commands, logs).map { command, log in try command.start(log: log) }
+        for process in started {
+            process.waitUntilExit()
+            StartedProcesses.remove(process.processIdentifier)
         }
-        for process in started { process.waitUntilExit() }
         let outputs = try logs.map { log in
-            defer { unlink(log) }
-            return try String(contentsOfFile: log, encoding: .utf8)
+            try log.seek(toOffset: 0)
+            return String(decoding: try log.readToEnd() ?? Data(), as: UTF8.self)
         }
         for (index, process) in started.enumerated() where process.terminationStatus != 0 {
             throw Failure(
@@ -77,4 +79,27 @@ struct Command: Sendable {
 
     @discardableResult
     func run(in work: WorkFolder) throws -> String { try Self.run([self], in: work)[0] }
+}
+
+/// The programs that run for us at the moment: Ctrl-C ends them too.
+///
+/// By SIGKILL: they have other signals blocked, because Foundation starts them from threads that block all, and what
+/// they leave behind is in a folder that goes.
+enum StartedProcesses {
+    private static let pids = Mutex<Set<Int32>>([])
+
+    static func add(_ pid: Int32) { pids.withLock { _ = $0.insert(pid) } }
+
+    static func remove(_ pid: Int32) { pids.withLock { _ = $0.remove(pid) } }
+
+    static func endAll() { for pid in pids.withLock({ $0 }) { kill(pid, SIGKILL) } }
+}
+
+extension Process {
+    /// Ends a server, and waits until it has.
+    func stop() {
+        kill(processIdentifier, SIGKILL)
+        waitUntilExit()
+        StartedProcesses.remove(processIdentifier)
+    }
 }
