@@ -182,7 +182,11 @@ public actor BackupCoordinator: MeshService {
     ) async throws -> BackupWriter.Written {
         let writer = BackupWriter(folder: folder, pool: bulk, width: width, isCancelled: flag)
         let written = try await writer.write(snapshot, to: descriptor, at: time, job: job)
-        try await bulk.run { try FileSystem.sync(descriptor, partial) }
+        try await bulk.run {
+            try FileSystem.sync(descriptor, partial)
+            // Out of the page cache, or reading back would prove what we remember and not what the disk has.
+            _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+        }
         let proof = try await bulk.run { try BackupFile(path: partial) }
         _ = try await proof.check(width: width, pool: bulk, isCancelled: flag, job: job)
         try Task.checkCancellation()

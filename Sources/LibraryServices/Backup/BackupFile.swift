@@ -216,7 +216,7 @@ final class BackupFile: Sendable {
     /// - Returns: bytes read.
     func check(width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job) async throws -> Int64 {
         let total = reader.entries.reduce(Int64(0)) { $0 &+ $1.size }
-        job.begin(phase: "verifying", items: Int64(reader.entries.count), bytes: total)
+        job.begin(phase: "verifying", bytes: total)
         let verification = ZipVerification(reader)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<width {
