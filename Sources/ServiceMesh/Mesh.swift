@@ -118,14 +118,24 @@ public final class Mesh: Sendable {
         _ message: M, in context: CallContext? = nil,
         onChange: @escaping @Sendable (Change<M.Update>) async throws -> Void
     ) async throws -> M.Reply {
+        let parent = context ?? CallContext.current
+        // The deadline is that of the whole observation, not of its beginning.
+        guard let deadline = parent?.deadline else { return try await follow(message, parent, onChange) }
+        return try await Deadline.enforce(deadline) { try await self.follow(message, parent, onChange) }
+    }
+
+    private func follow<M: HandledObservation>(
+        _ message: M, _ parent: CallContext?, _ onChange: @escaping @Sendable (Change<M.Update>) async throws -> Void
+    ) async throws -> M.Reply {
         guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
         let service = route.service
-        let parent = context ?? CallContext.current
         let observation = try await pass(route.gate, parent) { try await message.observe(on: service) }
         // The place in admission is given back here: an observation may last for days.
         for await change in observation { try await onChange(change) }
         try Task.checkCancellation()
-        return try await pass(route.gate, parent) { try await message.conclude(on: service) }
+        // Let in while the mesh drains: it belongs to a call that is running already, and who watched a job to its
+        // end gets the reply.
+        return try await pass(route.gate, parent, isContinued: true) { try await message.conclude(on: service) }
     }
 
     @usableFromInline
@@ -138,13 +148,14 @@ public final class Mesh: Sendable {
 
     /// What ``send(_:deadline:)`` does, for operations that need not be fast.
     private func pass<Reply: Sendable>(
-        _ gate: Gate, _ parent: CallContext?, _ operation: @Sendable @escaping () async throws -> Reply
+        _ gate: Gate, _ parent: CallContext?, isContinued: Bool = false,
+        _ operation: @Sendable @escaping () async throws -> Reply
     ) async throws -> Reply {
         let passage: Gate.Passage
-        if let open = try gate.open(parent, on: self, nil) {
+        if let open = try gate.open(parent, on: self, nil, isContinued: isContinued) {
             passage = open
         } else {
-            passage = try await gate.queue(parent, on: self, nil)
+            passage = try await gate.queue(parent, on: self, nil, isContinued: isContinued)
         }
         do {
             try Task.checkCancellation()

@@ -54,6 +54,7 @@ struct LifetimeTests {
         #expect(last?["state"] == "cancelled")
         #expect(last?["receipt"]?["ending"] == "cancelled")
         #expect(lines.last?.id == 2)
+        #expect(lines.last?.result?["state"] == "cancelled")
     }
 
     @Test("a reader that does not read does not hold up the end for longer than its time")

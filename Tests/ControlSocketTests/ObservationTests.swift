@@ -87,6 +87,19 @@ struct ObservationTests {
         }
     }
 
+    @Test("a deadline is for the whole observation")
+    func deadline() async throws {
+        try await withHarness { harness in
+            let raw = try harness.connect()
+            // The current value, unless the deadline has passed before it could be sent; then, without a change, the end.
+            await raw.send(request("test.observe", deadlineMs: "100"))
+            var reply = try await raw.reply()
+            if reply.method != nil { reply = try await raw.reply() }
+            #expect(reply.id == 1)
+            #expect(reply.status == "deadline_exceeded")
+        }
+    }
+
     @Test("a connection that goes ends its observations")
     func disconnect() async throws {
         let server = try await Harness()

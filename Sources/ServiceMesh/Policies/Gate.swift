@@ -28,11 +28,15 @@ final class Gate: Sendable {
     }
 
     /// The policies in order: role, deadline, cycle, admission.
-    /// - Parameter parent: whose call it is; nil for the program that owns the library, outside any call.
+    /// - Parameters:
+    ///   - parent: whose call it is; nil for the program that owns the library, outside any call.
+    ///   - isContinued: whether it goes on with a call that was let in before, as those made inside one do.
     /// - Returns: nil where the call has to queue: then ``queue(_:on:_:)`` comes next.
     /// - Throws: ``MeshError`` where it is refused.
     @usableFromInline
-    func open(_ parent: CallContext?, on mesh: Mesh, _ own: Deadline?) throws -> Passage? {
+    func open(
+        _ parent: CallContext?, on mesh: Mesh, _ own: Deadline?, isContinued: Bool = false
+    ) throws -> Passage? {
         guard (parent?.role ?? .parent) >= access else { throw refusal(parent?.role ?? .parent) }
         let deadline = Deadline.earlier(parent?.deadline, own)
         if let deadline, MonotonicClock.now() >= deadline.nanoseconds {
@@ -41,7 +45,7 @@ final class Gate: Sendable {
         }
         if let parent, parent.isInside(service) { throw cycle(parent) }
         do {
-            guard try admission.enterNow(isNested: parent?.method != nil) else { return nil }
+            guard try admission.enterNow(isNested: isContinued || parent?.method != nil) else { return nil }
         } catch {
             metrics.refuse()
             throw error
@@ -51,9 +55,11 @@ final class Gate: Sendable {
 
     /// Waits for a place, after ``open(_:on:_:)`` found none.
     @usableFromInline
-    func queue(_ parent: CallContext?, on mesh: Mesh, _ own: Deadline?) async throws -> Passage {
+    func queue(
+        _ parent: CallContext?, on mesh: Mesh, _ own: Deadline?, isContinued: Bool = false
+    ) async throws -> Passage {
         let deadline = Deadline.earlier(parent?.deadline, own)
-        let isNested = parent?.method != nil
+        let isNested = isContinued || parent?.method != nil
         do {
             // The wait has to end with the deadline too: nobody may stand in a queue for an answer past its use.
             if let deadline, !isWatched(deadline, by: parent) {
