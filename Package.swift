@@ -108,7 +108,7 @@ let package = Package(
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(
             "LibraryServicesTests",
-            ["LibraryServices", "LibraryModel", "ServiceMesh", "ZipArchive", "SampleAlbum", "TestSupport"]),
+            ["LibraryServices", "LibraryModel", "ServiceMesh", "Executors", "ZipArchive", "SampleAlbum", "TestSupport"]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests(

@@ -25,6 +25,10 @@ int clinux_openat(int folder, const char *path, int flags, mode_t mode);
 /// Makes a descriptor non-blocking. Returns 0, or -1 with errno set.
 int clinux_set_nonblocking(int descriptor);
 
+/// Renames a file and refuses with EEXIST where the new name is taken; EINVAL where the file system cannot promise
+/// that. Returns 0, or -1 with errno set.
+int clinux_rename_new(const char *from, const char *to);
+
 /// The calling thread's kernel id.
 pid_t clinux_thread_id(void);
 

@@ -31,7 +31,7 @@ public struct BackupReceipt: JobReceipt {
     public let categories: Int
     /// Of the file.
     public let bytes: Int64
-    /// Photos whose bytes did not match the catalogue, or were not there.
+    /// Photos whose bytes did not match the catalogue, could not be read, or were not there.
     public let damaged: Int
     public let isPartial: Bool
     public let ending: JobEnding

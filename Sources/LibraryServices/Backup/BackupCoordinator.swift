@@ -110,11 +110,15 @@ public actor BackupCoordinator: MeshService {
                     ReceiptLine(
                         item: path, outcome: "damaged", detail: "its bytes are not those recorded; saved as they are"))
             }
+            for (path, reason) in written.unreadable.sorted(by: { $0.key < $1.key }) {
+                job.record(ReceiptLine(item: path, outcome: "unreadable", detail: "left out: \(reason)"))
+            }
             // It is proven; calling the job off now would deny a backup that is there.
             try await uncancelled { try await self.commit(partial, as: target, at: time) }
-            let damaged = written.damaged.count + missing
+            let damaged = written.damaged.count + written.unreadable.count + missing
             return BackupReceipt(
-                path: target, photos: snapshot.photos.count, categories: snapshot.categories.count,
+                path: target, photos: snapshot.photos.count - written.unreadable.count,
+                categories: snapshot.categories.count,
                 bytes: written.bytes, damaged: damaged, isPartial: snapshot.isPartial,
                 ending: damaged > 0 ? .completeWithProblems : .complete)
         } catch {
@@ -196,9 +200,7 @@ public actor BackupCoordinator: MeshService {
     /// From here on it is a backup.
     private func commit(_ partial: String, as target: String, at time: Timestamp) async throws {
         try await bulk.run {
-            // A link and not a rename, which would silently replace a file that came meanwhile.
-            try FileSystem.link(partial, as: target)
-            try FileSystem.remove(partial)
+            try FileSystem.renameNew(partial, to: target)
             try FileSystem.sync(String(target[..<(target.lastIndex(of: "/") ?? target.startIndex)]) + "/")
         }
         try await database.write { connection in

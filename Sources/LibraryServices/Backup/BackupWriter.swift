@@ -18,6 +18,21 @@ struct BackupWriter: Sendable {
         let bytes: Int64
         /// Photo paths whose bytes were not those recorded.
         let damaged: [String]
+        /// Photos whose bytes could not be read, and why: they are not in the file.
+        let unreadable: [String: String]
+    }
+
+    /// What copying found out.
+    private struct Findings: Sendable {
+        var deviations: [String: Deviation] = [:]
+        var unreadable: [String: String] = [:]
+
+        var isEmpty: Bool { deviations.isEmpty && unreadable.isEmpty }
+    }
+
+    /// Errors of the source that are the photo's own. Others, as too many open files, are ours and end the backup.
+    private static func isItsOwn(_ code: Int32) -> Bool {
+        [EIO, EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, EISDIR, ENXIO, EUCLEAN, ESTALE, EBADMSG].contains(code)
     }
 
     /// What the file of a photo turned out to be where it is not what the catalogue says.
@@ -30,20 +45,27 @@ struct BackupWriter: Sendable {
     ///
     /// A photo whose bytes differ from the catalogue is still saved, as it is: it may be all there is. Because the
     /// manifest stands first and must name its true digest, the file is then written again with what is known;
-    /// that happens to broken disks, not to every backup.
+    /// that happens to broken disks, not to every backup. So is a photo left out that cannot be read: one bad sector
+    /// must not keep all the others from being saved.
     func write(_ snapshot: CatalogueSnapshot, to descriptor: Int32, at time: Timestamp, job: Job) async throws
         -> Written
     {
+        var snapshot = snapshot
         var deviations: [String: Deviation] = [:]
+        var unreadable: [String: String] = [:]
         for _ in 0..<3 {
             let documents = try self.documents(snapshot, deviations, at: time)
             let layout = try layout(snapshot, documents, deviations, at: time)
             job.begin(phase: "copying", items: Int64(snapshot.photos.count), bytes: layout.totalSize)
             let found = try await copy(snapshot, documents, layout, deviations, to: descriptor, job: job)
             guard !found.isEmpty else {
-                return Written(bytes: layout.totalSize, damaged: deviations.keys.sorted())
+                return Written(
+                    bytes: layout.totalSize,
+                    damaged: deviations.keys.filter { unreadable[$0] == nil }.sorted(), unreadable: unreadable)
             }
-            deviations.merge(found) { _, new in new }
+            deviations.merge(found.deviations) { _, new in new }
+            unreadable.merge(found.unreadable) { _, new in new }
+            snapshot.photos.removeAll { found.unreadable[$0.path] != nil }
             try await pool.run { guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") } }
         }
         throw MeshError(
@@ -108,37 +130,46 @@ struct BackupWriter: Sendable {
         return try ZipLayout(entries: documents + photos)
     }
 
-    /// Copies everything; returns the photos that were not what was expected.
+    /// Copies everything; finishes the file only where every photo was what was expected.
     private func copy(
         _ snapshot: CatalogueSnapshot, _ documents: Documents, _ layout: ZipLayout,
         _ deviations: [String: Deviation], to descriptor: Int32, job: Job
-    ) async throws -> [String: Deviation] {
+    ) async throws -> Findings {
         let writer = ZipWriter(descriptor: descriptor, layout: layout)
         let first = documents.all.count
         let next = Atomic<Int>(0)
-        let found = Mutex<[String: Deviation]>([:])
-        let copyPhotos: @Sendable () throws -> Void = { [folder, isCancelled] in
+        let found = Mutex(Findings())
+        let copyPhoto: @Sendable (Int) throws -> Void = { [folder, isCancelled] index in
+            let photo = snapshot.photos[index]
+            let expected = deviations[photo.path] ?? Deviation(size: photo.fileSize, sha256: photo.contentDigest)
+            try FileSystem.withFile(folder.absolute(photo.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK) { source in
+                let digest: ContentDigest
+                var isWritten = true
+                do {
+                    digest = try writer.copyEntry(
+                        first + index, from: source, cancelled: { isCancelled.isSet },
+                        progress: { job.advance(bytes: Int64($0)) })
+                } catch ZipError.sourceSizeDiffers {
+                    isWritten = false
+                    digest = try ContentDigest(ofDescriptor: source, cancelled: { isCancelled.isSet })
+                }
+                guard !isWritten || digest.sha256.hex != expected.sha256 else { return }
+                found.withLock {
+                    $0.deviations[photo.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
+                }
+            }
+        }
+        let copyPhotos: @Sendable () throws -> Void = {
             while true {
                 let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
                 guard index < snapshot.photos.count else { return }
-                let photo = snapshot.photos[index]
-                let expected =
-                    deviations[photo.path] ?? Deviation(size: photo.fileSize, sha256: photo.contentDigest)
-                try FileSystem.withFile(folder.absolute(photo.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK) { source in
-                    do {
-                        let digest = try writer.copyEntry(
-                            first + index, from: source, cancelled: { isCancelled.isSet },
-                            progress: { job.advance(bytes: Int64($0)) })
-                        guard digest.sha256.hex != expected.sha256 else { return }
-                        found.withLock {
-                            $0[photo.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
-                        }
-                    } catch ZipError.sourceSizeDiffers {
-                        let digest = try ContentDigest(ofDescriptor: source, cancelled: { isCancelled.isSet })
-                        found.withLock {
-                            $0[photo.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
-                        }
-                    }
+                let path = snapshot.photos[index].path
+                do {
+                    try copyPhoto(index)
+                } catch let failure as FileSystem.Failure where Self.isItsOwn(failure.code) {
+                    found.withLock { $0.unreadable[path] = String(cString: strerror(failure.code)) }
+                } catch ZipError.readFailed(let code) where Self.isItsOwn(code) {
+                    found.withLock { $0.unreadable[path] = String(cString: strerror(code)) }
                 }
                 job.advance(items: 1)
             }
@@ -159,9 +190,9 @@ struct BackupWriter: Sendable {
                 throw error
             }
         }
-        let deviating = found.withLock { $0 }
-        if deviating.isEmpty { try await pool.run { try writer.finish() } }
-        return deviating
+        let findings = found.withLock { $0 }
+        if findings.isEmpty { try await pool.run { try writer.finish() } }
+        return findings
     }
 }
 

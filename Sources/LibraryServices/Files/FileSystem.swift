@@ -67,6 +67,24 @@ enum FileSystem {
         try check(Foundation.rename(source, target), "rename", target)
     }
 
+    /// Renames a file without ever replacing another one: EEXIST where the name is taken.
+    ///
+    /// By whatever the file system knows. Memory sticks (FAT, exFAT) have no hard links; network file systems may
+    /// have links and no such rename. Where it has neither, looking first is all that is left.
+    static func renameNew(_ source: String, to target: String) throws {
+        guard clinux_rename_new(source, target) != 0 else { return }
+        guard errno == EINVAL || errno == ENOSYS else {
+            throw Failure(action: "rename", path: target, code: errno)
+        }
+        do {
+            try link(source, as: target)
+            try remove(source)
+        } catch let failure as Failure where [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(failure.code) {
+            guard try status(target) == nil else { throw Failure(action: "rename", path: target, code: EEXIST) }
+            try rename(source, to: target)
+        }
+    }
+
     /// Removes a file; one that is gone already is fine.
     static func remove(_ path: String) throws {
         guard unlink(path) != 0, errno != ENOENT else { return }

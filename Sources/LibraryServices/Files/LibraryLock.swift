@@ -31,7 +31,12 @@ final class LibraryLock: Sendable {
     /// Gives the right up; again does nothing.
     func release() {
         held.withLock { descriptor in
-            if let descriptor { close(descriptor) }
+            // Unlocked by name: a program that is being started at this moment has a copy of the descriptor until it
+            // runs, and closing ours alone would leave the lock with it.
+            if let descriptor {
+                flock(descriptor, LOCK_UN)
+                close(descriptor)
+            }
             descriptor = nil
         }
     }

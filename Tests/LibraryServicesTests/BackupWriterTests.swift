@@ -1,0 +1,87 @@
+import Executors
+import Foundation
+import LibraryModel
+import SampleAlbum
+import TestSupport
+import Testing
+import ZipArchive
+
+@testable import LibraryServices
+@testable import ServiceMesh
+
+/// What only the parts themselves show, because a whole library looks before it copies.
+@Suite struct BackupWriterTests {
+    private func photo(_ name: String, _ bytes: Data, in folder: LibraryFolder) throws -> BackupMetadata.Photo {
+        try bytes.write(to: URL(fileURLWithPath: folder.photos + "/" + name))
+        let digest = ContentDigest(of: bytes).sha256.hex
+        return BackupMetadata.Photo(
+            id: 1, path: "photos/" + name, categoryId: 1, caption: nil, timestamp: .now(), isFavorite: false,
+            uuid: UUID().uuidString.lowercased(), name: name, isFromAssets: false, createdAt: .now(), takenAt: nil,
+            width: 1, height: 1, fileSize: Int64(bytes.count), mediaType: "image/jpeg", contentDigest: digest,
+            sourceDigest: digest, sourceSize: Int64(bytes.count))
+    }
+
+    @Test func aPhotoThatCannotBeReadIsLeftOutAndTheOthersAreSaved() async throws {
+        let temporary = try TemporaryFolder("writer")
+        let folder = LibraryFolder(path: temporary.path)
+        try folder.make()
+        let photos = try (0..<5).map { try photo("IMG_\($0).jpg", Data("photo \($0)".utf8), in: folder) }
+        // A link is refused when it is opened: it stands for the bad sector, which no test can make.
+        try FileManager.default.removeItem(atPath: folder.photos + "/IMG_2.jpg")
+        symlink("/etc/passwd", folder.photos + "/IMG_2.jpg")
+        let snapshot = CatalogueSnapshot(
+            categories: [], photos: photos, swipeSessions: [], settings: Settings(), isPartial: false)
+        let pool = BlockingPool(name: "test", threads: 2)
+        let path = temporary.file("b.zip")
+        try Data().write(to: URL(fileURLWithPath: path))
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        let writer = BackupWriter(folder: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
+        let written = try await writer.write(
+            snapshot, to: file.fileDescriptor, at: .now(), job: Job(id: "test", method: "test"))
+        #expect(Array(written.unreadable.keys) == ["photos/IMG_2.jpg"] && written.damaged.isEmpty)
+        let names = try ZipReader(descriptor: file.fileDescriptor).entries.map(\.name)
+        #expect(names.filter { $0.hasPrefix("photos/") } == [0, 1, 3, 4].map { "photos/IMG_\($0).jpg" })
+        await pool.shutDown()
+    }
+
+    @Test func renamingNeverReplaces() throws {
+        let folder = try TemporaryFolder("rename")
+        try Data("new".utf8).write(to: URL(fileURLWithPath: folder.file("a")))
+        try FileSystem.renameNew(folder.file("a"), to: folder.file("b"))
+        try Data("newer".utf8).write(to: URL(fileURLWithPath: folder.file("a")))
+        #expect(throws: FileSystem.Failure.self) { try FileSystem.renameNew(folder.file("a"), to: folder.file("b")) }
+        #expect(try String(contentsOfFile: folder.file("a"), encoding: .utf8) == "newer")
+        #expect(try String(contentsOfFile: folder.file("b"), encoding: .utf8) == "new")
+    }
+
+    /// A program that is just being started has a copy of every descriptor until it runs.
+    @Test func theLockIsGivenUpThoughSomebodyHasACopyOfIt() throws {
+        let folder = try TemporaryFolder("lock")
+        let first = try LibraryLock(path: folder.file("library.lock"))
+        let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+            .filter { descriptor in
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+                return target == folder.file("library.lock")
+            }.map { dup($0) }
+        #expect(copies.count == 1)
+        first.release()
+        #expect(throws: Never.self) { try LibraryLock(path: folder.file("library.lock")).release() }
+        for copy in copies { close(copy) }
+    }
+
+    @Test func whatIsStagedGoesWhateverItsNameIs() throws {
+        let temporary = try TemporaryFolder("staged")
+        let folder = LibraryFolder(path: temporary.path)
+        try folder.make()
+        for name in ["x.photo", "x.thumbnail"] {
+            try Data(name.utf8).write(to: URL(fileURLWithPath: folder.staging + "/" + name))
+        }
+        let theirs = URL(fileURLWithPath: folder.photos + "/IMG_1.jpg")
+        try Data("theirs".utf8).write(to: theirs)
+        let item = LibraryFolder.Staged(photo: "x.photo", thumbnail: "x.thumbnail", fileName: "IMG_1.jpg")
+        #expect(throws: FileSystem.Failure.self) { try folder.publish([item]) }
+        folder.abandon(item)
+        #expect(try folder.leftovers().isEmpty)
+        #expect(try Data(contentsOf: theirs) == Data("theirs".utf8))
+    }
+}
