@@ -108,7 +108,10 @@ let package = Package(
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(
             "LibraryServicesTests",
-            ["LibraryServices", "LibraryModel", "ServiceMesh", "Executors", "ZipArchive", "SampleAlbum", "TestSupport"]),
+            [
+                "LibraryServices", "LibraryModel", "ServiceMesh", "Database", "Executors", "ZipArchive", "SampleAlbum",
+                "TestSupport",
+            ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests(

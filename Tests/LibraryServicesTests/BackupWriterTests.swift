@@ -1,3 +1,4 @@
+import Database
 import Executors
 import Foundation
 import LibraryModel
@@ -83,5 +84,19 @@ import ZipArchive
         folder.abandon(item)
         #expect(try folder.leftovers().isEmpty)
         #expect(try Data(contentsOf: theirs) == Data("theirs".utf8))
+    }
+}
+
+@Suite struct CatalogueSchemaTests {
+    @Test func laterDecisionsAreFoundWithoutLookingAtAllThatWait() async throws {
+        let folder = try TemporaryFolder("schema")
+        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let plan = try await database.read { connection in
+            try connection.query("EXPLAIN QUERY PLAN " + SwipeTable.laterDecision, "a", 1, nil as String?) {
+                try $0["detail"] as String
+            }
+        }
+        #expect(plan.contains { $0.contains("swipe_actions_by_photo (photo_uuid=? AND id>?)") }, "\(plan)")
+        await database.close()
     }
 }

@@ -250,7 +250,13 @@ public actor BackupCoordinator: MeshService {
         let folder = folder
         return try await withTaskCancellationHandler {
             let backup = try await bulk.run {
-                try BackupFile(path: request.path, maximumBytes: FileSystem.freeBytes(folder.path))
+                // What is stored takes no more than the file itself; whether there is room for what is new is decided
+                // with the plan. Only what inflates is held against the free space here.
+                try BackupFile(
+                    path: request.path,
+                    maximumBytes: max(
+                        FileSystem.freeBytes(folder.path),
+                        FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0))
             }
             _ = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
             return try await restorer.restore(

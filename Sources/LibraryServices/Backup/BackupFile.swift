@@ -31,7 +31,8 @@ final class BackupFile: Sendable {
             isPartial: manifest.isPartial == true, sealedWith: manifest.sealedWith)
     }
 
-    /// - Parameter maximumBytes: that the backup may hold, inflated; the free space where it is to be restored.
+    /// - Parameter maximumBytes: that the backup may hold, inflated; what is free where it is to be restored,
+    ///   but never less than the file's own size.
     /// - Throws: `not_found`, `data_loss` for a damaged archive, `invalid_argument` for one that is no backup of ours.
     init(path: String, maximumBytes: Int64 = .max) throws {
         let descriptor = clinux_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)

@@ -12,7 +12,16 @@ enum CatalogueSchema {
 
     static let schema = Schema(
         applicationID: applicationID,
-        migrations: [Migration(version: 1, name: "first form", script: version1)])
+        migrations: [
+            Migration(version: 1, name: "first form", script: version1),
+            Migration(version: 2, name: "decisions by photo", script: version2),
+        ])
+
+    /// Whether a decision has a later one about the same photo is asked for each that is applied. Without this index
+    /// the answer was a walk over all that wait: seconds for each transaction once there are 100,000.
+    private static let version2 = """
+        CREATE INDEX swipe_actions_by_photo ON swipe_actions (photo_uuid, id) WHERE is_processed = 0;
+        """
 
     private static let version1 = """
         CREATE TABLE categories (

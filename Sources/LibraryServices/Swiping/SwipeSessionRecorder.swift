@@ -126,13 +126,7 @@ public actor SwipeSessionRecorder: MeshService {
         var outdated = 0
         for action in actions {
             try SwipeTable.markProcessed(id: action.id, in: connection)
-            let hasLater = try connection.first(
-                """
-                SELECT EXISTS (SELECT 1 FROM swipe_actions WHERE is_processed = 0 AND photo_uuid = ?1 AND id > ?2
-                    AND (?3 IS NULL OR session_id = ?3))
-                """, action.photoIdentifier, action.id, session
-            ) { try $0[0] as Bool }
-            if hasLater == true { continue }
+            if try SwipeTable.hasLater(action, session: session, in: connection) { continue }
             guard let photo = try PhotoTable.find(uuid: action.photoIdentifier, in: connection),
                 photo.contentDigest == action.contentDigest
             else {

@@ -92,6 +92,16 @@ enum SwipeTable {
         ) { try action($0) }
     }
 
+    static let laterDecision = """
+        SELECT EXISTS (SELECT 1 FROM swipe_actions WHERE is_processed = 0 AND photo_uuid = ?1 AND id > ?2
+            AND (?3 IS NULL OR session_id = ?3))
+        """
+
+    /// Whether a later decision about the same photo waits; of the same session where one is given.
+    static func hasLater(_ action: PhotoAction, session: String?, in connection: Connection) throws -> Bool {
+        try connection.first(laterDecision, action.photoIdentifier, action.id, session) { try $0[0] as Bool } ?? false
+    }
+
     static func latest(session: String, count: Int, in connection: Connection) throws -> [PhotoAction] {
         try connection.query(
             "SELECT * FROM swipe_actions WHERE session_id = ? AND is_processed = 0 ORDER BY id DESC LIMIT ?", session,
