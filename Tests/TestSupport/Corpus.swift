@@ -4,11 +4,16 @@ import Foundation
 /// needs them takes the folder from `SMILEPILE_CORPUS`, else `../shared/corpus` beside the checkout, and is
 /// skipped visibly (`.enabled(if: Corpus.isPresent, …)`) where it is absent.
 public enum Corpus {
+    /// Without links in it: receipts name files by where they really are.
     public static let folder: String = {
-        if let named = ProcessInfo.processInfo.environment["SMILEPILE_CORPUS"] { return named }
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        return root.deletingLastPathComponent().appendingPathComponent("shared/corpus").path
+        let named =
+            ProcessInfo.processInfo.environment["SMILEPILE_CORPUS"]
+            ?? root.deletingLastPathComponent().appendingPathComponent("shared/corpus").path
+        guard let real = realpath(named, nil) else { return named }
+        defer { free(real) }
+        return String(cString: real)
     }()
 
     public static var isPresent: Bool { FileManager.default.fileExists(atPath: folder + "/real/truth.tsv") }

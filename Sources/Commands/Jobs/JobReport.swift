@@ -93,7 +93,8 @@ struct JobReport {
             switch job.state {
             case .running: return ["Job \(job.id) is running: \(PlainText.neutralized(job.progress.phase))."]
             case .failed: return []
-            case .cancelled: return ["Job \(job.id) was cancelled."]
+            case .cancelled:
+                return ["Cancelled while \(PlainText.neutralized(job.progress.phase))\(reached(job)). \(kept(job))"]
             case .finished: return ["Job \(job.id) has finished."]
             }
         }
@@ -162,6 +163,25 @@ struct JobReport {
                 + " the backup of \(LocalDate.text(receipt.backup.timestamp))."
                 + (isPreview ? " Nothing was changed." : "")
         ] + sheet.lines(style: console.style)
+    }
+
+    /// How far a job came that ended without a receipt of its own.
+    private func reached(_ job: JobSnapshot) -> String {
+        let progress = job.progress
+        if let total = progress.bytesTotal {
+            return ", after \(Figures.size(progress.bytesDone)) of \(Figures.size(total))"
+        }
+        return progress.itemsTotal.map { ", after \(progress.itemsDone) of \($0)" } ?? ""
+    }
+
+    /// What is left of such a job.
+    private func kept(_ job: JobSnapshot) -> String {
+        switch job.method {
+        case CreateBackup.method: "No backup was left behind; the library is as it was."
+        case RestoreBackup.method: "Nothing was restored; the library is as it was."
+        case VerifyBackup.method: "What was read until then is as it should be; the rest was not checked."
+        default: "What it had done by then stays done."
+        }
     }
 
     private func ending(_ ending: JobEnding) -> String { ending == .cancelled ? "Cancelled. " : "" }
