@@ -54,6 +54,9 @@ import Testing
                     atPath: place.library + "/" + photo.path, andPath: other.library + "/" + photo.path))
         }
         #expect(try await place.smilepile("down").status == 0)
+        // Neither the socket nor what waited for the daemon's readiness is left.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.file("run")) == ["smilepile"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.file("run/smilepile")).isEmpty)
         #expect(try await other.smilepile("down").status == 0)
         #expect(place.daemonPID == nil)
     }

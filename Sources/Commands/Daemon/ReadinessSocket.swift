@@ -11,7 +11,10 @@ final class ReadinessSocket: Sendable {
     init(environment: [String: String]) throws {
         let places = [environment["XDG_RUNTIME_DIR"], environment["TMPDIR"], "/tmp"]
             .compactMap { $0 }.filter { $0.hasPrefix("/") }
-        guard let folder = places.lazy.compactMap(Self.makeFolder).first else {
+        var made: String?
+        // Not `lazy.compactMap(…).first`, which makes the folder once to look for it and once more to return it.
+        for place in places where made == nil { made = Self.makeFolder(in: place) }
+        guard let folder = made else {
             throw CommandFailure.local("No folder for a socket can be made in \(places.joined(separator: " or ")).")
         }
         self.folder = folder
