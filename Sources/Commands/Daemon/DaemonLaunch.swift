@@ -24,6 +24,7 @@ struct DaemonLaunch {
     /// - Throws: ``CommandFailure`` with the end of the daemon's log where it did not start.
     func untilReady() async throws {
         let readiness = try ReadinessSocket(environment: session.environment)
+        defer { readiness.shut() }
         let pid = try spawn(notify: readiness.path)
         let (events, feed) = AsyncStream.makeStream(of: Event.self)
         // Threads, because both calls block; they end with their event, or with the program.
@@ -44,10 +45,7 @@ struct DaemonLaunch {
             try await Task.sleep(for: Self.patience)
             feed.yield(.silent)
         }
-        defer {
-            timer.cancel()
-            readiness.shut()
-        }
+        defer { timer.cancel() }
         for await event in events {
             switch event {
             case .ready: return

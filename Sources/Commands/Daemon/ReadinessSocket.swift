@@ -28,11 +28,7 @@ final class ReadinessSocket: Sendable {
         }
     }
 
-    deinit {
-        Foundation.close(descriptor)
-        unlink(path)
-        rmdir(folder)
-    }
+    deinit { Foundation.close(descriptor) }
 
     private static func makeFolder(in place: String) -> String? {
         var template = Array((place + "/smilepile-XXXXXX").utf8CString)
@@ -56,8 +52,13 @@ final class ReadinessSocket: Sendable {
         }
     }
 
-    /// Wakes whoever waits in ``next()``.
-    func shut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    /// Wakes whoever waits in ``next()``, and removes the socket and its folder: now and not when the last reference
+    /// goes, because the program may end before the thread that holds it.
+    func shut() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        unlink(path)
+        rmdir(folder)
+    }
 }
 
 /// A Unix socket's address as the system calls take it.
