@@ -68,9 +68,9 @@ final class Route<M: Message, Service: MeshService>: Sendable {
     @usableFromInline let service: Service
     @usableFromInline let gate: Gate
 
-    init(service: Service, admission: Admission) {
+    init(service: Service, home: ServiceHome) {
         self.service = service
-        gate = Gate(method: M.method, access: M.access, service: ObjectIdentifier(service), admission: admission)
+        gate = Gate(method: M.method, access: M.access, service: ObjectIdentifier(service), home: home)
     }
 }
 
@@ -78,8 +78,8 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     private let route: Route<M, M.Service>
     private let parameterNames: Set<String>
 
-    init(service: M.Service, admission: Admission) {
-        route = Route(service: service, admission: admission)
+    init(service: M.Service, home: ServiceHome) {
+        route = Route(service: service, home: home)
         parameterNames = ParamsDecoding.names(of: M.self)
     }
 
@@ -108,8 +108,8 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     private let route: Route<M, M.Service>
     private let parameterNames: Set<String>
 
-    init(service: M.Service, admission: Admission) {
-        route = Route(service: service, admission: admission)
+    init(service: M.Service, home: ServiceHome) {
+        route = Route(service: service, home: home)
         parameterNames = ParamsDecoding.names(of: M.self)
     }
 

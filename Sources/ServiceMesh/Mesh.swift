@@ -25,6 +25,8 @@ public final class Mesh: Sendable {
     }
 
     private let hosted: [Hosted]
+    /// The chain before the first call.
+    let rootLink: CallLink
     private let routes: RouteTable
     private let byMethod: [String: any RoutedEndpoint]
     private let startedCount = Mutex(0)
@@ -35,15 +37,18 @@ public final class Mesh: Sendable {
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
     public init(services: [any MeshService]) throws {
         jobs = JobStore()
+        let anchor = MeshAnchor()
+        rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
         var hosted: [Hosted] = []
         var routes: [(type: ObjectIdentifier, route: any AnyObject & Sendable)] = []
         var byMethod: [String: any RoutedEndpoint] = [:]
 
         func host<S: MeshService>(_ service: S) throws {
             let admission = Admission(limit: S.admission, serviceName: S.serviceName)
+            let home = ServiceHome(admission: admission, anchor: anchor)
             hosted.append(Hosted(name: S.serviceName, service: service, admission: admission))
             for register in S.messages.registrations {
-                guard let endpoint = register(service, admission) as? any RoutedEndpoint else { continue }
+                guard let endpoint = register(service, home) as? any RoutedEndpoint else { continue }
                 guard byMethod.updateValue(endpoint, forKey: endpoint.method) == nil else {
                     throw MeshError(.internal, "Two messages are called \(endpoint.method).")
                 }
@@ -54,6 +59,7 @@ public final class Mesh: Sendable {
         self.hosted = hosted
         self.routes = RouteTable(routes)
         self.byMethod = byMethod
+        anchor.bind(self)
     }
 
     // MARK: Calls
@@ -64,7 +70,7 @@ public final class Mesh: Sendable {
     /// program that owns the library, with the role `parent`.
     /// - Parameter deadline: the earlier of this one and the running call's holds.
     /// - Throws: ``MeshError``, always; a call whose task was cancelled ends with the status `cancelled`.
-    @inlinable
+    @inlinable @inline(__always)
     public func send<M: HandledMessage>(
         _ message: M, deadline: Deadline? = nil
     ) async throws -> M.Reply {
@@ -72,7 +78,7 @@ public final class Mesh: Sendable {
     }
 
     /// Asks as `context` says: how the socket brings in a connection's role and a request's deadline.
-    @inlinable
+    @inlinable @inline(__always)
     public func send<M: HandledMessage>(
         _ message: M, in context: CallContext, deadline: Deadline? = nil
     ) async throws -> M.Reply {
@@ -82,17 +88,17 @@ public final class Mesh: Sendable {
     /// Compiled into the caller for its message, because an actor call through unspecialised generics costs more than
     /// all policies together. Not `nonisolated(nonsending)`: the executor is then known, and the compiler leaves out
     /// the three switches between caller, binding and `perform` that lead nowhere.
-    @inlinable
+    @inlinable @inline(__always)
     func send<M: HandledMessage>(
         _ message: M, from parent: CallContext?, _ deadline: Deadline?
     ) async throws -> M.Reply {
         guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
         let gate = route.gate
         let passage: Gate.Passage
-        if let open = try gate.open(parent, on: self, deadline) {
+        if let open = try gate.open(parent, deadline) {
             passage = open
         } else {
-            passage = try await gate.queue(parent, on: self, deadline)
+            passage = try await gate.queue(parent, deadline)
         }
         do {
             try Task.checkCancellation()
@@ -152,10 +158,10 @@ public final class Mesh: Sendable {
         _ operation: @Sendable @escaping () async throws -> Reply
     ) async throws -> Reply {
         let passage: Gate.Passage
-        if let open = try gate.open(parent, on: self, nil, isContinued: isContinued) {
+        if let open = try gate.open(parent, nil, isContinued: isContinued) {
             passage = open
         } else {
-            passage = try await gate.queue(parent, on: self, nil, isContinued: isContinued)
+            passage = try await gate.queue(parent, nil, isContinued: isContinued)
         }
         do {
             try Task.checkCancellation()

@@ -31,9 +31,15 @@ extension MeshService {
     public func checkHealth() async throws {}
 }
 
+/// What a mesh gives to every message of one service.
+struct ServiceHome: Sendable {
+    let admission: Admission
+    let anchor: MeshAnchor
+}
+
 /// The messages that one service answers.
 public struct MessageList<Service: MeshService>: Sendable {
-    let registrations: [@Sendable (Service, Admission) -> any Endpoint]
+    let registrations: [@Sendable (Service, ServiceHome) -> any Endpoint]
 }
 
 /// Builds a ``MessageList`` from message types and checks, when it is compiled, that each belongs to the service.
@@ -42,13 +48,13 @@ public enum MessageListBuilder<Service: MeshService> {
     public static func buildExpression<M: HandledMessage>(
         _ message: M.Type
     ) -> MessageList<Service> where M.Service == Service {
-        MessageList(registrations: [{ CallEndpoint<M>(service: $0, admission: $1) }])
+        MessageList(registrations: [{ CallEndpoint<M>(service: $0, home: $1) }])
     }
 
     public static func buildExpression<M: HandledObservation>(
         _ message: M.Type
     ) -> MessageList<Service> where M.Service == Service {
-        MessageList(registrations: [{ ObservationEndpoint<M>(service: $0, admission: $1) }])
+        MessageList(registrations: [{ ObservationEndpoint<M>(service: $0, home: $1) }])
     }
 
     public static func buildBlock(_ lists: MessageList<Service>...) -> MessageList<Service> {

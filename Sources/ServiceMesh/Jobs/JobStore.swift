@@ -74,11 +74,11 @@ public actor JobStore: MeshService {
         // A job outlives the request that started it: it has that request's trace, but neither its deadline nor
         // its place in the call chain.
         let jobContext = CallContext(
-            mesh: mesh, role: .service, originalRole: context.originalRole, deadline: nil, trace: context.trace,
-            method: method, service: nil, parent: nil)
+            role: .service, originalRole: context.originalRole, deadline: nil, trace: context.trace,
+            link: CallLink(anchor: context.link.anchor, method: method, service: nil, parent: nil))
         let task = Task.detached {
-            // Strong, for as long as the job lasts: the context's reference to the mesh is unowned.
-            _ = mesh
+            // For as long as the job lasts: its context does not hold the mesh.
+            defer { withExtendedLifetime(mesh) {} }
             await CallContext.$current.withValue(jobContext) { await Self.conduct(job, body) }
         }
         entries[id] = Entry(job: job, task: task)

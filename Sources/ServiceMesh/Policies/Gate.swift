@@ -7,15 +7,18 @@
 final class Gate: Sendable {
     let method: String
     let access: Role
-    let service: ObjectIdentifier
     let admission: Admission
     let metrics = CallMetrics()
+    private let service: ObjectIdentifier
+    /// The chain of a call from outside: this step alone.
+    private let link: CallLink
 
-    init(method: String, access: Role, service: ObjectIdentifier, admission: Admission) {
+    init(method: String, access: Role, service: ObjectIdentifier, home: ServiceHome) {
         self.method = method
         self.access = access
         self.service = service
-        self.admission = admission
+        admission = home.admission
+        link = CallLink(anchor: home.anchor, method: method, service: service, parent: nil)
     }
 
     /// A call that may go to its actor. Each must come back to ``close(_:)`` or ``close(_:failing:)``, once.
@@ -31,11 +34,11 @@ final class Gate: Sendable {
     /// - Parameters:
     ///   - parent: whose call it is; nil for the program that owns the library, outside any call.
     ///   - isContinued: whether it goes on with a call that was let in before, as those made inside one do.
-    /// - Returns: nil where the call has to queue: then ``queue(_:on:_:)`` comes next.
+    /// - Returns: nil where the call has to queue: then ``queue(_:_:isContinued:)`` comes next.
     /// - Throws: ``MeshError`` where it is refused.
     @usableFromInline
     func open(
-        _ parent: CallContext?, on mesh: Mesh, _ own: Deadline?, isContinued: Bool = false
+        _ parent: CallContext?, _ own: Deadline?, isContinued: Bool = false
     ) throws -> Passage? {
         guard (parent?.role ?? .parent) >= access else { throw refusal(parent?.role ?? .parent) }
         let deadline = Deadline.earlier(parent?.deadline, own)
@@ -50,13 +53,13 @@ final class Gate: Sendable {
             metrics.refuse()
             throw error
         }
-        return pass(parent, mesh, deadline)
+        return pass(parent, deadline)
     }
 
-    /// Waits for a place, after ``open(_:on:_:)`` found none.
+    /// Waits for a place, after ``open(_:_:isContinued:)`` found none.
     @usableFromInline
     func queue(
-        _ parent: CallContext?, on mesh: Mesh, _ own: Deadline?, isContinued: Bool = false
+        _ parent: CallContext?, _ own: Deadline?, isContinued: Bool = false
     ) async throws -> Passage {
         let deadline = Deadline.earlier(parent?.deadline, own)
         let isNested = isContinued || parent?.method != nil
@@ -71,7 +74,7 @@ final class Gate: Sendable {
             metrics.refuse()
             throw MeshError(describing: error)
         }
-        let passage = pass(parent, mesh, deadline)
+        let passage = pass(parent, deadline)
         // Checked again: the call has waited.
         if let deadline = passage.context.deadline, MonotonicClock.now() >= deadline.nanoseconds {
             throw close(passage, failing: Deadline.exceeded)
@@ -79,13 +82,18 @@ final class Gate: Sendable {
         return passage
     }
 
-    private func pass(_ parent: CallContext?, _ mesh: Mesh, _ deadline: Deadline?) -> Passage {
+    private func pass(_ parent: CallContext?, _ deadline: Deadline?) -> Passage {
         metrics.admit()
-        let context = CallContext(
-            mesh: mesh, role: .service, originalRole: parent?.originalRole ?? .parent, deadline: deadline,
-            trace: parent?.trace ?? TraceNumber.next(), method: method, service: service, parent: parent)
         return Passage(
-            context: context, timer: isWatched(deadline, by: parent) ? nil : deadline, began: MonotonicClock.now())
+            context: CallContext(
+                role: .service, originalRole: parent?.originalRole ?? .parent, deadline: deadline,
+                trace: parent?.trace ?? TraceNumber.next(), link: link(from: parent)),
+            timer: isWatched(deadline, by: parent) ? nil : deadline, began: MonotonicClock.now())
+    }
+
+    private func link(from parent: CallContext?) -> CallLink {
+        guard let parent, parent.method != nil else { return link }
+        return CallLink(anchor: link.anchor, method: method, service: service, parent: parent.link)
     }
 
     /// A deadline that a caller up the chain enforces already needs no second timer.

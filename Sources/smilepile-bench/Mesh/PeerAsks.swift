@@ -2,21 +2,22 @@ import Foundation
 
 /// The same ask in other people's systems: Erlang/OTP's `gen_server:call`, and a request with a reply channel in Go.
 ///
-/// Each is a program that we write out, have compiled, and run: it makes its asks and prints the nanoseconds they took.
-/// Starting and compiling are not counted.
+/// Each is a program that we write out, have compiled, and run: it makes its asks, slice by slice, and prints the median
+/// slice's nanoseconds for an ask. Starting and compiling are not counted.
 enum PeerAsks {
-    /// A program ready to run: `asks` and `callers` are its last arguments.
+    /// A program ready to run: slices, asks of each caller in a slice, and callers are its last arguments.
     struct Program: Sendable {
         let arguments: [String]
         let folder: String
 
         /// Nanoseconds for each ask.
-        func nanoseconds(asks: Int, callers: Int, in work: WorkFolder) throws -> Double {
-            let output = try Command(arguments + ["\(asks)", "\(callers)"], in: folder).run(in: work)
-            guard let total = Double(output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        func nanoseconds(_ load: AskLoad, in work: WorkFolder) throws -> Double {
+            let numbers = [load.slices, load.asks, load.callers].map(String.init)
+            let output = try Command(arguments + numbers, in: folder).run(in: work)
+            guard let nanoseconds = Double(output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
                 throw Command.Failure(command: arguments.joined(separator: " "), status: 0, output: output)
             }
-            return total / Double(asks)
+            return nanoseconds
         }
     }
 
@@ -57,17 +58,18 @@ enum PeerAsks {
         asks(_, 0) -> ok;
         asks(Server, N) -> gen_server:call(Server, {add, 1}), asks(Server, N - 1).
 
-        measure(Asks, Callers) ->
-            {ok, Server} = gen_server:start_link(?MODULE, 0, []),
-            asks(Server, Asks div 10),
-            Each = Asks div Callers,
+        slice(Server, Asks, Callers) ->
             Began = erlang:monotonic_time(nanosecond),
-            Running = [spawn_monitor(fun() -> asks(Server, Each) end) || _ <- lists:seq(1, Callers)],
+            Running = [spawn_monitor(fun() -> asks(Server, Asks) end) || _ <- lists:seq(1, Callers)],
             [receive {'DOWN', Ref, process, Pid, normal} -> ok end || {Pid, Ref} <- Running],
-            erlang:monotonic_time(nanosecond) - Began.
+            (erlang:monotonic_time(nanosecond) - Began) / (Asks * Callers).
 
-        main([Asks, Callers]) ->
-            io:format("~b~n", [measure(list_to_integer(Asks), list_to_integer(Callers))]),
+        main(Arguments) ->
+            [Slices, Asks, Callers] = [list_to_integer(Text) || Text <- Arguments],
+            {ok, Server} = gen_server:start_link(?MODULE, 0, []),
+            asks(Server, 20000),
+            Times = lists:sort([slice(Server, Asks, Callers) || _ <- lists:seq(1, Slices)]),
+            io:format("~f~n", [lists:nth((Slices + 1) div 2, Times)]),
             halt(0).
         """
 
@@ -77,6 +79,7 @@ enum PeerAsks {
         import (
             "fmt"
             "os"
+            "sort"
             "strconv"
             "sync"
             "time"
@@ -103,23 +106,33 @@ enum PeerAsks {
             }
         }
 
-        func main() {
-            count, _ := strconv.Atoi(os.Args[1])
-            callers, _ := strconv.Atoi(os.Args[2])
-            asks := make(chan ask)
-            go serve(asks)
-            call(asks, count/10)
+        func slice(asks chan ask, count, callers int) float64 {
             began := time.Now()
             var group sync.WaitGroup
             for i := 0; i < callers; i++ {
                 group.Add(1)
                 go func() {
-                    call(asks, count/callers)
+                    call(asks, count)
                     group.Done()
                 }()
             }
             group.Wait()
-            fmt.Println(time.Since(began).Nanoseconds())
+            return float64(time.Since(began).Nanoseconds()) / float64(count*callers)
+        }
+
+        func main() {
+            slices, _ := strconv.Atoi(os.Args[1])
+            count, _ := strconv.Atoi(os.Args[2])
+            callers, _ := strconv.Atoi(os.Args[3])
+            asks := make(chan ask)
+            go serve(asks)
+            call(asks, 20000)
+            var times []float64
+            for i := 0; i < slices; i++ {
+                times = append(times, slice(asks, count, callers))
+            }
+            sort.Float64s(times)
+            fmt.Println(times[(slices-1)/2])
         }
         """
 }
