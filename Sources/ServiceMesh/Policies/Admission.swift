@@ -188,6 +188,9 @@ final class Admission: Sendable {
 
     var counts: (running: Int, waiting: Int) { withLock { state, running in (running, state.waiting.count) } }
 
+    /// Whether the next call may come in without the lock.
+    var isFast: Bool { word.load(ordering: .relaxed) & Self.slow == 0 }
+
     /// The slow way: stops the fast one, does `body`, and lets it go on where nothing speaks against it.
     private func withLock<Result>(_ body: (inout State, _ running: inout Int) -> Result) -> Result {
         state.withLock { state in
