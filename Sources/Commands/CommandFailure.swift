@@ -4,8 +4,8 @@ import ServiceMesh
 enum CommandFailure: Error, Equatable {
     /// Written wrongly: what is wrong, and the command whose usage line helps.
     case usage(String, command: [String])
-    /// Nothing answers at this socket.
-    case notRunning(socket: String)
+    /// Nothing answers at this socket, which may be one that the command line named.
+    case notRunning(socket: String, isNamed: Bool = false)
     /// The connection ended before the answer came. What was started may go on.
     case connectionLost(String)
     /// The daemon refused or failed.
@@ -25,8 +25,9 @@ enum CommandFailure: Error, Equatable {
     var message: String {
         switch self {
         case .usage(let message, _), .local(let message): message
-        case .notRunning(let socket):
+        case .notRunning(let socket, let isNamed):
             "The daemon is not running (nothing answers at \(socket)). Start it with: smilepile up"
+                + (isNamed ? " --socket \(socket)" : "")
         case .connectionLost(let what):
             "The connection to the daemon broke: \(what) What was started may go on; look with: smilepile jobs"
         case .refused(let error): error.message

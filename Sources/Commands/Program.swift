@@ -33,6 +33,14 @@ public struct Program: Sendable {
 
     /// Does what the arguments ask for, the program's name not among them.
     public func run(_ arguments: [String]) async -> ExitCode {
+        let code = await answer(arguments)
+        let lost = console.lostResults()
+        guard lost != 0, code == .done || code == .doneWithProblems else { return code }
+        // A script that trusts the exit code must not take half a list for the whole.
+        return report(.local("The output could not be written: \(String(cString: strerror(lost)))."), asJSON: false)
+    }
+
+    private func answer(_ arguments: [String]) async -> ExitCode {
         do {
             switch try Parser(commands: CommandTable.all).parse(arguments) {
             case .help(let words):
@@ -56,6 +64,8 @@ public struct Program: Sendable {
         session.socketPath = session.absolute(invocation.value("socket") ?? session.socketPath)
         do {
             return try await invocation.command.perform(invocation, session)
+        } catch CommandFailure.notRunning(let socket, _) where invocation.value("socket") != nil {
+            return report(.notRunning(socket: socket, isNamed: true), asJSON: isJSON)
         } catch {
             return report(CommandFailure(describing: error), asJSON: isJSON)
         }

@@ -16,7 +16,9 @@ struct DaemonOptions {
         Options:
           --library DIR   The library's folder, made where there is none. Default: $STATE_DIRECTORY, else
                           $XDG_DATA_HOME/smilepile, else ~/.local/share/smilepile.
-          --socket PATH   Default: $SMILEPILE_SOCKET, else $XDG_RUNTIME_DIR/smilepile/control.sock.
+          --socket PATH   Default: $SMILEPILE_SOCKET, else $XDG_RUNTIME_DIR/smilepile/control.sock. Without a
+                          session: $RUNTIME_DIRECTORY/control.sock, else /run/smilepile/control.sock for root
+                          and ~/.local/state/smilepile/control.sock for others.
           --version       Print the version and exit.
           --help          Print this and exit.
 
@@ -67,7 +69,7 @@ struct DaemonOptions {
     }
 
     private static func refuse(_ sentence: String) -> Never {
-        FileHandle.standardError.write(Data("\(sentence)\n\n\(usage)".utf8))
+        FileHandle.standardError.write(Data("smilepiled: \(sentence)\n\n\(usage)".utf8))
         exit(2)
     }
 }

@@ -113,6 +113,36 @@ struct DaemonTests {
         }
     }
 
+    @Test("The socket on which the daemon says that it is ready goes away with its folder", arguments: [true, false])
+    func leavesNothing(canStart: Bool) async throws {
+        let folder = try TemporaryFolder("launch")
+        let runtime = folder.file("runtime")
+        try FileManager.default.createDirectory(atPath: runtime, withIntermediateDirectories: true)
+        let stage = Stage(environment: ["PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": runtime])
+        let seen = folder.file("seen")
+        var launch = try launch("ls \(runtime) > \(seen); exit 7", in: folder, stage: stage)
+        if !canStart { launch.program = folder.file("nowhere") }
+        await #expect(throws: CommandFailure.self) { try await launch.untilReady() }
+        if canStart {
+            #expect(try String(contentsOfFile: seen, encoding: .utf8).split(separator: "\n").count == 1)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: runtime).isEmpty)
+    }
+
+    @Test("Only one at a time has the turn to start a daemon; the next one says that it waits, and gets it")
+    func turns() async throws {
+        let folder = try TemporaryFolder("turn")
+        var first = await StartTurn.take(in: folder.path) { Issue.record("nobody had it") }
+        try #require(first != nil)
+        let (waiting, waits) = AsyncStream.makeStream(of: Void.self)
+        async let second = StartTurn.take(in: folder.path) { waits.yield() }
+        var steps = waiting.makeAsyncIterator()
+        await steps.next()
+        first = nil
+        #expect(await second != nil)
+        #expect(await StartTurn.take(in: folder.file("nowhere"), ifBusy: {}) == nil)
+    }
+
     @Test("A program that cannot be started is named")
     func missing() async throws {
         let folder = try TemporaryFolder("launch")

@@ -74,6 +74,24 @@ struct ImportTests {
         #expect(stage.results.contains("… and 15 more not done"))
     }
 
+    @Test(
+        "A daemon that stops ends the import, and what it did is told although the rest cannot be asked for",
+        arguments: [
+            CommandFailure.connectionLost("the daemon closed it."),
+            .refused(MeshError(.unavailable, "The library is shutting down.")),
+        ])
+    func stopped(failure: CommandFailure) async throws {
+        let stage = Stage()
+        stage.answer("library.import", #"{"job":"import-3f9a2c"}"#)
+        stage.answer(
+            "job.watch",
+            try Sample.importJob(state: .cancelled, outcomes: ["imported": 2, "cancelled": 25], ending: .cancelled))
+        for method in ["job.receipt", "library.status", "category.list"] { stage.fail(method, failure) }
+        #expect(await stage.run("import", "/p") == .cancelled)
+        #expect(stage.results.hasPrefix("Cancelled. Imported 2 of 27 files into category"))
+        #expect(stage.messages.contains("smilepile up"))
+    }
+
     @Test("--json prints the job's end with all of its lines, from every page, as one document")
     func json() async throws {
         let stage = Stage()

@@ -1,5 +1,6 @@
 import Foundation
 import ServiceMesh
+import Synchronization
 import Testing
 
 @testable import Commands
@@ -21,6 +22,21 @@ struct OutputTests {
         #expect(CommandFailure.notRunning(socket: "/s").message.contains("smilepile up"))
         #expect(CommandFailure.connectionLost("x.").exitCode.rawValue == 1)
         #expect(CommandFailure.connectionLost("x.").message.contains("smilepile jobs"))
+    }
+
+    @Test("What could not be written is a failure, whatever else was done")
+    func lostOutput() async {
+        let said = Mutex("")
+        let console = Console(
+            results: .init(isTerminal: false, columns: { nil }, write: { _ in }),
+            messages: .init(isTerminal: false, columns: { nil }, write: { text in said.withLock { $0 += text } }),
+            environment: [:], lostResults: { ENOSPC })
+        let program = Program(
+            environment: [:], currentFolder: "/", console: console,
+            connect: { throw CommandFailure.notRunning(socket: $0) })
+        #expect(await program.run(["version"]) == .failed)
+        #expect(said.withLock { $0 }.contains("No space left on device"))
+        #expect(await program.run(["ping"]) == .notRunning, "the first reason counts")
     }
 
     @Test("A job's end has its exit code")

@@ -87,6 +87,7 @@ struct ParserTests {
             (["photos", "list", "--from", "2025-02-30"], "must be a date", ["photos", "list"]),
             (["photos", "move", "1"], "'--to NAME' is missing", ["photos", "move"]),
             (["trash", "restore", "one"], "must be a number", ["trash", "restore"]),
+            (["import", "-beach.jpg"], "If it is a name: write it after '--'.", ["import"]),
             (["-x"], "There is no option '-x' here", []),
         ])
     func wrong(arguments: [String], message: String, command: [String]) {

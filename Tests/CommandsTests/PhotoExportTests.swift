@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+import ServiceMesh
 import TestSupport
 import Testing
 
@@ -43,6 +44,46 @@ struct PhotoExportTests {
         #expect(stage.messages.contains("is there already"))
         #expect(try String(contentsOfFile: folder.file("out/IMG_1.jpg"), encoding: .utf8) == "mine")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")) == ["IMG_1.jpg"])
+    }
+
+    @Test("A photo that does not exist, among others: nothing is exported")
+    func mistyped() async throws {
+        let folder = try TemporaryFolder("export")
+        let stage = try library(folder, photo: Sample.photo(1))
+        stage.fail("photo.get", .refused(MeshError(.notFound, "There is no photo with the id 99.")))
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
+        #expect(await stage.run("photos", "export", "1", "99", "--to", "out") == .failed)
+        #expect(stage.messages.contains("no photo with the id 99"))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("out/IMG_1.jpg")))
+    }
+
+    @Test("Where there are no links, a name that is in use is not taken either")
+    func renaming() throws {
+        let folder = try TemporaryFolder("export")
+        let (partial, target) = (folder.file("a.jpg.partial"), folder.file("a.jpg"))
+        for text in ["first", "second"] {
+            try text.write(toFile: partial, atomically: false, encoding: .utf8)
+            if text == "first" {
+                try NewFile.rename(partial, to: target)
+                #expect(!FileManager.default.fileExists(atPath: partial))
+            } else {
+                #expect(throws: CommandFailure.local("\(target) is there already.")) {
+                    try NewFile.rename(partial, to: target)
+                }
+            }
+        }
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "first")
+    }
+
+    @Test("A file that is not finished leaves nothing, and has no name while it is written")
+    func unfinished() throws {
+        let folder = try TemporaryFolder("export")
+        do {
+            let file = try NewFile(folder.file("a.jpg"))
+            #expect(write(file.descriptor, "half", 4) == 4)
+            #expect(!FileManager.default.fileExists(atPath: folder.file("a.jpg")))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
     @Test("A file of another size than the catalogue says is not handed out")

@@ -115,7 +115,7 @@ struct SocketTests {
         let folder = try TemporaryFolder("cli")
         let nobody = Stage()
         #expect(await program(nobody).run(["status", "--socket", folder.file("none.sock")]) == .notRunning)
-        #expect(nobody.messages.contains("smilepile up"))
+        #expect(nobody.messages.contains("smilepile up --socket \(folder.file("none.sock"))"))
 
         let path = folder.file("rude.sock")
         let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

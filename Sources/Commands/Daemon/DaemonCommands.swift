@@ -95,27 +95,41 @@ extension CommandTable {
 
     private static func up(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
         let wanted = invocation.value("library").map(session.absolute)
-        if let running = try await greeting(session) {
-            if let wanted, canonical(wanted) != canonical(running.library) {
-                throw CommandFailure.local(
-                    "The daemon at \(session.socketPath) keeps another library: \(running.library). "
-                        + "Stop it with 'smilepile down', or choose another socket with --socket.")
-            }
-            return try announce(running, log: nil, session)
+        if let running = try await greeting(session) { return try accept(running, wanted: wanted, session) }
+        let turn = await StartTurn.take(in: try DaemonLog.folder(environment: session.environment)) {
+            session.console.message("Another 'smilepile up' is at it. Waiting for its end.")
+        }
+        defer { withExtendedLifetime(turn) {} }
+        if turn != nil, let running = try await greeting(session) {
+            return try accept(running, wanted: wanted, session)
         }
         let log = try DaemonLog.open(environment: session.environment)
         let launch = DaemonLaunch(library: wanted, session: session, log: log)
         do {
             try await launch.untilReady()
         } catch {
-            // Somebody else's daemon may have been the faster one to take the socket.
-            guard let running = try await greeting(session), wanted == nil else { throw error }
+            // A daemon that a service manager started may have been the faster one to take the socket.
+            guard let running = try await greeting(session), keeps(running, wanted) else { throw error }
             return try announce(running, log: nil, session)
         }
         guard let running = try await greeting(session) else {
             throw CommandFailure.local("The daemon said that it is ready, but does not answer. Look into \(log.path).")
         }
         return try announce(running, log: log.path, session)
+    }
+
+    private static func accept(_ running: HelloReply, wanted: String?, _ session: Session) throws -> ExitCode {
+        guard keeps(running, wanted) else {
+            throw CommandFailure.local(
+                "The daemon at \(session.socketPath) keeps another library: \(running.library). "
+                    + "Stop it with 'smilepile down', or choose another socket with --socket.")
+        }
+        return try announce(running, log: nil, session)
+    }
+
+    /// Whether it is the library that was asked for, if any was.
+    private static func keeps(_ running: HelloReply, _ wanted: String?) -> Bool {
+        wanted.map { canonical($0) == canonical(running.library) } ?? true
     }
 
     private static func greeting(_ session: Session) async throws -> HelloReply? {

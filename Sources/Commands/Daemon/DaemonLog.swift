@@ -12,7 +12,8 @@ struct DaemonLog {
     /// Where the present run's part begins.
     private let begin: Int64
 
-    static func open(environment: [String: String]) throws -> DaemonLog {
+    /// The log's folder, made where there is none.
+    static func folder(environment: [String: String]) throws -> String {
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         // HOME before what the password file says: whoever sets it means it.
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
@@ -24,12 +25,19 @@ struct DaemonLog {
             throw CommandFailure.local(
                 "The folder \(folder) for the log cannot be made. Set XDG_STATE_HOME to a folder of yours.")
         }
+        return folder
+    }
+
+    static func open(environment: [String: String]) throws -> DaemonLog {
+        let folder = try folder(environment: environment)
         let path = folder + "/daemon.log"
         if size(of: path) > largest { rename(path, path + ".1") }
         // Made here, with this mode: what spawning creates follows the umask.
         let descriptor = clinux_open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         guard descriptor >= 0 else {
-            throw CommandFailure.local("The log \(path) cannot be written: \(String(cString: strerror(errno))).")
+            throw CommandFailure.local(
+                "The log \(path) cannot be written: \(String(cString: strerror(errno))). Make it writable, or set "
+                    + "XDG_STATE_HOME to a folder of yours.")
         }
         close(descriptor)
         return DaemonLog(path: path, begin: size(of: path))

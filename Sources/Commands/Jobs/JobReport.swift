@@ -54,7 +54,13 @@ struct JobReport {
                 counts.add([outcome, String(count)])
             }
             console.show(counts)
-            try await showLines(job)
+            do {
+                try await showLines(job)
+            } catch let error where Self.isGone(error) {
+                console.message(
+                    "The daemon stopped before it could name the files. Start it with 'smilepile up' and repeat the "
+                        + "command: what is done is not done twice.")
+            }
         }
         if let error = job.error {
             console.message(console.messageStyle.red("smilepile: ") + PlainText.neutralized(error.message))
@@ -109,16 +115,32 @@ struct JobReport {
     }
 
     private func describe(_ receipt: ImportReceipt) async throws -> [String] {
-        let status = try await library.send(GetLibraryStatus()).value
-        let category = try await library.send(ListCategories()).value.categories.first { $0.id == receipt.categoryId }
-        let place = PlainText.neutralized(category?.displayName ?? "category \(receipt.categoryId)")
         let count = "\(receipt.imported) of \(Figures.count(receipt.files, "file"))"
+        var place = "category \(receipt.categoryId)"
+        var folder: String?
+        do {
+            folder = try await library.send(GetLibraryStatus()).value.path
+            let categories = try await library.send(ListCategories()).value.categories
+            place = categories.first { $0.id == receipt.categoryId }?.displayName ?? place
+        } catch let error where Self.isGone(error) {
+            // The names are an ornament; what was imported is what matters.
+        }
+        place = PlainText.neutralized(place)
         return [
             ending(receipt.ending)
                 + (receipt.isDryRun
                     ? "Would import \(count) into \(place). Nothing was stored."
-                    : "Imported \(count) into \(place), in \(PlainText.neutralized(status.path)).")
+                    : "Imported \(count) into \(place)\(folder.map { ", in " + PlainText.neutralized($0) } ?? "").")
         ]
+    }
+
+    /// Whether the daemon has stopped meanwhile: it lets a job write its receipt, and may be gone before all is read.
+    private static func isGone(_ error: any Error) -> Bool {
+        switch error {
+        case CommandFailure.connectionLost, CommandFailure.notRunning: true
+        case CommandFailure.refused(let refused): refused.status == .unavailable
+        default: false
+        }
     }
 
     private func describe(_ receipt: BackupReceipt) -> [String] {

@@ -18,14 +18,16 @@ struct PhotoExport: Sendable {
         let folder = session.absolute(invocation.value("to") ?? ".")
         let exported = try await session.withLibrary { library in
             let root = try await library.send(GetLibraryStatus()).value.path
+            // All of them first: a number that was mistyped must not leave half of an export behind.
+            var photos: [Photo] = []
+            for name in invocation.operandValues("PHOTO") { photos.append(try await library.photo(named: name).value) }
             do {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             } catch {
                 throw CommandFailure.local("The folder \(folder) cannot be made. Choose another with --to.")
             }
             var exported: [Exported] = []
-            for name in invocation.operandValues("PHOTO") {
-                let photo = try await library.photo(named: name).value
+            for photo in photos {
                 let target = folder + "/" + photo.fileName
                 let problem = await copy(photo, from: root, to: target)
                 exported.append(Exported(id: photo.id, path: problem == nil ? target : nil, error: problem))
@@ -60,42 +62,42 @@ struct PhotoExport: Sendable {
     }
 
     private static func copyFile(_ source: String, to target: String, size: Int64) -> String? {
-        func reason() -> String { String(cString: strerror(errno)) }
-        let input = clinux_open(source, O_RDONLY | O_NOFOLLOW, 0)
-        guard input >= 0 else { return "\(source) cannot be opened: \(reason())." }
-        defer { close(input) }
-        // Written under another name first, so that no half of a photo ever has its name.
-        let partial = target + ".partial"
-        let output = clinux_open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
-        guard output >= 0 else { return "\(partial) cannot be written: \(reason())." }
-        defer {
-            close(output)
-            unlink(partial)
+        do {
+            try copyWhole(source, to: target, size: size)
+            return nil
+        } catch {
+            return CommandFailure(describing: error).message
         }
+    }
+
+    private static func copyWhole(_ source: String, to target: String, size: Int64) throws {
+        func unreadable(_ what: String) -> CommandFailure {
+            .local("\(source) cannot be \(what): \(String(cString: strerror(errno))).")
+        }
+        let input = clinux_open(source, O_RDONLY | O_NOFOLLOW, 0)
+        guard input >= 0 else { throw unreadable("opened") }
+        defer { close(input) }
+        let output = try NewFile(target)
         var copied: Int64 = 0
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
             let count = read(input, &buffer, buffer.count)
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { return "\(source) cannot be read: \(reason())." }
+            guard count >= 0 else { throw unreadable("read") }
             if count == 0 { break }
             var rest = buffer[..<count]
             while !rest.isEmpty {
-                let written = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+                let written = rest.withUnsafeBytes { write(output.descriptor, $0.baseAddress, $0.count) }
                 if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { return "\(target) cannot be written: \(reason())." }
+                guard written > 0 else { throw NewFile.refusal(target) }
                 rest = rest.dropFirst(written)
             }
             copied += Int64(count)
         }
         guard copied == size else {
-            return "its file has \(copied) bytes instead of \(size). Check the library before you trust it."
+            throw CommandFailure.local(
+                "Its file has \(copied) bytes instead of \(size). Check the library before you trust it.")
         }
-        guard fsync(output) == 0 else { return "\(target) cannot be written: \(reason())." }
-        // link(2) refuses a name that is taken, where rename(2) would replace it.
-        guard link(partial, target) == 0 else {
-            return errno == EEXIST ? "\(target) is there already." : "\(target) cannot be written: \(reason())."
-        }
-        return nil
+        try output.finish()
     }
 }

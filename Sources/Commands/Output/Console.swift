@@ -25,10 +25,13 @@ final class Console: Sendable {
     let messageStyle: Style
     /// Asks a person and returns the line they type; nil where nobody is there to ask.
     let ask: @Sendable (String) async -> String?
+    /// Why results could not be written, an errno; 0 while all could.
+    let lostResults: @Sendable () -> Int32
 
     init(
         results: Side, messages: Side, environment: [String: String],
-        ask: @escaping @Sendable (String) async -> String? = { _ in nil }
+        ask: @escaping @Sendable (String) async -> String? = { _ in nil },
+        lostResults: @escaping @Sendable () -> Int32 = { 0 }
     ) {
         self.results = results
         self.messages = messages
@@ -37,6 +40,7 @@ final class Console: Sendable {
         style = Style(isOn: results.isTerminal && mayColour)
         messageStyle = Style(isOn: messages.isTerminal && mayColour)
         self.ask = ask
+        self.lostResults = lostResults
     }
 
     func result(_ line: String) { results.write(line + "\n") }
@@ -54,6 +58,7 @@ final class Console: Sendable {
     /// The process's own streams.
     static func standard(environment: [String: String]) -> Console {
         let isDumb = environment["TERM"] == "dumb"
+        let lost = LostOutput()
         func side(_ descriptor: Int32) -> Side {
             let isTerminal = isatty(descriptor) == 1
             return Side(
@@ -62,27 +67,39 @@ final class Console: Sendable {
                     let columns = Int(clinux_terminal_columns(descriptor))
                     return isTerminal && columns > 0 ? columns : nil
                 },
-                write: { writeAll($0, to: descriptor) })
+                write: { text in
+                    let code = writeAll(text, to: descriptor)
+                    if descriptor == 1, code != 0 { lost.code.withLock { $0 = code } }
+                })
         }
-        return Console(results: side(1), messages: side(2), environment: environment) { question in
-            guard isatty(0) == 1 else { return nil }
-            writeAll(question, to: 2)
-            return await withCheckedContinuation { continuation in
-                // A person may take a minute; the cooperative pool has as many threads as the machine has cores.
-                Thread { continuation.resume(returning: readLine() ?? "") }.start()
-            }
-        }
+        return Console(
+            results: side(1), messages: side(2), environment: environment,
+            ask: { question in
+                guard isatty(0) == 1 else { return nil }
+                _ = writeAll(question, to: 2)
+                return await withCheckedContinuation { continuation in
+                    // A person may take a minute; the cooperative pool has as many threads as the machine has cores.
+                    Thread { continuation.resume(returning: readLine() ?? "") }.start()
+                }
+            }, lostResults: { lost.code.withLock { $0 } })
     }
 
-    /// Writes everything; a reader that has gone away ends the process by SIGPIPE, as for any filter.
-    private static func writeAll(_ text: String, to descriptor: Int32) {
+    /// A class, because a `Mutex` alone cannot be shared by closures.
+    private final class LostOutput: Sendable {
+        let code = Mutex<Int32>(0)
+    }
+
+    /// Writes everything, or returns the errno that stood in the way. A reader that has gone away ends the process by
+    /// SIGPIPE, as for any filter.
+    private static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { return }
+            guard written > 0 else { return written < 0 ? errno : EIO }
             rest = rest.dropFirst(written)
         }
+        return 0
     }
 }
 

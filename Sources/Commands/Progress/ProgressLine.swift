@@ -44,7 +44,7 @@ enum ProgressLine {
         if let total = progress.bytesTotal, total > 0 {
             return "\(Figures.size(progress.bytesDone))/\(Figures.size(total))"
         }
-        if let total = progress.itemsTotal { return "\(progress.itemsDone)/\(total)" }
+        if let total = progress.itemsTotal, total > 0 { return "\(progress.itemsDone)/\(total)" }
         return progress.itemsDone > 0 ? "\(progress.itemsDone)" : nil
     }
 

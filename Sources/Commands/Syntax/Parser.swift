@@ -81,7 +81,10 @@ private struct Reading {
         }
         guard let option = found else {
             let near = Spelling.suggestion(for: name, among: known.map(\.name), prefix: "--")
-            throw usage("There is no option '\(isLong ? "--" : "-")\(name)' here" + near)
+            // A file may be called so; whoever means one cannot know how to say it.
+            let mayBeName = near == "." && command.map { !$0.operands.isEmpty } ?? false
+            let literal = mayBeName ? " If it is a name: write it after '--'." : ""
+            throw usage("There is no option '\(isLong ? "--" : "-")\(name)' here" + near + literal)
         }
         // An option of its own settles that the group's default is meant; one that every command has does not.
         if command == nil, !Option.everywhere.contains(where: { $0.name == option.name }) { command = defaultOfGroup }

@@ -1,0 +1,76 @@
+import CLinux
+import Foundation
+
+/// A file that has its name only once it is whole, and never takes one that is in use.
+///
+/// Until then it has no name at all where the file system can do that, so that nothing is left however this program
+/// ends. Elsewhere (FAT and exFAT, which most sticks have) it is called `NAME.partial`.
+final class NewFile {
+    /// O_TMPFILE of fcntl.h without its O_DIRECTORY; Swift does not import it because it stands behind _GNU_SOURCE.
+    private static let unnamed: Int32 = 0o20_000_000
+
+    let target: String
+    let descriptor: Int32
+    private let partial: String?
+
+    /// - Throws: ``CommandFailure`` where the folder cannot be written to.
+    init(_ target: String) throws {
+        self.target = target
+        let folder = (target as NSString).deletingLastPathComponent
+        let nameless = clinux_open(folder, O_WRONLY | O_DIRECTORY | Self.unnamed, 0o644)
+        if nameless >= 0 {
+            descriptor = nameless
+            partial = nil
+            return
+        }
+        // Whatever it was, this either works or says it better.
+        let partial = target + ".partial"
+        descriptor = clinux_open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else {
+            throw errno == EEXIST
+                ? CommandFailure.local("\(partial) is there, left by an export that was broken off. Remove it first.")
+                : Self.refusal(target)
+        }
+        self.partial = partial
+    }
+
+    deinit {
+        close(descriptor)
+        if let partial { unlink(partial) }
+    }
+
+    /// Makes the contents durable and gives them the name.
+    func finish() throws {
+        guard fsync(descriptor) == 0 else { throw Self.refusal(target) }
+        // link(2) refuses a name that is taken, where rename(2) would replace it.
+        let isLinked =
+            if let partial {
+                link(partial, target) == 0
+            } else {
+                linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, target, Int32(AT_SYMLINK_FOLLOW)) == 0
+            }
+        guard !isLinked else { return }
+        let code = errno
+        guard let partial, [EPERM, EOPNOTSUPP, ENOSYS].contains(code) else { throw Self.refusal(target, code) }
+        try Self.rename(partial, to: target)
+    }
+
+    /// For file systems without links: claims the name with an empty file, and puts the whole one in its place.
+    static func rename(_ partial: String, to target: String) throws {
+        let claim = clinux_open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+        guard claim >= 0 else { throw refusal(target) }
+        close(claim)
+        guard Foundation.rename(partial, target) == 0 else {
+            let failure = refusal(target)
+            unlink(target)
+            throw failure
+        }
+    }
+
+    /// What an errno says about writing it.
+    static func refusal(_ target: String, _ code: Int32 = errno) -> CommandFailure {
+        .local(
+            code == EEXIST
+                ? "\(target) is there already." : "\(target) cannot be written: \(String(cString: strerror(code))).")
+    }
+}
