@@ -14,6 +14,7 @@ import Testing
         let mesh = test.mesh
         let (family, cars, games) = (Int64(1), Int64(2), Int64(3))
         let categories = Watched.follow(ObserveCategories(), on: mesh)
+        let sea = Watched.follow(ObserveCategory(displayName: "SEA"), on: mesh)
         let all = Watched.follow(ObservePhotos(), on: mesh)
         let firstTwo = Watched.follow(ObservePhotos(limit: 2), on: mesh)
         let inCars = Watched.follow(ObservePhotos(categoryId: cars), on: mesh)
@@ -34,6 +35,7 @@ import Testing
         }
         func settle() async throws {
             await categories.becomes(try await mesh.send(ListCategories()))
+            await sea.becomes(ObservedCategory(category: try? await mesh.send(GetCategory(displayName: "sea"))))
             await all.becomes(try await fresh(ObservePhotos()))
             await firstTwo.becomes(try await fresh(ObservePhotos(limit: 2)))
             await inCars.becomes(try await fresh(ObservePhotos(categoryId: cars)))
@@ -236,6 +238,7 @@ import Testing
         #expect(await observing(ObservePhotos(), as: .kid) == .cancelled)
         #expect(await observing(ObserveCategories(), as: .kid) == .cancelled)
         #expect(await observing(ObservePhoto(id: 1), as: .kid) == .cancelled)
+        #expect(await observing(ObserveCategory(id: 1), as: .kid) == .cancelled)
         #expect(await observing(ObserveSettings(), as: .kid) == .permissionDenied)
         #expect(await observing(ObservePendingSwipes(), as: .kid) == .permissionDenied)
         #expect(await observing(ObserveTrash(), as: .kid) == .permissionDenied)
