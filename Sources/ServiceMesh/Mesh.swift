@@ -142,7 +142,7 @@ public final class Mesh: Sendable {
         let service = route.service
         let observation = try await pass(route.gate, parent) { try await message.observe(on: service) }
         // The place in admission is given back here: an observation may last for days.
-        for await change in observation { try await onChange(change) }
+        for try await change in observation { try await onChange(change) }
         try Task.checkCancellation()
         // Let in while the mesh drains: it belongs to a call that is running already, and who watched a job to its
         // end gets the reply.
