@@ -24,28 +24,30 @@ private final class Store: Sendable {
 }
 
 /// Time that the test moves, and pauses that end when it says so.
-private final class Pauses: Sendable {
+private final class Pauses: SimulatedTime {
     let clock = Mutex<UInt64>(0)
     let gate = Gate()
     private let asked = Mutex<[UInt64]>([])
     var lengths: [UInt64] { asked.withLock { $0 } }
 
-    var timing: ObservationTiming {
-        ObservationTiming(
-            interval: 100, now: { [self] in clock.withLock { $0 } },
-            pause: { [self] length in
-                asked.withLock { $0.append(length) }
-                await gate.pass()
-            })
+    func now() -> UInt64 { clock.withLock { $0 } }
+
+    func sleep(until nanoseconds: UInt64) async throws {
+        let length = nanoseconds - now()
+        asked.withLock { $0.append(length) }
+        await gate.pass()
     }
 }
 
 /// Time that stands still: no pause is ever due.
-private let still = ObservationTiming(interval: 0, now: { 0 }, pause: { _ in })
+private struct StillTime: SimulatedTime {
+    func now() -> UInt64 { 0 }
+    func sleep(until nanoseconds: UInt64) async throws {}
+}
 
 @Suite(.timeLimit(.minutes(1))) struct ObservedQueryTests {
     private let store = Store()
-    private let hub = ObservationHub(timing: still)
+    private let hub = ObservationHub(interval: 0, clock: MeshClock(simulating: StillTime()))
 
     private func observe(_ query: String = "q") -> QueryObservation<Int> {
         hub.observe(query, reading: ["own"]) { [store] in store.read() }
@@ -133,7 +135,7 @@ private let still = ObservationTiming(interval: 0, now: { 0 }, pause: { _ in })
     @Test func readsAreSpacedAndTheLastOneIsNotLost() async throws {
         let (pauses, store) = (Pauses(), store)
         let gate = pauses.gate
-        let hub = ObservationHub(timing: pauses.timing)
+        let hub = ObservationHub(interval: 100, clock: MeshClock(simulating: pauses))
         let observe = { hub.observe("q", reading: ["own"]) { store.read() } }
         var changes = observe().makeAsyncIterator()
         _ = try await changes.next()
@@ -158,7 +160,7 @@ private let still = ObservationTiming(interval: 0, now: { 0 }, pause: { _ in })
 
     @Test func aDearAnswerIsReadHalfOfTheTimeAtMost() async throws {
         let (pauses, store) = (Pauses(), store)
-        let hub = ObservationHub(timing: pauses.timing)
+        let hub = ObservationHub(interval: 100, clock: MeshClock(simulating: pauses))
         let observation = hub.observe("q", reading: ["own"]) {
             pauses.clock.withLock { $0 += 1000 }
             return store.read()

@@ -23,9 +23,10 @@ public actor LibraryObserver: MeshService {
     private let hub: ObservationHub
     private let revisions = Revisions()
 
-    init(database: Database, hub: ObservationHub = ObservationHub()) {
+    /// - Parameter clock: by which reads are spaced; the mesh's.
+    init(database: Database, clock: MeshClock = .system) {
         self.database = database
-        self.hub = hub
+        hub = ObservationHub(clock: clock)
         // The database tells one listener, and this is the one.
         database.onCommit { [hub, revisions] notice in
             // Before the hub: a read that begins because of this change must find it counted.

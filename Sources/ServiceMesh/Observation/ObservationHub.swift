@@ -37,14 +37,19 @@ public final class ObservationHub: Sendable {
 
     private let state = Mutex(State())
     private let turns: ReadTurns
-    private let timing: ObservationTiming
+    private let interval: UInt64
+    private let clock: MeshClock
 
-    /// - Parameter reads: how many queries are read at once, 1 or more. One less than the catalogue has readers leaves
-    ///   one for requests.
-    public init(reads: Int = 1, timing: ObservationTiming = ObservationTiming()) {
+    /// - Parameters:
+    ///   - reads: how many queries are read at once, 1 or more. One less than the catalogue has readers leaves one for
+    ///     requests.
+    ///   - interval: nanoseconds at least from the beginning of one read to that of the next, of the same query.
+    ///   - clock: by which that is measured.
+    public init(reads: Int = 1, interval: UInt64 = 100_000_000, clock: MeshClock = .system) {
         precondition(reads >= 1)
         turns = ReadTurns(reads)
-        self.timing = timing
+        self.interval = interval
+        self.clock = clock
     }
 
     /// Queries that somebody observes.
@@ -64,7 +69,8 @@ public final class ObservationHub: Sendable {
             if let source = state.entries[key]?.source as? ObservedQuery<Value>, let joined = source.join() {
                 return joined
             }
-            let source = ObservedQuery(turns: turns, timing: timing, read: read) { [weak self] source in
+            let source = ObservedQuery(turns: turns, interval: interval, clock: clock, read: read) {
+                [weak self] source in
                 self?.remove(key, source)
             }
             // Registered before the first read begins: a change after that read is noticed.

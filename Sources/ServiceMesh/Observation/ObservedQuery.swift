@@ -44,16 +44,21 @@ final class ObservedQuery<Value: Equatable & Sendable>: ObservedSource {
     private let state = Mutex(State())
     private let read: @Sendable () async throws -> Value
     private let turns: ReadTurns
-    private let timing: ObservationTiming
+    /// Nanoseconds at least from the beginning of one read to that of the next.
+    private let interval: UInt64
+    private let clock: MeshClock
+    /// Of whoever came first: where tasks run that nobody waits for.
+    private let executor = MeshClock.executor
     /// Called once, when nobody observes any more or the answer cannot be read.
     private let whenOver: @Sendable (any ObservedSource) -> Void
 
     init(
-        turns: ReadTurns, timing: ObservationTiming, read: @escaping @Sendable () async throws -> Value,
+        turns: ReadTurns, interval: UInt64, clock: MeshClock, read: @escaping @Sendable () async throws -> Value,
         whenOver: @escaping @Sendable (any ObservedSource) -> Void
     ) {
         self.turns = turns
-        self.timing = timing
+        self.interval = interval
+        self.clock = clock
         self.read = read
         self.whenOver = whenOver
     }
@@ -118,28 +123,35 @@ final class ObservedQuery<Value: Equatable & Sendable>: ObservedSource {
         }
     }
 
-    /// Begins what is due, where nothing is under way. Tasks are detached: what is read for all must not run in the
-    /// context (deadline, role, trace) of the call that happened to come first.
+    /// Begins what is due, where nothing is under way.
     private func advance(_ state: inout State) {
         guard !state.isClosed, state.reflected != state.noticed else { return }
+        let now = clock.now()
         switch state.activity {
         case .reading: return
         case .pausing(let pause):
             // A newcomer does not wait for the pause that spaces the others' reads.
-            guard state.awaiting > 0, timing.now() >= state.earliestForNewcomers else { return }
+            guard state.awaiting > 0, now >= state.earliestForNewcomers else { return }
             pause.cancel()
         case .none: break
         }
         let start = state.awaiting > 0 ? state.earliestForNewcomers : state.earliest
-        let now = timing.now()
         if now >= start {
-            state.activity = .reading(Task.detached { await self.readOnce() })
+            state.activity = .reading(detached { await $0.readOnce() })
         } else {
             state.activity = .pausing(
-                Task.detached { [timing] in
-                    await timing.pause(start - now)
-                    self.pauseIsOver()
+                detached { query in
+                    try? await query.clock.sleep(until: start)
+                    query.pauseIsOver()
                 })
+        }
+    }
+
+    /// Detached, because what is read for all must not run in the context (deadline, role, trace) of the call that
+    /// happened to come first.
+    private func detached(_ work: @escaping @Sendable (ObservedQuery) async -> Void) -> Task<Void, Never> {
+        Task.detached(executorPreference: executor) { [self] in
+            await MeshClock.$executor.withValue(executor) { await work(self) }
         }
     }
 
@@ -147,7 +159,7 @@ final class ObservedQuery<Value: Equatable & Sendable>: ObservedSource {
         state.withLock { state in
             // Cancelled under this lock, so that a pause cut short cannot begin a second read.
             guard !Task.isCancelled, case .pausing = state.activity else { return }
-            state.activity = .reading(Task.detached { await self.readOnce() })
+            state.activity = .reading(detached { await $0.readOnce() })
         }
     }
 
@@ -155,44 +167,55 @@ final class ObservedQuery<Value: Equatable & Sendable>: ObservedSource {
         guard await turns.take() else { return }
         // As late as possible: every change noticed by now is in what is read now.
         let (asOf, newest) = state.withLock { ($0.noticed, $0.newest) }
-        let began = timing.now()
+        let began = clock.now()
         let outcome: Result<Value, any Error>
         do { outcome = .success(try await read()) } catch { outcome = .failure(error) }
         turns.give()
-        let took = timing.now() &- began
+        let took = clock.now() &- began
         // An answer that is dear is read half of the time at most.
-        let earliest = began &+ max(timing.interval, took &* 2)
+        let earliest = began &+ max(interval, took &* 2)
         switch outcome {
         case .success(let value):
             // Compared before the lock is taken: only this task changes the newest one.
-            settle(value, isNew: newest != value, asOf: asOf, earliest: earliest)
+            handOut(value, isNew: newest != value, asOf: asOf)
+            rest(until: earliest)
         case .failure(let error): fail(MeshError(describing: error), earliest: earliest)
         }
     }
 
-    private func settle(_ value: Value, isNew: Bool, asOf: UInt64, earliest: UInt64) {
-        state.withLock { state in
-            guard !state.isClosed else { return }
-            state.activity = .none
-            state.earliest = earliest
-            state.earliestForNewcomers = 0
-            state.reflected = asOf
+    /// Makes the answer known to those who wait for one. They are found under the lock and woken after it, because the
+    /// thread that commits takes it too. No other answer overtakes this one: until ``rest(until:)`` nothing is read.
+    private func handOut(_ value: Value, isNew: Bool, asOf: UInt64) {
+        let (sequence, encoding, slots) = state.withLock { state -> (UInt64, SharedEncoding, [Slot<Value>]) in
             if isNew {
                 state.sequence += 1
                 state.newest = value
                 state.encoding = SharedEncoding()
             }
-            // Under the lock, so that a newcomer cannot be handed values in another order.
-            for (id, consumer) in state.consumers {
-                if let awaits = consumer.awaits {
-                    guard awaits <= asOf else { continue }
-                    state.consumers[id]?.awaits = nil
-                    state.awaiting -= 1
-                } else if !isNew {
-                    continue
-                }
-                consumer.slot.put(state.sequence, value, state.encoding)
+            state.reflected = asOf
+            var slots: [Slot<Value>] = []
+            slots.reserveCapacity(isNew ? state.consumers.count : state.awaiting)
+            if isNew {
+                for consumer in state.consumers.values where consumer.awaits == nil { slots.append(consumer.slot) }
             }
+            guard state.awaiting > 0 else { return (state.sequence, state.encoding, slots) }
+            for (id, consumer) in state.consumers {
+                guard let awaits = consumer.awaits, awaits <= asOf else { continue }
+                state.consumers[id]?.awaits = nil
+                state.awaiting -= 1
+                slots.append(consumer.slot)
+            }
+            return (state.sequence, state.encoding, slots)
+        }
+        for slot in slots { slot.put(sequence, value, encoding) }
+    }
+
+    private func rest(until earliest: UInt64, forNewcomersToo: Bool = false) {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.activity = .none
+            state.earliest = earliest
+            state.earliestForNewcomers = forNewcomersToo ? earliest : 0
             advance(&state)
         }
     }
@@ -200,16 +223,11 @@ final class ObservedQuery<Value: Equatable & Sendable>: ObservedSource {
     private func fail(_ error: MeshError, earliest: UInt64) {
         guard error.status != .resourceExhausted else {
             // The catalogue is busy: an observation that lasts for days does not end because of that.
-            return state.withLock { state in
-                guard !state.isClosed else { return }
-                state.activity = .none
-                state.earliest = earliest
-                state.earliestForNewcomers = earliest
-                advance(&state)
-            }
+            return rest(until: earliest, forNewcomersToo: true)
         }
         guard !state.withLock({ $0.isClosed }) else { return }
-        end(error)
+        // First, so that who has seen the error and observes again begins anew.
         whenOver(self)
+        end(error)
     }
 }

@@ -49,16 +49,16 @@ struct ObservationMeasurement: Measurement {
 
     /// 100 that keep up, alone and beside one that never takes a second value.
     private func slowOne() async throws -> [Figure] {
-        let latencies = try await [false, true].asyncMap { hasSlowOne in
-            let crowd = Crowd(100, withSlowOne: hasSlowOne)
-            let times = try await crowd.latencies(changes * 2)
-            return (Measuring.percentile(times, 0.5), Measuring.percentile(times, 0.99))
+        var (alone, beside): ([Double], [Double]) = ([], [])
+        for _ in 0..<runs {
+            alone += try await Crowd(100).latencies(changes)
+            beside += try await Crowd(100, withSlowOne: true).latencies(changes)
         }
-        return zip(["p50", "p99"], [(latencies[0].0, latencies[1].0), (latencies[0].1, latencies[1].1)]).map {
-            name, times in
-            Figure(
-                "100 subscribers beside a slow one vs without it, \(name)", ours: Format.seconds(times.1),
-                peer: Format.seconds(times.0), ratio: times.0 / times.1)
+        return [("p50", 0.5), ("p99", 0.99)].map { name, fraction in
+            let (without, with) = (Measuring.percentile(alone, fraction), Measuring.percentile(beside, fraction))
+            return Figure(
+                "100 subscribers beside a slow one vs without it, \(name)", ours: Format.seconds(with),
+                peer: Format.seconds(without), ratio: without / with)
         }
     }
 
@@ -75,17 +75,15 @@ struct ObservationMeasurement: Measurement {
     }
 }
 
-extension Array {
-    fileprivate func asyncMap<T>(_ transform: (Element) async throws -> T) async rethrows -> [T] {
-        var result: [T] = []
-        for element in self { result.append(try await transform(element)) }
-        return result
-    }
+/// Time that does not pass: what is measured is never spaced.
+private struct StillTime: SimulatedTime {
+    func now() -> UInt64 { 0 }
+    func sleep(until nanoseconds: UInt64) async throws {}
 }
 
 /// A number that is observed by many.
 private final class Crowd: Sendable {
-    private let hub = ObservationHub(timing: ObservationTiming(interval: 0, now: { 0 }, pause: { _ in }))
+    private let hub = ObservationHub(interval: 0, clock: MeshClock(simulating: StillTime()))
     private let number = Number()
     private let round: Round
     private let observations: [QueryObservation<Int>]
