@@ -71,6 +71,7 @@ extension Connection {
         do {
             let result = try await endpoint.call(params: params, context: context) { update in
                 try self.checkSize(update.value)
+                try self.checkRole(for: endpoint)
                 try await self.writeWhenEmpty(OutgoingLine.update(endpoint.method, id, update))
             }
             line = reply(id, result)
@@ -95,6 +96,13 @@ extension Connection {
         } catch {
             return OutgoingLine.error(id, error)
         }
+    }
+
+    /// An observation that began as a parent's does not go on for a kid.
+    private func checkRole(for endpoint: any Endpoint) throws(MeshError) {
+        guard role < endpoint.access else { return }
+        throw MeshError(
+            .permissionDenied, "\(endpoint.method) needs the \(endpoint.access) role, which this connection had before.")
     }
 
     private func checkSize(_ value: Data) throws(MeshError) {

@@ -36,7 +36,8 @@ public final class ObservationHub: Sendable {
     }
 
     private let state = Mutex(State())
-    private let turns: ReadTurns
+    /// Seen by the tests, which wait for the last read by taking one.
+    let turns: ReadTurns
     private let interval: UInt64
     private let clock: MeshClock
 

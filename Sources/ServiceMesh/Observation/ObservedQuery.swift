@@ -170,7 +170,6 @@ final class ObservedQuery<Value: Equatable & Sendable>: ObservedSource {
         let began = clock.now()
         let outcome: Result<Value, any Error>
         do { outcome = .success(try await read()) } catch { outcome = .failure(error) }
-        turns.give()
         let took = clock.now() &- began
         // An answer that is dear is read half of the time at most.
         let earliest = began &+ max(interval, took &* 2)
@@ -178,8 +177,11 @@ final class ObservedQuery<Value: Equatable & Sendable>: ObservedSource {
         case .success(let value):
             // Compared before the lock is taken: only this task changes the newest one.
             handOut(value, isNew: newest != value, asOf: asOf)
+            turns.give()
             rest(until: earliest)
-        case .failure(let error): fail(MeshError(describing: error), earliest: earliest)
+        case .failure(let error):
+            turns.give()
+            fail(MeshError(describing: error), earliest: earliest)
         }
     }
 
