@@ -38,6 +38,7 @@ public final class Mesh: Sendable {
     public init(services: [any MeshService]) throws {
         jobs = JobStore()
         let anchor = MeshAnchor()
+        let numbers = MessageNumbers()
         rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
         var hosted: [Hosted] = []
         var routes: [(type: ObjectIdentifier, route: any AnyObject & Sendable)] = []
@@ -45,7 +46,7 @@ public final class Mesh: Sendable {
 
         func host<S: MeshService>(_ service: S) throws {
             let admission = Admission(limit: S.admission, serviceName: S.serviceName)
-            let home = ServiceHome(admission: admission, anchor: anchor)
+            let home = ServiceHome(admission: admission, anchor: anchor, numbers: numbers)
             hosted.append(Hosted(name: S.serviceName, service: service, admission: admission))
             for register in S.messages.registrations {
                 guard let endpoint = register(service, home) as? any RoutedEndpoint else { continue }
@@ -92,7 +93,9 @@ public final class Mesh: Sendable {
     func send<M: HandledMessage>(
         _ message: M, from parent: CallContext?, _ deadline: Deadline?
     ) async throws -> M.Reply {
-        guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
+        guard let found = find(ObjectIdentifier(M.self)) else { throw unhosted(M.method) }
+        // The table holds, under a message's type, the route of that type and its service; a checked cast took 5 ns.
+        let route = unsafeDowncast(found, to: Route<M, M.Service>.self)
         let gate = route.gate
         let passage: Gate.Passage
         if let open = try gate.open(parent, deadline) {
@@ -103,7 +106,7 @@ public final class Mesh: Sendable {
         do {
             try Task.checkCancellation()
             let reply: M.Reply
-            if passage.timer == nil {
+            if !passage.isTimed {
                 reply = try await CallContext.$current.withValue(passage.context) {
                     try await message.perform(on: route.service)
                 }
@@ -246,12 +249,6 @@ public final class Mesh: Sendable {
 
     var statistics: MeshStatistics {
         MeshStatistics(
-            services: hosted.map { host in
-                let counts = host.admission.counts
-                return MeshStatistics.Service(
-                    name: host.name, running: counts.running, waiting: counts.waiting,
-                    concurrencyLimit: host.admission.limit.concurrent, queueLimit: host.admission.limit.queued)
-            },
-            messages: byMethod.values.map { MeshStatistics.Message(endpoint: $0) }.sorted { $0.method < $1.method })
+            hosted.map { ($0.name, $0.admission) }, Array(byMethod.values), now: MonotonicClock.now())
     }
 }
