@@ -42,7 +42,8 @@ final class Admission: Sendable {
     private enum Decision { case admitted, wait(UInt64), full, closed }
 
     let limit: AdmissionLimit
-    private let serviceName: String
+    /// Made once, text and box: under overload it is thrown a million times, and making it would be most of the cost.
+    private let full: any Error
     private let state = Mutex(State())
     /// How many calls are running, and `slow`.
     private let word = Atomic<UInt64>(0)
@@ -50,7 +51,9 @@ final class Admission: Sendable {
 
     init(limit: AdmissionLimit, serviceName: String) {
         self.limit = limit
-        self.serviceName = serviceName
+        full = MeshError(
+            .resourceExhausted,
+            "\(serviceName) has \(limit.concurrent) requests at work and \(limit.queued) waiting. Try again shortly.")
     }
 
     /// Takes a place if one is free and nobody waits for it. Each `true` must be followed by one ``leave()``.
@@ -101,12 +104,6 @@ final class Admission: Sendable {
             if mayWait { state.nextID += 1 }
             return .wait(state.nextID)
         }
-    }
-
-    private var full: MeshError {
-        MeshError(
-            .resourceExhausted,
-            "\(serviceName) has \(limit.concurrent) requests at work and \(limit.queued) waiting. Try again shortly.")
     }
 
     private var closed: MeshError {
