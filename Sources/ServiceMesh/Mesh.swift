@@ -30,13 +30,18 @@ public final class Mesh: Sendable {
     private let routes: RouteTable
     private let byMethod: [String: any RoutedEndpoint]
     private let startedCount = Mutex(0)
+    /// The time by which deadlines pass here.
+    public let clock: MeshClock
     /// The long pieces of work that messages of kind `job` start.
     public let jobs: JobStore
 
-    /// - Parameter services: in the order of their dependencies: whoever is called stands before its caller.
+    /// - Parameters:
+    ///   - services: in the order of their dependencies: whoever is called stands before its caller.
+    ///   - clock: the time by which deadlines pass; a simulation brings its own.
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
-    public init(services: [any MeshService]) throws {
-        jobs = JobStore()
+    public init(services: [any MeshService], clock: MeshClock = .system) throws {
+        self.clock = clock
+        jobs = JobStore(clock: clock)
         let anchor = MeshAnchor()
         rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
         var hosted: [Hosted] = []
@@ -45,7 +50,7 @@ public final class Mesh: Sendable {
 
         func host<S: MeshService>(_ service: S) throws {
             let admission = Admission(limit: S.admission, serviceName: S.serviceName)
-            let home = ServiceHome(admission: admission, anchor: anchor)
+            let home = ServiceHome(admission: admission, anchor: anchor, clock: clock)
             hosted.append(Hosted(name: S.serviceName, service: service, admission: admission))
             for register in S.messages.registrations {
                 guard let endpoint = register(service, home) as? any RoutedEndpoint else { continue }
@@ -127,7 +132,7 @@ public final class Mesh: Sendable {
         let parent = context ?? CallContext.current
         // The deadline is that of the whole observation, not of its beginning.
         guard let deadline = parent?.deadline else { return try await follow(message, parent, onChange) }
-        return try await Deadline.enforce(deadline) { try await self.follow(message, parent, onChange) }
+        return try await Deadline.enforce(deadline, on: clock) { try await self.follow(message, parent, onChange) }
     }
 
     private func follow<M: HandledObservation>(
@@ -137,7 +142,7 @@ public final class Mesh: Sendable {
         let service = route.service
         let observation = try await pass(route.gate, parent) { try await message.observe(on: service) }
         // The place in admission is given back here: an observation may last for days.
-        for await change in observation { try await onChange(change) }
+        for try await change in observation { try await onChange(change) }
         try Task.checkCancellation()
         // Let in while the mesh drains: it belongs to a call that is running already, and who watched a job to its
         // end gets the reply.
@@ -180,7 +185,7 @@ public final class Mesh: Sendable {
     ) async throws -> Reply {
         try await CallContext.$current.withValue(passage.context) {
             guard let deadline = passage.timer else { return try await operation() }
-            return try await Deadline.enforce(deadline, operation)
+            return try await Deadline.enforce(deadline, on: clock, operation)
         }
     }
 

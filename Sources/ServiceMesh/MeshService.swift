@@ -35,6 +35,7 @@ extension MeshService {
 struct ServiceHome: Sendable {
     let admission: Admission
     let anchor: MeshAnchor
+    let clock: MeshClock
 }
 
 /// The messages that one service answers.

@@ -8,6 +8,7 @@ final class Gate: Sendable {
     let method: String
     let access: Role
     let admission: Admission
+    private let clock: MeshClock
     let metrics = CallMetrics()
     private let service: ObjectIdentifier
     /// The chain of a call from outside: this step alone.
@@ -18,6 +19,7 @@ final class Gate: Sendable {
         self.access = access
         self.service = service
         admission = home.admission
+        clock = home.clock
         link = CallLink(anchor: home.anchor, method: method, service: service, parent: nil)
     }
 
@@ -42,7 +44,7 @@ final class Gate: Sendable {
     ) throws -> Passage? {
         guard (parent?.role ?? .parent) >= access else { throw refusal(parent?.role ?? .parent) }
         let deadline = Deadline.earlier(parent?.deadline, own)
-        if let deadline, MonotonicClock.now() >= deadline.nanoseconds {
+        if let deadline, clock.now() >= deadline.nanoseconds {
             metrics.refuse()
             throw Deadline.exceeded
         }
@@ -66,7 +68,9 @@ final class Gate: Sendable {
         do {
             // The wait has to end with the deadline too: nobody may stand in a queue for an answer past its use.
             if let deadline, !isWatched(deadline, by: parent) {
-                try await Deadline.enforce(deadline) { [admission] in try await admission.enter(isNested: isNested) }
+                try await Deadline.enforce(deadline, on: clock) { [admission] in
+                    try await admission.enter(isNested: isNested)
+                }
             } else {
                 try await admission.enter(isNested: isNested)
             }
@@ -76,7 +80,7 @@ final class Gate: Sendable {
         }
         let passage = pass(parent, deadline)
         // Checked again: the call has waited.
-        if let deadline = passage.context.deadline, MonotonicClock.now() >= deadline.nanoseconds {
+        if let deadline = passage.context.deadline, clock.now() >= deadline.nanoseconds {
             throw close(passage, failing: Deadline.exceeded)
         }
         return passage
@@ -88,7 +92,7 @@ final class Gate: Sendable {
             context: CallContext(
                 role: .service, originalRole: parent?.originalRole ?? .parent, deadline: deadline,
                 trace: parent?.trace ?? TraceNumber.next(), link: link(from: parent)),
-            timer: isWatched(deadline, by: parent) ? nil : deadline, began: MonotonicClock.now())
+            timer: isWatched(deadline, by: parent) ? nil : deadline, began: clock.now())
     }
 
     private func link(from parent: CallContext?) -> CallLink {
@@ -104,7 +108,7 @@ final class Gate: Sendable {
     /// The call ended well: it is counted, and its place given back.
     @usableFromInline
     func close(_ passage: Passage) {
-        metrics.end(.completed, nanoseconds: MonotonicClock.now() &- passage.began)
+        metrics.end(.completed, nanoseconds: clock.now() &- passage.began)
         admission.leave()
     }
 
@@ -113,7 +117,7 @@ final class Gate: Sendable {
     func close(_ passage: Passage, failing error: any Error) -> MeshError {
         let known = MeshError(describing: error)
         metrics.end(
-            known.status == .cancelled ? .cancelled : .failed, nanoseconds: MonotonicClock.now() &- passage.began)
+            known.status == .cancelled ? .cancelled : .failed, nanoseconds: clock.now() &- passage.began)
         admission.leave()
         return known
     }
