@@ -12,9 +12,11 @@ public actor MeshMonitor: MeshService {
 
     func statistics() -> MeshStatistics { mesh?.statistics ?? MeshStatistics(services: [], messages: []) }
 
-    func health() async -> MeshHealth {
-        MeshHealth(
-            services: await mesh?.health().map { MeshHealth.Service(name: $0.service, problem: $0.problem) } ?? [])
+    func health() async throws -> MeshHealth {
+        let found = await mesh?.health() ?? []
+        // A service that was asked by a call that is over has answered nothing about itself.
+        try Task.checkCancellation()
+        return MeshHealth(services: found.map { MeshHealth.Service(name: $0.service, problem: $0.problem) })
     }
 }
 
@@ -38,7 +40,7 @@ public struct CheckMeshHealth: HandledMessage {
     public static let kind = MessageKind.read
     public static let summary = "Whether every service can do its work, and what is wrong where one cannot."
     public init() {}
-    public func perform(on service: MeshMonitor) async throws -> MeshHealth { await service.health() }
+    public func perform(on service: MeshMonitor) async throws -> MeshHealth { try await service.health() }
 }
 
 public struct MeshHealth: Codable, Sendable {

@@ -47,16 +47,19 @@ final class Admission: Sendable {
 
     let limit: AdmissionLimit
     let running: InFlightTable
-    private let serviceName: String
+    /// Made once, text and box: under overload it is thrown a million times, and making it would be most of the cost.
+    private let full: any Error
     private let clock: MeshClock
     private let state = Mutex(State())
     private let isSlow = Atomic(false)
 
     init(limit: AdmissionLimit, serviceName: String, clock: MeshClock = .system) {
         self.limit = limit
-        self.serviceName = serviceName
         self.clock = clock
         running = InFlightTable(count: limit.concurrent)
+        full = MeshError(
+            .resourceExhausted,
+            "\(serviceName) has \(limit.concurrent) requests at work and \(limit.queued) waiting. Try again shortly.")
     }
 
     /// Takes a place if one is free and nobody waits for it. Each place must be given back by one ``leave(_:)``.
@@ -108,12 +111,6 @@ final class Admission: Sendable {
     private func take(_ message: UInt8, now: UInt64, _ state: State) -> Int32? {
         guard state.waiting.isEmpty else { return nil }
         return running.claim(InFlightTable.word(message: message, began: now))
-    }
-
-    private var full: MeshError {
-        MeshError(
-            .resourceExhausted,
-            "\(serviceName) has \(limit.concurrent) requests at work and \(limit.queued) waiting. Try again shortly.")
     }
 
     private var closed: MeshError {
