@@ -89,6 +89,22 @@ struct WatchTests {
         #expect(stage.methods == ["photo.observe"])
     }
 
+    @Test("One that a dying daemon still took into its queue is followed by the one that tells")
+    func dying() async throws {
+        let stage = Stage()
+        let display = WatchDisplay(session: stage.session(), report: PhotosReport())
+        display.begin()
+        #expect(!display.mayConnectAgain)
+        try display.show(ObservedUpdate(sequence: 1, value: Data(try page([]).utf8), overflowed: false))
+        #expect(display.mayConnectAgain)
+        display.begin()
+        #expect(display.mayConnectAgain && stage.messages.isEmpty)
+        display.begin()
+        #expect(!display.mayConnectAgain)
+        try display.show(ObservedUpdate(sequence: 1, value: Data(try page([]).utf8), overflowed: false))
+        #expect(display.mayConnectAgain && stage.messages.contains("was made again"))
+    }
+
     @Test("Filters go into the request, and belong to photos alone")
     func filters() async throws {
         let stage = Stage()

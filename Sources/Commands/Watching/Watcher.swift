@@ -54,7 +54,7 @@ struct Watcher: Sendable {
     /// Returns where it is worth connecting again.
     private func judge(_ failure: CommandFailure, _ display: WatchDisplay) throws {
         switch failure {
-        case .connectionLost where display.hasShown: return
+        case .connectionLost where display.mayConnectAgain: return
         case .refused(let error) where error.status == .unavailable:
             throw CommandFailure.notRunning(socket: session.socketPath)
         default: throw failure
@@ -67,8 +67,8 @@ final class WatchDisplay: Sendable {
     private struct State {
         var report: any ChangeReport
         var connections = 0
-        /// By this connection.
-        var hasShown = false
+        /// Connections since the last value; the one that is under way is the first of them until it brings one.
+        var barren = 0
     }
 
     private let session: Session
@@ -79,26 +79,26 @@ final class WatchDisplay: Sendable {
         state = Mutex(State(report: report))
     }
 
-    /// Whether a value came since the last ``begin()``: a connection that brings none is not made again and again.
-    var hasShown: Bool { state.withLock { $0.hasShown } }
+    /// Whether a connection that broke is worth another one: after values, and once more. A daemon that is killed may
+    /// still have taken a connection into its queue, and only the one after that is refused.
+    var mayConnectAgain: Bool { state.withLock { $0.barren == 0 || ($0.barren == 1 && $0.connections > 1) } }
 
     /// A connection begins.
     func begin() {
-        let isAgain = state.withLock { state in
+        state.withLock { state in
             state.connections += 1
-            state.hasShown = false
-            return state.connections > 1
-        }
-        if isAgain {
-            session.console.message(
-                "The connection broke and was made again. Changes between are left out; this is the state now.")
+            state.barren += 1
         }
     }
 
     func show(_ update: ObservedUpdate) throws {
         try state.withLock { state in
-            let isAgain = state.connections > 1 && !state.hasShown
-            state.hasShown = true
+            let isAgain = state.connections > 1 && state.barren > 0
+            state.barren = 0
+            if isAgain {
+                session.console.message(
+                    "The connection broke and was made again. Changes between are left out; this is the state now.")
+            }
             if session.wantsJSON {
                 session.show(json: Self.line(update, isIncomplete: update.overflowed || isAgain))
             } else {

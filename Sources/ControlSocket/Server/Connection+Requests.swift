@@ -102,7 +102,8 @@ extension Connection {
     private func checkRole(for endpoint: any Endpoint) throws(MeshError) {
         guard role < endpoint.access else { return }
         throw MeshError(
-            .permissionDenied, "\(endpoint.method) needs the \(endpoint.access) role, which this connection had before.")
+            .permissionDenied, "\(endpoint.method) needs the \(endpoint.access) role, which this connection had before."
+        )
     }
 
     private func checkSize(_ value: Data) throws(MeshError) {
