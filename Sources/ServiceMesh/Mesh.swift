@@ -43,14 +43,15 @@ public final class Mesh: Sendable {
         self.clock = clock
         jobs = JobStore(clock: clock)
         let anchor = MeshAnchor()
+        let numbers = MessageNumbers()
         rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
         var hosted: [Hosted] = []
         var routes: [(type: ObjectIdentifier, route: any AnyObject & Sendable)] = []
         var byMethod: [String: any RoutedEndpoint] = [:]
 
         func host<S: MeshService>(_ service: S) throws {
-            let admission = Admission(limit: S.admission, serviceName: S.serviceName)
-            let home = ServiceHome(admission: admission, anchor: anchor, clock: clock)
+            let admission = Admission(limit: S.admission, serviceName: S.serviceName, clock: clock)
+            let home = ServiceHome(admission: admission, anchor: anchor, clock: clock, numbers: numbers)
             hosted.append(Hosted(name: S.serviceName, service: service, admission: admission))
             for register in S.messages.registrations {
                 guard let endpoint = register(service, home) as? any RoutedEndpoint else { continue }
@@ -97,7 +98,9 @@ public final class Mesh: Sendable {
     func send<M: HandledMessage>(
         _ message: M, from parent: CallContext?, _ deadline: Deadline?
     ) async throws -> M.Reply {
-        guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
+        guard let found = find(ObjectIdentifier(M.self)) else { throw unhosted(M.method) }
+        // The table holds, under a message's type, the route of that type and its service; a checked cast took 5 ns.
+        let route = unsafeDowncast(found, to: Route<M, M.Service>.self)
         let gate = route.gate
         let passage: Gate.Passage
         if let open = try gate.open(parent, deadline) {
@@ -108,7 +111,7 @@ public final class Mesh: Sendable {
         do {
             try Task.checkCancellation()
             let reply: M.Reply
-            if passage.timer == nil {
+            if !passage.isTimed {
                 reply = try await CallContext.$current.withValue(passage.context) {
                     try await message.perform(on: route.service)
                 }
@@ -251,12 +254,6 @@ public final class Mesh: Sendable {
 
     var statistics: MeshStatistics {
         MeshStatistics(
-            services: hosted.map { host in
-                let counts = host.admission.counts
-                return MeshStatistics.Service(
-                    name: host.name, running: counts.running, waiting: counts.waiting,
-                    concurrencyLimit: host.admission.limit.concurrent, queueLimit: host.admission.limit.queued)
-            },
-            messages: byMethod.values.map { MeshStatistics.Message(endpoint: $0) }.sorted { $0.method < $1.method })
+            hosted.map { ($0.name, $0.admission) }, Array(byMethod.values), now: clock.now())
     }
 }

@@ -2,7 +2,8 @@
 enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {
         [
-            MeshMeasurement.self, ImportMeasurement.self, BackupMeasurement.self, DurableMeasurement.self,
+            MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, BackupMeasurement.self,
+            DurableMeasurement.self,
             SocketMeasurement.self,
         ]
     }
@@ -63,7 +64,7 @@ enum BenchmarkProgram {
         let commands =
             [(AlbumCommand.name, AlbumCommand.summary)] + measurements.map { ($0.name, $0.summary) }
             + [(AllCommand.name, AllCommand.summary), (StressCommand.name, StressCommand.summary)]
-        let lines = commands.map { "  " + $0.0.padded(to: 10) + $0.1 }
+        let lines = commands.map { "  " + $0.0.padded(to: 12) + $0.1 }
         return """
             Measures SmilePile beside the programs that others would use.
 

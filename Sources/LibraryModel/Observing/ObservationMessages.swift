@@ -15,6 +15,42 @@ public struct ObserveCategories: Message, Hashable {
     public init() {}
 }
 
+/// Observes one category by its id or by its name (case ignored). One that is not there is no error: it may come.
+/// Errors: `invalid_argument` without either.
+public struct ObserveCategory: Message, Hashable {
+    public typealias Reply = Done
+    public typealias Update = ObservedCategory
+    public static let method = "category.observeOne"
+    public static let access = Role.kid
+    public static let kind = MessageKind.observation
+    public static let summary = "One category, now and after each change; null while there is none."
+    public let id: Int64?
+    public let displayName: String?
+
+    public init(id: Int64) {
+        self.id = id
+        displayName = nil
+    }
+
+    public init(displayName: String) {
+        id = nil
+        self.displayName = displayName
+    }
+}
+
+public struct ObservedCategory: Codable, Sendable, Equatable {
+    /// Nil while there is none.
+    public let category: Category?
+
+    public init(category: Category?) { self.category = category }
+
+    /// As `null` and not left out, as in ``ObservedPhoto``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(category, forKey: .category)
+    }
+}
+
 /// Observes photos that meet every filter given: a page of them, newest first, and how many there are in all.
 /// Takes what ``SearchPhotos`` takes. Without `after` it is the first page, which new photos enter.
 /// Errors: `invalid_argument` (limit, cursor, dates the wrong way round).
@@ -132,10 +168,13 @@ public struct ObservePendingSwipes: Message, Hashable {
     public let sessionID: String?
     /// 1…1000; 100 unless told.
     public let limit: Int?
+    /// The last action's id of the batch before, to observe the one that follows it.
+    public let after: Int64?
 
-    public init(sessionID: String? = nil, limit: Int? = nil) {
+    public init(sessionID: String? = nil, limit: Int? = nil, after: Int64? = nil) {
         self.sessionID = sessionID
         self.limit = limit
+        self.after = after
     }
 }
 

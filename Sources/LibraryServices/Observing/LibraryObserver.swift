@@ -10,6 +10,7 @@ public actor LibraryObserver: MeshService {
     public static let serviceName = "LibraryObserver"
     public static var messages: MessageList<LibraryObserver> {
         ObserveCategories.self
+        ObserveCategory.self
         ObservePhotos.self
         ObservePhoto.self
         ObserveSettings.self
@@ -50,6 +51,17 @@ public actor LibraryObserver: MeshService {
         observe(request, ["categories", "photos"]) { CategoryList(categories: try CategoryTable.all(in: $0)) }
     }
 
+    func category(_ request: ObserveCategory) throws -> QueryObservation<ObservedCategory> {
+        guard request.id != nil || request.displayName != nil else {
+            throw MeshError(.invalidArgument, "Name the category by 'id' or by 'displayName'.")
+        }
+        return observe(request, ["categories", "photos"]) { connection in
+            if let id = request.id { return ObservedCategory(category: try CategoryTable.find(id: id, in: connection)) }
+            let name = request.displayName ?? ""
+            return ObservedCategory(category: try CategoryTable.find(displayName: name, in: connection))
+        }
+    }
+
     func photos(_ request: ObservePhotos) throws -> QueryObservation<ObservedPhotos> {
         let query = try PhotoQuery(request.search)
         return observe(request, ["photos"]) { connection in
@@ -79,9 +91,9 @@ public actor LibraryObserver: MeshService {
 
     func pending(_ request: ObservePendingSwipes) throws -> QueryObservation<PendingSwipes> {
         let limit = try PhotoQuery.validated(limit: request.limit)
-        let session = request.sessionID?.lowercased()
+        let (session, after) = (request.sessionID?.lowercased(), request.after ?? 0)
         return observe(request, ["swipe_actions"]) { connection in
-            PendingSwipes(actions: try SwipeTable.pending(session: session, after: 0, limit: limit, in: connection))
+            PendingSwipes(actions: try SwipeTable.pending(session: session, after: after, limit: limit, in: connection))
         }
     }
 
@@ -115,6 +127,13 @@ public actor LibraryObserver: MeshService {
 extension ObserveCategories: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<CategoryList> {
         await service.categories(self)
+    }
+    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
+}
+
+extension ObserveCategory: HandledObservation {
+    public func observe(on service: LibraryObserver) async throws -> QueryObservation<ObservedCategory> {
+        try await service.category(self)
     }
     public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
