@@ -36,7 +36,15 @@ public enum Linearizability {
         _ history: [RecordedOperation<Model.Input, Model.Output>], against model: Model,
         by key: (Model.Input) -> Key
     ) throws {
-        for (_, part) in Dictionary(grouping: history, by: { key($0.input) }) { try check(part, against: model) }
+        var keys: [Key] = []
+        var parts: [Key: [RecordedOperation<Model.Input, Model.Output>]] = [:]
+        for operation in history {
+            let key = key(operation.input)
+            if parts[key] == nil { keys.append(key) }
+            parts[key, default: []].append(operation)
+        }
+        // In the order of the history, so that the same history always shows the same violation.
+        for key in keys { try check(parts[key] ?? [], against: model) }
     }
 }
 
