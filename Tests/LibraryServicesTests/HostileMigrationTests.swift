@@ -75,8 +75,14 @@ import Testing
             await status {
                 _ = try await phone.test.run(MigrateLibrary(database: phone.database, photos: phone.database))
             } == .invalidArgument)
-        let own = try await phone.migrate(from: phone.test.path + "/catalogue.sqlite")
-        #expect(own.error?.message.contains("own catalogue") == true)
+        symlink(phone.test.path + "/catalogue.sqlite", phone.folder + "/linked")
+        for path in ["catalogue.sqlite", "catalogue.sqlite-wal", "catalogue.sqlite-shm"].map({
+            phone.test.path + "/" + $0
+        })
+            + [phone.folder + "/linked"]
+        {
+            #expect(try await phone.migrate(from: path).error?.message.contains("own catalogue") == true)
+        }
         #expect(try await phone.categories().count == 4)
         await phone.test.library.close()
     }

@@ -22,7 +22,7 @@ enum MigrationReport {
         add("Kept", of(photos, .kept), "without their files, which were not found")
         add(
             "Not taken", of(photos, .unsupported, .damaged, .tooLarge, .unreadable),
-            "their files are no usable pictures")
+            "for the reasons below")
         add("Left", of(categories, .left) + of(photos, .left), "categories, and photos in them, past the limit")
         add("Defaulted", receipt.defaulted, "values that could not stay as they were")
         add("Renamed", receipt.renamed, "categories")

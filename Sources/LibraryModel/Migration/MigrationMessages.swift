@@ -74,9 +74,7 @@ public struct MigrationReceipt: JobReceipt {
     public let database: String
     public let version: Int
     public let isDryRun: Bool
-    /// How many receipt lines there are of each ``MigrationOutcome`` that concern categories, and that concern photos.
-    /// The old library's categories are those `added`, `merged` and `left`; its photos are all but `defaulted` and
-    /// `left` values, which are counted below.
+    /// How many categories of the old library, and how many of its photos, came to each ``MigrationOutcome``.
     public let categories: [String: Int]
     public let photos: [String: Int]
     /// Values that were replaced, of categories and photos.

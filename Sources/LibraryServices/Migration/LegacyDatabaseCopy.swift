@@ -26,9 +26,9 @@ struct LegacyDatabaseCopy: Sendable {
         guard let resolved = String(validatingCString: real) else {
             throw MeshError(.invalidArgument, "The path \(original) is not valid UTF-8. Rename what is on the way.")
         }
-        try Self.refuseCatalogue(resolved, folder)
         path = folder.staging + "/" + String(UInt64.random(in: 0 ... .max), radix: 16) + ".database"
         do {
+            for suffix in [""] + Self.sideFiles { try Self.refuseCatalogue(resolved + suffix, folder) }
             try Self.open(resolved) { try copy(resolved, $0, to: folder, isCancelled) }
         } catch {
             remove()
@@ -41,15 +41,18 @@ struct LegacyDatabaseCopy: Sendable {
         for suffix in [""] + Self.sideFiles + ["-shm"] { try? FileSystem.remove(path + suffix) }
     }
 
-    /// By inode and before it is opened: closing any descriptor of our own catalogue would drop SQLite's locks on it.
+    /// By inode and before anything is opened: closing any descriptor of our own catalogue, or of the index beside it,
+    /// would drop the locks that SQLite holds on it.
     private static func refuseCatalogue(_ path: String, _ folder: LibraryFolder) throws {
         var found = stat()
-        var own = stat()
-        guard stat(path, &found) == 0, stat(folder.catalogue, &own) == 0, found.st_dev == own.st_dev,
-            found.st_ino == own.st_ino
-        else { return }
-        throw MeshError(
-            .failedPrecondition, "\(path) is this library's own catalogue. Name the database of the Android app.")
+        guard stat(path, &found) == 0 else { return }
+        for suffix in ["", "-shm"] + sideFiles {
+            var own = stat()
+            guard stat(folder.catalogue + suffix, &own) == 0, found.st_dev == own.st_dev, found.st_ino == own.st_ino
+            else { continue }
+            throw MeshError(
+                .failedPrecondition, "\(path) is this library's own catalogue. Name the database of the Android app.")
+        }
     }
 
     private static func open<T>(_ path: String, _ body: (Int32) throws -> T) throws -> T {

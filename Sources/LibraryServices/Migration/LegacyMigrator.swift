@@ -75,7 +75,8 @@ public actor LegacyMigrator: MeshService {
             try LegacyPhotoFiles(folder: request.photos, library: library, isCancelled: { flag.isSet })
         }
         let categories = try await place(old, isDryRun: isDryRun)
-        let items = try await items(old, categories)
+        // The categories are here: from now on the truth is a receipt, also for whoever stops the job.
+        let items = try await uncancelled { try await self.items(old, categories) }
 
         var tally = MigrationTally(old, database: request.database, isDryRun: isDryRun)
         for line in categories.lines { tally.countCategory(line, in: job) }
