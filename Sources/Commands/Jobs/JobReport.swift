@@ -176,7 +176,7 @@ struct JobReport {
 
     private func describe(_ receipt: RescanReceipt) -> [String] {
         let findings = receipt.findings.values.reduce(0, +)
-        let read = receipt.bytes > 0 ? ", every byte (\(Figures.size(receipt.bytes)))" : ", not their bytes"
+        let read = receipt.bytes > 0 ? ", every byte (\(Figures.size(receipt.bytes)))" : ", names and sizes"
         return [
             ending(receipt.ending) + "Checked \(Figures.count(receipt.photos, "photo"))\(read): "
                 + (findings == 0 ? "all is as it should be." : "\(Figures.count(findings, "finding")).")
