@@ -98,7 +98,7 @@ let package = Package(
 
         // Tests mirror Sources
         .target(
-            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CLinux", "CSQLite"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "EndToEndSupport", dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"],
             path: "Tests/EndToEndSupport", swiftSettings: strict),
