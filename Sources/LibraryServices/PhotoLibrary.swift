@@ -113,7 +113,9 @@ public final class PhotoLibrary: Sendable {
             SwipeSessionRecorder(database: database),
             LibraryObserver(database: database),
             LibraryOverview(folder: folder, database: database, thumbnailer: thumbnailer, files: files),
+            StorageAuditor(folder: folder, database: database, files: files, workers: width),
             PhotoImporter(folder: folder, files: files, workers: width),
+            LegacyMigrator(folder: folder, database: database, files: files, workers: width),
             BackupCoordinator(folder: folder, database: database, discards: discards, bulk: bulk, width: width),
         ]
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Where one kind of message arrives: its service, that service's admission, its own metrics. What is typed
 /// inside is reached from outside either by the message's type (``Mesh/send(_:deadline:)``) or by its name, with
@@ -82,12 +83,9 @@ final class Route<M: Message, Service: MeshService>: Sendable {
 
 final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     private let route: Route<M, M.Service>
-    private let parameterNames: Set<String>
+    private let parameterNames = ParameterNames(of: M.self)
 
-    init(service: M.Service, home: ServiceHome) {
-        route = Route(service: service, home: home)
-        parameterNames = ParamsDecoding.names(of: M.self)
-    }
+    init(service: M.Service, home: ServiceHome) { route = Route(service: service, home: home) }
 
     var messageType: ObjectIdentifier { ObjectIdentifier(M.self) }
     var anyRoute: any AnyObject & Sendable { route }
@@ -104,7 +102,7 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     func call(
         params: Data, context: CallContext, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
     ) async throws -> Data {
-        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames)
+        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.send(message, in: context)
         return try JSON.encode(reply)
     }
@@ -112,12 +110,9 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
 
 final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     private let route: Route<M, M.Service>
-    private let parameterNames: Set<String>
+    private let parameterNames = ParameterNames(of: M.self)
 
-    init(service: M.Service, home: ServiceHome) {
-        route = Route(service: service, home: home)
-        parameterNames = ParamsDecoding.names(of: M.self)
-    }
+    init(service: M.Service, home: ServiceHome) { route = Route(service: service, home: home) }
 
     var messageType: ObjectIdentifier { ObjectIdentifier(M.self) }
     var anyRoute: any AnyObject & Sendable { route }
@@ -135,7 +130,7 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     func call(
         params: Data, context: CallContext, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
     ) async throws -> Data {
-        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames)
+        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.observe(message, in: context) { change in
             try await onUpdate(
                 ObservedUpdate(
@@ -160,6 +155,24 @@ enum JSON {
 
     static func value<T: Encodable>(of value: T) throws -> JSONValue {
         try JSONDecoder().decode(JSONValue.self, from: encode(value))
+    }
+}
+
+/// The names of a message's parameters, looked for when the first call by name comes: making them takes longer than all
+/// else about an endpoint, and most are never called so.
+private final class ParameterNames: Sendable {
+    private let message: any Message.Type
+    private let known = Mutex<Set<String>?>(nil)
+
+    init(of message: any Message.Type) { self.message = message }
+
+    var value: Set<String> {
+        known.withLock { known in
+            if let known { return known }
+            let names = ParamsDecoding.names(of: message)
+            known = names
+            return names
+        }
     }
 }
 

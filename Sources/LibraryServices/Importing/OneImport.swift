@@ -13,6 +13,16 @@ struct OneImport: Sendable {
     let category: Int64
     let keepOriginal: Bool
     let isDryRun: Bool
+    var particulars = Particulars()
+
+    /// What is known of a photo beforehand, because it comes from another library and not only from a file.
+    struct Particulars: Sendable {
+        /// Lower case; a new one unless told.
+        var uuid: String?
+        /// Now unless told.
+        var createdAt: Timestamp?
+        var isFavorite = false
+    }
 
     func take(_ file: SourceFiles.File) async -> ReceiptLine {
         do {
@@ -73,9 +83,12 @@ struct OneImport: Sendable {
             throw error
         }
         let photo = Photo(
-            id: 0, uuid: UUID().uuidString.lowercased(), path: "photos/" + fileName, categoryId: category,
-            name: Self.name(of: file.path), caption: nil, isFromAssets: false, createdAt: .now(),
-            fileSize: prepared.fileSize, width: prepared.width, height: prepared.height, isFavorite: false,
+            id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: "photos/" + fileName,
+            categoryId: category,
+            name: Self.name(of: file.path), caption: nil, isFromAssets: false,
+            createdAt: particulars.createdAt ?? .now(),
+            fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
+            isFavorite: particulars.isFavorite,
             takenAt: prepared.takenAt, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType)
         do {
             _ = try await mesh.send(

@@ -52,7 +52,8 @@ struct SourceFiles {
         var waiting = [path]
         while let path = waiting.popLast() {
             if isCancelled() { throw CancellationError() }
-            guard path != library else {
+            // Nothing inside it either: reading the catalogue and closing it again would drop SQLite's own locks.
+            guard path != library, !path.hasPrefix(library + "/") else {
                 refuse(path, "it is the library itself")
                 continue
             }

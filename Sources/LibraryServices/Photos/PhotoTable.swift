@@ -35,6 +35,10 @@ enum PhotoTable {
         try first(where: "uuid = ?", uuid, in: connection)
     }
 
+    static func find(path: String, in connection: Connection) throws -> Photo? {
+        try first(where: "path = ?", path, in: connection)
+    }
+
     static func find(contentDigest: String, in connection: Connection) throws -> Photo? {
         try first(where: "content_digest = ?", contentDigest, in: connection)
     }

@@ -150,7 +150,8 @@ struct StressCommand {
     private func endJobs(_ observer: StressConnection) throws {
         for job in try observer.ask(ListJobs()).jobs {
             let ended = job.state.hasEnded ? job : try observer.ask(WaitForJob(job: job.id))
-            observer.ledger.jobs["\(ended.method) \(ended.state.rawValue)", default: 0] += 1
+            let reason = ended.error.map { " (\($0.status.rawValue))" } ?? ""
+            observer.ledger.jobs["\(ended.method) \(ended.state.rawValue)\(reason)", default: 0] += 1
             if let error = ended.error, error.status == .internal || error.status == .dataLoss {
                 observer.ledger.fail("\(ended.method) (\(ended.id)) failed: \(error)")
             }
