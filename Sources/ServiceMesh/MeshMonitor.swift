@@ -12,10 +12,7 @@ public actor MeshMonitor: MeshService {
 
     func statistics() -> MeshStatistics { mesh?.statistics ?? MeshStatistics(services: [], messages: []) }
 
-    func health() async -> MeshHealth {
-        MeshHealth(
-            services: await mesh?.health().map { MeshHealth.Service(name: $0.service, problem: $0.problem) } ?? [])
-    }
+    func health() async -> MeshHealth { await mesh?.health() ?? MeshHealth(services: []) }
 }
 
 /// Counts and latencies since the start. Not for deciding anything: the numbers have moved on when they arrive.

@@ -38,6 +38,7 @@ struct ServiceHome: Sendable {
     let admission: Admission
     let anchor: MeshAnchor
     let numbers: MessageNumbers
+    let faults: FaultPlan?
 
     /// For one more message of this service: its number in the service, and in the mesh.
     func nextNumbers() -> (inService: UInt8, inMesh: UInt32) { numbers.next(of: ObjectIdentifier(admission)) }

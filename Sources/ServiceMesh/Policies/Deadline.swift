@@ -28,6 +28,12 @@ public struct Deadline: Sendable, Comparable, Hashable {
         return min(one, other)
     }
 
+    /// The timer of a deadline is what it says: the one place in the mesh that waits for time to pass.
+    static func sleep(until deadline: Deadline) async throws {
+        let now = MonotonicClock.now()
+        try await Task.sleep(nanoseconds: deadline.nanoseconds > now ? deadline.nanoseconds - now : 0)
+    }
+
     static let exceeded = MeshError(
         .deadlineExceeded, "The deadline passed before there was an answer. Allow more time, or try again later.")
 
@@ -41,11 +47,9 @@ public struct Deadline: Sendable, Comparable, Hashable {
         try await withThrowingTaskGroup(of: T?.self) { group in
             group.addTask { try await operation() }
             group.addTask {
-                let now = MonotonicClock.now()
-                // The timer of a deadline is what it says: the one place in the mesh that waits for time to pass.
-                // Where the caller is cancelled it ends without an error of its own: what counts is how the
+                // Where the caller is cancelled the timer ends without an error of its own: what counts is how the
                 // operation ends, which may have done its work all the same.
-                try? await Task.sleep(nanoseconds: deadline.nanoseconds > now ? deadline.nanoseconds - now : 0)
+                try? await sleep(until: deadline)
                 return nil
             }
             defer { group.cancelAll() }
