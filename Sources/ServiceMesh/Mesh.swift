@@ -31,16 +31,23 @@ public final class Mesh: Sendable {
     private let routes: RouteTable
     private let byMethod: [String: any RoutedEndpoint]
     private let startedCount = Mutex(0)
+    /// The time by which deadlines pass here.
+    public let clock: MeshClock
     /// The long pieces of work that messages of kind `job` start.
     public let jobs: JobStore
 
-    /// - Parameter services: in the order of their dependencies: whoever is called stands before its caller.
+    /// - Parameters:
+    ///   - services: in the order of their dependencies: whoever is called stands before its caller.
+    ///   - clock: the time by which deadlines pass; a simulation brings its own.
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
-    public convenience init(services: [any MeshService]) throws { try self.init(services: services, faults: nil) }
+    public convenience init(services: [any MeshService], clock: MeshClock = .system) throws {
+        try self.init(services: services, clock: clock, faults: nil)
+    }
 
     /// - Parameter faults: what calls have to suffer, in tests; nothing that is shipped names any.
-    package init(services: [any MeshService], faults: FaultPlan?) throws {
-        jobs = JobStore()
+    package init(services: [any MeshService], clock: MeshClock = .system, faults: FaultPlan?) throws {
+        self.clock = clock
+        jobs = JobStore(clock: clock)
         let anchor = MeshAnchor()
         let numbers = MessageNumbers()
         rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
@@ -49,8 +56,9 @@ public final class Mesh: Sendable {
         var byMethod: [String: any RoutedEndpoint] = [:]
 
         func host<S: MeshService>(_ service: S) throws {
-            let admission = Admission(limit: S.admission, serviceName: S.serviceName)
-            let home = ServiceHome(admission: admission, anchor: anchor, numbers: numbers, faults: faults)
+            let admission = Admission(limit: S.admission, serviceName: S.serviceName, clock: clock)
+            let home = ServiceHome(
+                admission: admission, anchor: anchor, clock: clock, numbers: numbers, faults: faults)
             let health = HealthProbe(serviceName: S.serviceName) { try await service.checkHealth() }
             hosted.append(Hosted(name: S.serviceName, service: service, admission: admission, health: health))
             for register in S.messages.registrations {
@@ -135,7 +143,7 @@ public final class Mesh: Sendable {
         let parent = context ?? CallContext.current
         // The deadline is that of the whole observation, not of its beginning.
         guard let deadline = parent?.deadline else { return try await follow(message, parent, onChange) }
-        return try await Deadline.enforce(deadline) { try await self.follow(message, parent, onChange) }
+        return try await Deadline.enforce(deadline, on: clock) { try await self.follow(message, parent, onChange) }
     }
 
     private func follow<M: HandledObservation>(
@@ -145,7 +153,7 @@ public final class Mesh: Sendable {
         let service = route.service
         let observation = try await pass(route.gate, parent) { try await message.observe(on: service) }
         // The place in admission is given back here: an observation may last for days.
-        for await change in observation { try await onChange(change) }
+        for try await change in observation { try await onChange(change) }
         try Task.checkCancellation()
         // Let in while the mesh drains: it belongs to a call that is running already, and who watched a job to its
         // end gets the reply.
@@ -191,7 +199,7 @@ public final class Mesh: Sendable {
                 try await gate.strike()
                 return try await operation()
             }
-            return try await Deadline.enforce(deadline) {
+            return try await Deadline.enforce(deadline, on: clock) {
                 try await gate.strike()
                 return try await operation()
             }
@@ -250,13 +258,13 @@ public final class Mesh: Sendable {
     /// Not through a door: a watchdog has to get its answer though somebody floods `mesh.health`.
     /// - Parameter within: milliseconds for the answer.
     public func health(within milliseconds: Int64 = 2_000) async -> MeshHealth {
-        let deadline = Deadline.after(milliseconds: milliseconds)
+        let deadline = Deadline.after(milliseconds: milliseconds, on: clock)
         let context = CallContext(
             role: .service, originalRole: .service, deadline: nil, trace: TraceNumber.next(), link: rootLink)
         var problems = [MeshError?](repeating: nil, count: hosted.count)
         await withTaskGroup(of: (Int, MeshError?).self) { group in
             for (index, host) in hosted.enumerated() {
-                group.addTask { (index, await host.health.ask(until: deadline, in: context)) }
+                group.addTask { (index, await host.health.ask(until: deadline, on: self.clock, in: context)) }
             }
             for await (index, problem) in group { problems[index] = problem }
         }
@@ -266,6 +274,6 @@ public final class Mesh: Sendable {
 
     var statistics: MeshStatistics {
         MeshStatistics(
-            hosted.map { ($0.name, $0.admission) }, Array(byMethod.values), now: MonotonicClock.now())
+            hosted.map { ($0.name, $0.admission) }, Array(byMethod.values), now: clock.now())
     }
 }

@@ -12,7 +12,12 @@ public actor MeshMonitor: MeshService {
 
     func statistics() -> MeshStatistics { mesh?.statistics ?? MeshStatistics(services: [], messages: []) }
 
-    func health() async -> MeshHealth { await mesh?.health() ?? MeshHealth(services: []) }
+    func health() async throws -> MeshHealth {
+        let health = await mesh?.health() ?? MeshHealth(services: [])
+        // Who was called off while it asked has learned nothing.
+        try Task.checkCancellation()
+        return health
+    }
 }
 
 /// Counts and latencies since the start. Not for deciding anything: the numbers have moved on when they arrive.
@@ -35,7 +40,7 @@ public struct CheckMeshHealth: HandledMessage {
     public static let kind = MessageKind.read
     public static let summary = "Whether every service can do its work, and what is wrong where one cannot."
     public init() {}
-    public func perform(on service: MeshMonitor) async throws -> MeshHealth { await service.health() }
+    public func perform(on service: MeshMonitor) async throws -> MeshHealth { try await service.health() }
 }
 
 public struct MeshHealth: Codable, Sendable {

@@ -37,6 +37,7 @@ extension MeshService {
 struct ServiceHome: Sendable {
     let admission: Admission
     let anchor: MeshAnchor
+    let clock: MeshClock
     let numbers: MessageNumbers
     let faults: FaultPlan?
 

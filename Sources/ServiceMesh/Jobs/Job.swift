@@ -105,23 +105,25 @@ public final class Job: Sendable {
     static let maximumLines = 250_000
     private static let publishingInterval: UInt64 = 100_000_000
 
+    private let clock: MeshClock
     private let state: Mutex<State>
     private let observed: ObservedValue<JobSnapshot>
 
-    init(id: JobID, method: String) {
+    init(id: JobID, method: String, clock: MeshClock = .system) {
         self.id = id
         self.method = method
+        self.clock = clock
         let snapshot = JobSnapshot(
             id: id, method: method, state: .running, needsAttention: false, progress: JobProgress(),
             startedAt: .now(), outcomes: [:])
-        state = Mutex(State(snapshot: snapshot, phaseBegan: MonotonicClock.now()))
+        state = Mutex(State(snapshot: snapshot, phaseBegan: clock.now()))
         observed = ObservedValue(snapshot)
     }
 
     /// Starts a phase: its counts begin at 0.
     public func begin(phase: String, items: Int64? = nil, bytes: Int64? = nil) {
         change(always: true) { state in
-            state.phaseBegan = MonotonicClock.now()
+            state.phaseBegan = clock.now()
             state.snapshot.progress = JobProgress()
             state.snapshot.progress.phase = phase
             state.snapshot.progress.itemsTotal = items
@@ -177,7 +179,7 @@ public final class Job: Sendable {
     private func change(always: Bool, _ body: (inout State) -> Void) {
         state.withLock { state in
             body(&state)
-            let now = MonotonicClock.now()
+            let now = clock.now()
             let seconds = Double(now &- state.phaseBegan) / 1_000_000_000
             guard always || now &- state.lastPublished >= Self.publishingInterval else { return }
             state.lastPublished = now

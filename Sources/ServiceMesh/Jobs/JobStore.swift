@@ -54,6 +54,9 @@ public actor JobStore: MeshService {
     private var entries: [JobID: Entry] = [:]
     private var order: [JobID] = []
     private var isClosed = false
+    private let clock: MeshClock
+
+    init(clock: MeshClock) { self.clock = clock }
 
     func start<Receipt: JobReceipt>(
         method: String, context: CallContext, _ body: @escaping @Sendable (Job) async throws -> Receipt
@@ -69,17 +72,20 @@ public actor JobStore: MeshService {
         let service = method.split(separator: ".").last.map(String.init) ?? method
         let id = "\(service)-\(String(UInt32.random(in: 0x10_0000...0xff_ffff), radix: 16))"
         guard entries[id] == nil else { return try start(method: method, context: context, body) }
-        let job = Job(id: id, method: method)
+        let job = Job(id: id, method: method, clock: clock)
         let mesh = context.mesh
         // A job outlives the request that started it: it has that request's trace, but neither its deadline nor
         // its place in the call chain.
         let jobContext = CallContext(
             role: .service, originalRole: context.originalRole, deadline: nil, trace: context.trace,
             link: CallLink(anchor: context.link.anchor, method: method, service: nil, parent: nil))
-        let task = Task.detached {
+        let executor = MeshClock.executor
+        let task = Task.detached(executorPreference: executor) {
             // For as long as the job lasts: its context does not hold the mesh.
             defer { withExtendedLifetime(mesh) {} }
-            await CallContext.$current.withValue(jobContext) { await Self.conduct(job, body) }
+            await MeshClock.$executor.withValue(executor) {
+                await CallContext.$current.withValue(jobContext) { await Self.conduct(job, body) }
+            }
         }
         entries[id] = Entry(job: job, task: task)
         order.append(id)

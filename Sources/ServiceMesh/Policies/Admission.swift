@@ -47,21 +47,26 @@ final class Admission: Sendable {
 
     let limit: AdmissionLimit
     let running: InFlightTable
-    private let serviceName: String
+    /// Made once, text and box: under overload it is thrown a million times, and making it would be most of the cost.
+    private let full: any Error
+    private let clock: MeshClock
     private let state = Mutex(State())
     private let isSlow = Atomic(false)
 
-    init(limit: AdmissionLimit, serviceName: String) {
+    init(limit: AdmissionLimit, serviceName: String, clock: MeshClock = .system) {
         self.limit = limit
-        self.serviceName = serviceName
+        self.clock = clock
         running = InFlightTable(count: limit.concurrent)
+        full = MeshError(
+            .resourceExhausted,
+            "\(serviceName) has \(limit.concurrent) requests at work and \(limit.queued) waiting. Try again shortly.")
     }
 
     /// Takes a place if one is free and nobody waits for it. Each place must be given back by one ``leave(_:)``.
     ///
     /// - Parameters:
     ///   - message: the service's number for it.
-    ///   - now: nanoseconds on the monotonic clock.
+    ///   - now: nanoseconds on the mesh's clock.
     ///   - isNested: see ``enter(_:isNested:)``, which comes next where this returns nil.
     func enterNow(_ message: UInt8, now: UInt64, isNested: Bool) throws -> Int32? {
         if !isSlow.load(ordering: .sequentiallyConsistent),
@@ -84,7 +89,7 @@ final class Admission: Sendable {
     /// - Parameter isNested: whether the call comes from inside the mesh. While the service drains, calls from
     ///   outside are refused and those that running work still needs are let in.
     nonisolated(nonsending) func enter(_ message: UInt8, isNested: Bool) async throws -> Int32 {
-        switch decide(message, now: MonotonicClock.now(), isNested: isNested, mayWait: true) {
+        switch decide(message, now: clock.now(), isNested: isNested, mayWait: true) {
         case .admitted(let place): return place
         case .wait(let id): return try await wait(id, message)
         case .full: throw full
@@ -108,12 +113,6 @@ final class Admission: Sendable {
         return running.claim(InFlightTable.word(message: message, began: now))
     }
 
-    private var full: MeshError {
-        MeshError(
-            .resourceExhausted,
-            "\(serviceName) has \(limit.concurrent) requests at work and \(limit.queued) waiting. Try again shortly.")
-    }
-
     private var closed: MeshError {
         MeshError(.unavailable, "The library is shutting down. Start it again and repeat the request.")
     }
@@ -121,7 +120,7 @@ final class Admission: Sendable {
     private nonisolated(nonsending) func wait(_ id: UInt64, _ message: UInt8) async throws -> Int32 {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-                let now = MonotonicClock.now()
+                let now = clock.now()
                 let free = withLock { state -> Int32? in
                     // A place may have come free since the decision, when nobody was in the queue to take it.
                     if let place = take(message, now: now, state) { return place }
@@ -161,7 +160,7 @@ final class Admission: Sendable {
         let (admitted, drained) = withLock { state -> ([(Waiter, Int32)], [CheckedContinuation<Void, Never>]) in
             var admitted: [(Waiter, Int32)] = []
             if !state.waiting.isEmpty {
-                let now = MonotonicClock.now()
+                let now = clock.now()
                 while let first = state.waiting.first,
                     let place = running.claim(InFlightTable.word(message: first.message, began: now))
                 {

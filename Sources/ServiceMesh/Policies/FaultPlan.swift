@@ -50,11 +50,11 @@ package final class FaultPlan: Sendable {
     }
 
     /// Lets the call's faults happen.
-    func strike(_ method: String) async throws {
+    func strike(_ method: String, on clock: MeshClock) async throws {
         for verdict in verdicts(for: method) {
             switch verdict {
             case .delay(let milliseconds):
-                try await Deadline.sleep(until: .after(milliseconds: Int64(milliseconds)))
+                try await clock.sleep(for: .milliseconds(milliseconds))
             case .fail(let status):
                 throw MeshError(status, "A fault of the test's plan.")
             }

@@ -8,6 +8,7 @@ final class Gate: Sendable {
     let method: String
     let access: Role
     let admission: Admission
+    private let clock: MeshClock
     let metrics = CallMetrics()
     /// This message among those of its service, 1 and up, and among all of the mesh.
     let indexInService: UInt8
@@ -23,6 +24,7 @@ final class Gate: Sendable {
         self.service = service
         admission = home.admission
         faults = home.faults
+        clock = home.clock
         (indexInService, number) = home.nextNumbers()
         link = CallLink(anchor: home.anchor, method: method, service: service, parent: nil, running: admission.running)
     }
@@ -51,7 +53,7 @@ final class Gate: Sendable {
         _ parent: CallContext?, _ own: Deadline?, isContinued: Bool = false
     ) throws -> Passage? {
         // One reading of the clock for the deadline, for the place and for the latency.
-        let now = MonotonicClock.now()
+        let now = clock.now()
         if let refusal = Authorisation.refusal(of: parent?.role ?? .parent, needing: access, for: method) {
             throw refuse(refusal)
         }
@@ -82,7 +84,7 @@ final class Gate: Sendable {
         do {
             // The wait has to end with the deadline too: nobody may stand in a queue for an answer past its use.
             if let deadline, !isWatched(deadline, by: parent) {
-                place = try await Deadline.enforce(deadline) { [admission, indexInService] in
+                place = try await Deadline.enforce(deadline, on: clock) { [admission, indexInService] in
                     try await admission.enter(indexInService, isNested: isNested)
                 }
             } else {
@@ -92,7 +94,7 @@ final class Gate: Sendable {
             parent?.waitsNoMore(for: number)
             throw refuse(error)
         }
-        let now = MonotonicClock.now()
+        let now = clock.now()
         let passage = pass(parent, deadline, place, now)
         // Checked again: the call has waited.
         if let deadline, deadline.hasPassed(at: now) { throw close(passage, failing: Deadline.exceeded) }
@@ -121,7 +123,7 @@ final class Gate: Sendable {
     }
 
     /// What the plan, where there is one, has in store for this call.
-    func strike() async throws { if let faults { try await faults.strike(method) } }
+    func strike() async throws { if let faults { try await faults.strike(method, on: clock) } }
 
     /// The call ended well: it is counted, and its place given back.
     @usableFromInline
@@ -137,7 +139,7 @@ final class Gate: Sendable {
 
     @inline(__always)
     private func leave(_ passage: Passage, _ ending: CallMetrics.Ending) {
-        metrics.end(ending, nanoseconds: MonotonicClock.now() &- passage.began)
+        metrics.end(ending, nanoseconds: clock.now() &- passage.began)
         passage.context.link.parentWaitsNoMore(for: number)
         admission.leave(passage.context.place)
     }

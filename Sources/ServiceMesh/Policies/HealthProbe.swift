@@ -27,16 +27,17 @@ final class HealthProbe: Sendable {
 
     /// - Parameters:
     ///   - deadline: for the answer; it comes then whatever the service does.
+    ///   - clock: that of the mesh.
     ///   - context: in which a check runs that is started here.
     /// - Returns: nil for a service that can work, else what is wrong.
-    func ask(until deadline: Deadline, in context: CallContext) async -> MeshError? {
+    func ask(until deadline: Deadline, on clock: MeshClock, in context: CallContext) async -> MeshError? {
         await withCheckedContinuation { continuation in
             let starts = state.withLock { state in
                 state.nextID += 1
                 let id = state.nextID
                 // Made under the lock, which it takes itself, so it cannot be over before it is known.
-                let timer = Task.detached { [self] in
-                    try? await Deadline.sleep(until: deadline)
+                let timer = Task(executorPreference: MeshClock.executor) { [self] in
+                    try? await clock.sleep(until: deadline.nanoseconds)
                     let late = self.state.withLock { $0.waiting.removeValue(forKey: id) }
                     late?.continuation.resume(returning: hanging)
                 }
@@ -45,7 +46,7 @@ final class HealthProbe: Sendable {
                 return !state.isChecking
             }
             guard starts else { return }
-            Task.detached { [self] in
+            Task(executorPreference: MeshClock.executor) { [self] in
                 var problem: MeshError?
                 do {
                     try await CallContext.$current.withValue(context) { try await check() }
