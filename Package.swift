@@ -71,7 +71,7 @@ let package = Package(
                 "ImageWorkerProtocol", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF",
                 "CWebP", "CCrypto", "CZlib",
             ]),
-        module("Imaging", ["ImageWorkerProtocol", "Executors", "CLinux", "CWorker"]),
+        module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(

@@ -22,6 +22,7 @@ public final class Mesh: Sendable {
         let name: String
         let service: any MeshService
         let admission: Admission
+        let health: HealthProbe
     }
 
     private let hosted: [Hosted]
@@ -39,7 +40,12 @@ public final class Mesh: Sendable {
     ///   - services: in the order of their dependencies: whoever is called stands before its caller.
     ///   - clock: the time by which deadlines pass; a simulation brings its own.
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
-    public init(services: [any MeshService], clock: MeshClock = .system) throws {
+    public convenience init(services: [any MeshService], clock: MeshClock = .system) throws {
+        try self.init(services: services, clock: clock, faults: nil)
+    }
+
+    /// - Parameter faults: what calls have to suffer, in tests; nothing that is shipped names any.
+    package init(services: [any MeshService], clock: MeshClock = .system, faults: FaultPlan?) throws {
         self.clock = clock
         jobs = JobStore(clock: clock)
         let anchor = MeshAnchor()
@@ -51,8 +57,10 @@ public final class Mesh: Sendable {
 
         func host<S: MeshService>(_ service: S) throws {
             let admission = Admission(limit: S.admission, serviceName: S.serviceName, clock: clock)
-            let home = ServiceHome(admission: admission, anchor: anchor, clock: clock, numbers: numbers)
-            hosted.append(Hosted(name: S.serviceName, service: service, admission: admission))
+            let home = ServiceHome(
+                admission: admission, anchor: anchor, clock: clock, numbers: numbers, faults: faults)
+            let health = HealthProbe(serviceName: S.serviceName) { try await service.checkHealth() }
+            hosted.append(Hosted(name: S.serviceName, service: service, admission: admission, health: health))
             for register in S.messages.registrations {
                 guard let endpoint = register(service, home) as? any RoutedEndpoint else { continue }
                 guard byMethod.updateValue(endpoint, forKey: endpoint.method) == nil else {
@@ -111,13 +119,13 @@ public final class Mesh: Sendable {
         do {
             try Task.checkCancellation()
             let reply: M.Reply
-            if !passage.isTimed {
+            if passage.isPlain {
                 reply = try await CallContext.$current.withValue(passage.context) {
                     try await message.perform(on: route.service)
                 }
             } else {
                 let service = route.service
-                reply = try await within(passage) { try await message.perform(on: service) }
+                reply = try await within(passage, gate) { try await message.perform(on: service) }
             }
             gate.close(passage)
             return reply
@@ -173,7 +181,7 @@ public final class Mesh: Sendable {
         }
         do {
             try Task.checkCancellation()
-            let reply = try await within(passage, operation)
+            let reply = try await within(passage, gate, operation)
             gate.close(passage)
             return reply
         } catch {
@@ -181,14 +189,20 @@ public final class Mesh: Sendable {
         }
     }
 
-    /// Performs the operation in its context, and ends it when its deadline passes.
+    /// Performs the operation in its context, with the faults planned for it, and ends it when its deadline passes.
     @usableFromInline
     func within<Reply: Sendable>(
-        _ passage: Gate.Passage, _ operation: @Sendable @escaping () async throws -> Reply
+        _ passage: Gate.Passage, _ gate: Gate, _ operation: @Sendable @escaping () async throws -> Reply
     ) async throws -> Reply {
         try await CallContext.$current.withValue(passage.context) {
-            guard let deadline = passage.timer else { return try await operation() }
-            return try await Deadline.enforce(deadline, on: clock, operation)
+            guard let deadline = passage.timer else {
+                try await gate.strike()
+                return try await operation()
+            }
+            return try await Deadline.enforce(deadline, on: clock) {
+                try await gate.strike()
+                return try await operation()
+            }
         }
     }
 
@@ -238,18 +252,24 @@ public final class Mesh: Sendable {
         for host in hosted.prefix(count).reversed() { await host.service.stop() }
     }
 
-    /// Asks each service whether it can work: name, and what is wrong or nil.
-    func health() async -> [(service: String, problem: MeshError?)] {
-        var found: [(String, MeshError?)] = []
-        for host in hosted {
-            do {
-                try await host.service.checkHealth()
-                found.append((host.name, nil))
-            } catch {
-                found.append((host.name, MeshError(describing: error)))
+    /// Asks all services at once whether they can work. One that has not answered by then is reported as hanging, and
+    /// what it is doing does not hold up this answer.
+    ///
+    /// Not through a door: a watchdog has to get its answer though somebody floods `mesh.health`.
+    /// - Parameter within: milliseconds for the answer.
+    public func health(within milliseconds: Int64 = 2_000) async -> MeshHealth {
+        let deadline = Deadline.after(milliseconds: milliseconds, on: clock)
+        let context = CallContext(
+            role: .service, originalRole: .service, deadline: nil, trace: TraceNumber.next(), link: rootLink)
+        var problems = [MeshError?](repeating: nil, count: hosted.count)
+        await withTaskGroup(of: (Int, MeshError?).self) { group in
+            for (index, host) in hosted.enumerated() {
+                group.addTask { (index, await host.health.ask(until: deadline, on: self.clock, in: context)) }
             }
+            for await (index, problem) in group { problems[index] = problem }
         }
-        return found
+        return MeshHealth(
+            services: zip(hosted, problems).map { MeshHealth.Service(name: $0.name, problem: $1) })
     }
 
     var statistics: MeshStatistics {

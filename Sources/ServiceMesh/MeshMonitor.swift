@@ -13,10 +13,10 @@ public actor MeshMonitor: MeshService {
     func statistics() -> MeshStatistics { mesh?.statistics ?? MeshStatistics(services: [], messages: []) }
 
     func health() async throws -> MeshHealth {
-        let found = await mesh?.health() ?? []
-        // A service that was asked by a call that is over has answered nothing about itself.
+        let health = await mesh?.health() ?? MeshHealth(services: [])
+        // Who was called off while it asked has learned nothing.
         try Task.checkCancellation()
-        return MeshHealth(services: found.map { MeshHealth.Service(name: $0.service, problem: $0.problem) })
+        return health
     }
 }
 

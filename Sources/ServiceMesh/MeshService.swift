@@ -39,6 +39,7 @@ struct ServiceHome: Sendable {
     let anchor: MeshAnchor
     let clock: MeshClock
     let numbers: MessageNumbers
+    let faults: FaultPlan?
 
     /// For one more message of this service: its number in the service, and in the mesh.
     func nextNumbers() -> (inService: UInt8, inMesh: UInt32) { numbers.next(of: ObjectIdentifier(admission)) }

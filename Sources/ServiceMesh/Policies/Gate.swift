@@ -13,6 +13,7 @@ final class Gate: Sendable {
     /// This message among those of its service, 1 and up, and among all of the mesh.
     let indexInService: UInt8
     let number: UInt32
+    private let faults: FaultPlan?
     private let service: ObjectIdentifier
     /// The chain of a call from outside: this step alone.
     private let link: CallLink
@@ -22,6 +23,7 @@ final class Gate: Sendable {
         self.access = access
         self.service = service
         admission = home.admission
+        faults = home.faults
         clock = home.clock
         (indexInService, number) = home.nextNumbers()
         link = CallLink(anchor: home.anchor, method: method, service: service, parent: nil, running: admission.running)
@@ -32,10 +34,12 @@ final class Gate: Sendable {
     struct Passage: Sendable {
         @usableFromInline let context: CallContext
         /// Whether this call has to watch its deadline itself, because no call around it does.
-        @usableFromInline let isTimed: Bool
+        let isTimed: Bool
+        /// Whether there is nothing to do between door and actor: no deadline to watch, no faults to suffer.
+        @usableFromInline let isPlain: Bool
         let began: UInt64
 
-        @usableFromInline var timer: Deadline? { isTimed ? context.deadline : nil }
+        var timer: Deadline? { isTimed ? context.deadline : nil }
     }
 
     /// The policies in order: role, deadline, cycle, admission.
@@ -98,11 +102,12 @@ final class Gate: Sendable {
     }
 
     private func pass(_ parent: CallContext?, _ deadline: Deadline?, _ place: Int32, _ now: UInt64) -> Passage {
-        Passage(
+        let isTimed = deadline != nil && !isWatched(deadline, by: parent)
+        return Passage(
             context: CallContext(
                 role: .service, originalRole: parent?.originalRole ?? .parent, deadline: deadline,
                 trace: parent?.trace ?? TraceNumber.next(), link: link(from: parent), place: place),
-            isTimed: deadline != nil && !isWatched(deadline, by: parent), began: now)
+            isTimed: isTimed, isPlain: !isTimed && faults == nil, began: now)
     }
 
     private func link(from parent: CallContext?) -> CallLink {
@@ -116,6 +121,9 @@ final class Gate: Sendable {
     private func isWatched(_ deadline: Deadline?, by parent: CallContext?) -> Bool {
         parent?.method != nil && parent?.deadline == deadline
     }
+
+    /// What the plan, where there is one, has in store for this call.
+    func strike() async throws { if let faults { try await faults.strike(method, on: clock) } }
 
     /// The call ended well: it is counted, and its place given back.
     @usableFromInline
