@@ -57,8 +57,15 @@ public protocol HandledMessage: Message {
 public protocol HandledObservation: Message {
     associatedtype Service: MeshService
     associatedtype Update: Codable & Sendable
+    /// Whether its changes end when the library is closed, whose end then waits until each follower has the reply.
+    /// Default: no; it is cancelled then.
+    static var endsWithTheLibrary: Bool { get }
     /// The changes; the sequence ends when there is nothing more to see.
     func observe(on service: Service) async throws -> Observation<Update>
     /// The reply once the changes have ended.
     func conclude(on service: Service) async throws -> Reply
+}
+
+extension HandledObservation {
+    public static var endsWithTheLibrary: Bool { false }
 }

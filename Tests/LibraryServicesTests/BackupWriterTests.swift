@@ -37,8 +37,11 @@ import ZipArchive
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         let writer = BackupWriter(folder: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
-        let written = try await writer.write(
-            snapshot, to: file.fileDescriptor, at: .now(), job: Job(id: "test", method: "test"))
+        let job = Job(JobSnapshot(id: "test", method: "test"))
+        let progress = BackupProgress(
+            BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
+            descriptor: file.fileDescriptor, pool: pool, job: job)
+        let written = try await writer.write(snapshot, to: file.fileDescriptor, progress: progress, job: job)
         #expect(Array(written.unreadable.keys) == ["photos/IMG_2.jpg"] && written.damaged.isEmpty)
         let names = try ZipReader(descriptor: file.fileDescriptor).entries.map(\.name)
         #expect(names.filter { $0.hasPrefix("photos/") } == [0, 1, 3, 4].map { "photos/IMG_\($0).jpg" })

@@ -4,6 +4,7 @@ import Executors
 import Foundation
 import LibraryModel
 import ServiceMesh
+import ZipArchive
 
 /// Writes, checks and restores backups, each as a job. One restore or backup runs at a time; looking at backups is
 /// always possible.
@@ -68,7 +69,7 @@ public actor BackupCoordinator: MeshService {
             let isFolder = try FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
             return isFolder ? wanted + "/" + BackupFormat.fileName(at: time) : wanted
         }
-        let partial = Self.partial(target)
+        let partial = target + ".partial"
         // One that we could not remove ourselves is no obstacle; any other is somebody's.
         let isOurs = try await database.read { try DiscardedFileTable.contains(partial, in: $0) }
         try await bulk.run {
@@ -83,48 +84,147 @@ public actor BackupCoordinator: MeshService {
         return target
     }
 
-    private static func partial(_ target: String) -> String { target + ".partial" }
-
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
         try begin("A backup")
         defer { end() }
+        if let checkpoint = job.checkpoint.flatMap(BackupCheckpoint.init) {
+            if let receipt = try await goOn(from: checkpoint, job: job) { return receipt }
+        }
+        try await job.mayContinue()
         let time = Timestamp.now()
         let target = try await target(request, at: time)
         job.begin(phase: "reading the catalogue")
         var snapshot = try await database.read { try CatalogueSnapshot.take(request, in: $0) }
-        let missing = try await leaveOutMissing(&snapshot, job: job)
+        let missing = try await leaveOutMissing(&snapshot)
         try await requireSpace(for: snapshot, target: target)
-
-        let partial = Self.partial(target)
-        let descriptor = try await makePartial(partial)
+        let checkpoint = BackupCheckpoint(
+            target: target, time: time, holdsPart: snapshot.isPartial, missing: missing)
+        let descriptor = try await makePartial(checkpoint.partial)
         defer { close(descriptor) }
+        return try await complete(snapshot, checkpoint, descriptor, job: job)
+    }
+
+    /// Writes, proves and names the file, which is made already.
+    private func complete(
+        _ snapshot: CatalogueSnapshot, _ checkpoint: BackupCheckpoint, _ descriptor: Int32, job: Job
+    ) async throws -> BackupReceipt {
+        let (partial, missing) = (checkpoint.partial, checkpoint.missing)
+        let progress = BackupProgress(checkpoint, descriptor: descriptor, pool: bulk, job: job)
         let flag = CancellationFlag()
         do {
             let written = try await withTaskCancellationHandler {
-                try await write(snapshot, to: descriptor, partial, at: time, flag: flag, job: job)
+                try await write(snapshot, to: descriptor, progress, flag: flag, job: job)
             } onCancel: {
                 flag.set()
             }
-            for path in written.damaged {
-                job.record(
-                    ReceiptLine(
-                        item: path, outcome: "damaged", detail: "its bytes are not those recorded; saved as they are"))
-            }
-            for (path, reason) in written.unreadable.sorted(by: { $0.key < $1.key }) {
-                job.record(ReceiptLine(item: path, outcome: "unreadable", detail: "left out: \(reason)"))
-            }
-            // It is proven; calling the job off now would deny a backup that is there.
-            try await uncancelled { try await self.commit(partial, as: target, at: time) }
-            let damaged = written.damaged.count + written.unreadable.count + missing
-            return BackupReceipt(
-                path: target, photos: snapshot.photos.count - written.unreadable.count,
-                categories: snapshot.categories.count,
-                bytes: written.bytes, damaged: damaged, isPartial: snapshot.isPartial,
-                ending: damaged > 0 ? .completeWithProblems : .complete)
+            let damaged = written.damaged.count + written.unreadable.count + missing.count
+            let proven = BackupCheckpoint.Proven(
+                receipt: BackupReceipt(
+                    path: checkpoint.target,
+                    // Photos that turned out unreadable in an earlier run are not in its snapshot.
+                    photos: snapshot.photos.count { written.unreadable[$0.path] == nil },
+                    categories: snapshot.categories.count, bytes: written.bytes, damaged: damaged,
+                    isPartial: snapshot.isPartial, ending: damaged > 0 ? .completeWithProblems : .complete),
+                lines: Self.lines(missing: missing, written))
+            // From here on calling the job off would deny a backup that is there.
+            try await uncancelled { try await progress.keep(proven: proven) }
+            return try await conclude(progress.checkpoint, proven, job: job)
         } catch {
-            await discards.remove([partial])
+            // Interrupted, it goes on from its checkpoint, and needs the file.
+            if !job.isInterrupted || job.checkpoint == nil { await discards.remove([partial]) }
             throw error
         }
+    }
+
+    private static func lines(missing: [String], _ written: BackupWriter.Written) -> [ReceiptLine] {
+        missing.map { ReceiptLine(item: $0, outcome: "missing", detail: "its file is gone") }
+            + written.damaged.map {
+                ReceiptLine(
+                    item: $0, outcome: "damaged", detail: "its bytes are not those recorded; saved as they are")
+            }
+            + written.unreadable.sorted { $0.key < $1.key }.map {
+                ReceiptLine(item: $0.key, outcome: "unreadable", detail: "left out: \($0.value)")
+            }
+    }
+
+    /// The file is whole: it gets its name, and the receipt its lines.
+    private func conclude(
+        _ checkpoint: BackupCheckpoint, _ proven: BackupCheckpoint.Proven, job: Job
+    ) async throws -> BackupReceipt {
+        job.record(proven.lines)
+        try await uncancelled { try await self.commit(checkpoint) }
+        return proven.receipt
+    }
+
+    // MARK: Going on
+
+    /// Goes on with a backup that was broken off.
+    /// - Returns: nil where what it left is of no use any more; it has been removed, and the backup begins anew.
+    private func goOn(from checkpoint: BackupCheckpoint, job: Job) async throws -> BackupReceipt? {
+        let partial = checkpoint.partial
+        let isOurs = try await uncancelled { [database] in
+            try await database.read { try DiscardedFileTable.contains(partial, in: $0) }
+        }
+        guard isOurs else { return nil }
+        if let proven = checkpoint.proven, try await uncancelled({ try await self.isThere(checkpoint) }) {
+            do {
+                return try await conclude(checkpoint, proven, job: job)
+            } catch {
+                await discards.remove([partial])
+                throw error
+            }
+        }
+        do {
+            try await job.mayContinue()
+            job.begin(phase: "reading what is there")
+            let opened = try await bulk.run { try Self.open(checkpoint) }
+            guard let (descriptor, snapshot) = opened else {
+                await discards.remove([partial])
+                return nil
+            }
+            defer { close(descriptor) }
+            do {
+                return try await complete(snapshot, checkpoint, descriptor, job: job)
+            } catch let error as MeshError where error.status == .dataLoss {
+                // What was copied before is not what the disk has now. The whole of it once more will tell.
+                return nil
+            }
+        } catch {
+            if job.isCancelled { await discards.remove([partial]) }
+            throw error
+        }
+    }
+
+    /// Whether the proven file is there, under the one name or the other.
+    private func isThere(_ checkpoint: BackupCheckpoint) async throws -> Bool {
+        try await bulk.run {
+            let path = try FileSystem.status(checkpoint.partial) == nil ? checkpoint.target : checkpoint.partial
+            guard let file = try? BackupFile(path: path) else { return false }
+            return file.manifest.timestamp == checkpoint.time
+        }
+    }
+
+    /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.
+    private static func open(_ checkpoint: BackupCheckpoint) throws -> (Int32, CatalogueSnapshot)? {
+        guard let place = checkpoint.arrangement,
+            (0...Int64(BackupFormat.maximumDocument)).contains(place.metadataSize),
+            place.metadataOffset >= 0
+        else { return nil }
+        let descriptor = clinux_open(checkpoint.partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+        guard descriptor >= 0 else { return nil }
+        var found = stat()
+        var bytes = Data(count: Int(place.metadataSize))
+        let count = bytes.withUnsafeMutableBytes {
+            pread(descriptor, $0.baseAddress, $0.count, off_t(place.metadataOffset))
+        }
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),
+            found.st_nlink == 1, count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest,
+            let metadata = try? JSONDecoder().decode(BackupMetadata.self, from: bytes)
+        else {
+            close(descriptor)
+            return nil
+        }
+        return (descriptor, CatalogueSnapshot(metadata, isPartial: checkpoint.holdsPart))
     }
 
     /// Makes the file that is to become the backup, and only if there is none of that name.
@@ -148,8 +248,9 @@ public actor BackupCoordinator: MeshService {
         }
     }
 
-    /// Photos whose file is gone cannot be saved: they are reported and left out.
-    private func leaveOutMissing(_ snapshot: inout CatalogueSnapshot, job: Job) async throws -> Int {
+    /// Photos whose file is gone cannot be saved: they are left out, and reported.
+    /// - Returns: their paths.
+    private func leaveOutMissing(_ snapshot: inout CatalogueSnapshot) async throws -> [String] {
         let folder = folder
         let photos = snapshot.photos
         let present = try await bulk.run {
@@ -159,11 +260,8 @@ public actor BackupCoordinator: MeshService {
             }
         }
         let kept = Set(present.map(\.id))
-        for photo in photos where !kept.contains(photo.id) {
-            job.record(ReceiptLine(item: photo.path, outcome: "missing", detail: "its file is gone"))
-        }
         snapshot.photos = present
-        return photos.count - present.count
+        return photos.filter { !kept.contains($0.id) }.map(\.path)
     }
 
     private func requireSpace(for snapshot: CatalogueSnapshot, target: String) async throws {
@@ -181,31 +279,39 @@ public actor BackupCoordinator: MeshService {
 
     /// Writes the file, makes it durable, and proves it by reading it back.
     private func write(
-        _ snapshot: CatalogueSnapshot, to descriptor: Int32, _ partial: String, at time: Timestamp,
-        flag: CancellationFlag, job: Job
+        _ snapshot: CatalogueSnapshot, to descriptor: Int32, _ progress: BackupProgress, flag: CancellationFlag,
+        job: Job
     ) async throws -> BackupWriter.Written {
+        let partial = progress.checkpoint.partial
         let writer = BackupWriter(folder: folder, pool: bulk, width: width, isCancelled: flag)
-        let written = try await writer.write(snapshot, to: descriptor, at: time, job: job)
+        let written = try await writer.write(snapshot, to: descriptor, progress: progress, job: job)
         try await bulk.run {
             try FileSystem.sync(descriptor, partial)
             // Out of the page cache, or reading back would prove what we remember and not what the disk has.
             _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         }
         let proof = try await bulk.run { try BackupFile(path: partial) }
-        _ = try await proof.check(width: width, pool: bulk, isCancelled: flag, job: job)
-        try Task.checkCancellation()
+        do {
+            _ = try await proof.check(width: width, pool: bulk, isCancelled: flag, job: job)
+            try Task.checkCancellation()
+        } catch  where job.isInterrupted {
+            // All is copied: the next run only has to prove it.
+            try? await progress.keep()
+            throw error
+        }
         return written
     }
 
-    /// From here on it is a backup.
-    private func commit(_ partial: String, as target: String, at time: Timestamp) async throws {
+    /// From here on it is a backup. Once more where this was done already: it changes nothing.
+    private func commit(_ checkpoint: BackupCheckpoint) async throws {
+        let (partial, target) = (checkpoint.partial, checkpoint.target)
         try await bulk.run {
-            try FileSystem.renameNew(partial, to: target)
+            if try FileSystem.status(partial) != nil { try FileSystem.renameNew(partial, to: target) }
             try FileSystem.sync(String(target[..<(target.lastIndex(of: "/") ?? target.startIndex)]) + "/")
         }
         try await database.write { connection in
             try DiscardedFileTable.remove([partial], in: connection)
-            try SettingTable.set(.lastBackupDate, to: String(time.milliseconds), in: connection)
+            try SettingTable.set(.lastBackupDate, to: String(checkpoint.time.milliseconds), in: connection)
         }
     }
 
@@ -239,6 +345,10 @@ public actor BackupCoordinator: MeshService {
     }
 
     func restore(_ request: RestoreBackup, job: Job) async throws -> RestoreReceipt {
+        if let made = job.checkpoint.flatMap({ try? JSONDecoder().decode(MadeRestore.self, from: $0) }) {
+            job.record(made.lines)
+            return made.receipt
+        }
         try begin("A restore")
         defer { end() }
         guard let mesh else { throw MeshError(.unavailable, "The backup service is not started.") }
@@ -269,10 +379,16 @@ public actor BackupCoordinator: MeshService {
 
 extension CreateBackup: HandledJob {
     public typealias Service = BackupCoordinator
+    public static var resumption: JobResumption { .again }
 
     public func prepare(on service: BackupCoordinator) async throws {
         try await service.refuseWhileRunning()
         _ = try await service.target(self, at: .now())
+    }
+
+    public func prepareAgain(on service: BackupCoordinator, checkpoint: Data?) async throws {
+        // Its target is decided, and may be there.
+        if checkpoint == nil { try await prepare(on: service) } else { try await service.refuseWhileRunning() }
     }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> BackupReceipt {
@@ -288,6 +404,7 @@ extension InspectBackup: HandledMessage {
 
 extension VerifyBackup: HandledJob {
     public typealias Service = BackupCoordinator
+    public static var resumption: JobResumption { .again }
 
     public func prepare(on service: BackupCoordinator) async throws { try BackupCoordinator.requireAbsolute(path) }
 
@@ -298,10 +415,16 @@ extension VerifyBackup: HandledJob {
 
 extension RestoreBackup: HandledJob {
     public typealias Service = BackupCoordinator
+    public static var resumption: JobResumption { .again }
 
     public func prepare(on service: BackupCoordinator) async throws {
         try BackupCoordinator.requireAbsolute(path)
         try await service.refuseWhileRunning()
+    }
+
+    public func prepareAgain(on service: BackupCoordinator, checkpoint: Data?) async throws {
+        // With one it is made, and only the receipt is missing.
+        if checkpoint == nil { try await prepare(on: service) }
     }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> RestoreReceipt {
