@@ -88,7 +88,10 @@ let package = Package(
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
             "smilepile-bench",
-            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum"]),
+            [
+                "LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Database", "Imaging", "ZipArchive",
+                "SampleAlbum",
+            ]),
 
         // Tests mirror Sources
         .target(

@@ -112,6 +112,7 @@ public final class PhotoLibrary: Sendable {
             PhotoStore(database: database, discards: discards),
             thumbnailer,
             SwipeSessionRecorder(database: database),
+            LibraryObserver(database: database),
             LibraryOverview(folder: folder, database: database, thumbnailer: thumbnailer, files: files),
             PhotoImporter(folder: folder, files: files, workers: width),
             BackupCoordinator(folder: folder, database: database, discards: discards, bulk: bulk, width: width),

@@ -31,6 +31,12 @@ public struct ObservedUpdate: Sendable {
     public let sequence: UInt64
     public let value: Data
     public let overflowed: Bool
+
+    public init(sequence: UInt64, value: Data, overflowed: Bool) {
+        self.sequence = sequence
+        self.value = value
+        self.overflowed = overflowed
+    }
 }
 
 /// Params that do not make the message: a sentence that names the property.
@@ -146,7 +152,8 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
         let reply = try await context.mesh.observe(message, in: context) { change in
             try await onUpdate(
                 ObservedUpdate(
-                    sequence: change.sequence, value: try JSON.encode(change.value), overflowed: change.overflowed))
+                    sequence: change.sequence, value: try change.encoding.data { try JSON.encode(change.value) },
+                    overflowed: change.overflowed))
         }
         return try JSON.encode(reply)
     }

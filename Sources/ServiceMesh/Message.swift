@@ -60,8 +60,10 @@ public protocol HandledObservation: Message {
     /// Whether its changes end when the library is closed, whose end then waits until each follower has the reply.
     /// Default: no; it is cancelled then.
     static var endsWithTheLibrary: Bool { get }
-    /// The changes; the sequence ends when there is nothing more to see.
-    func observe(on service: Service) async throws -> Observation<Update>
+    /// ``Observation`` for what cannot fail, ``QueryObservation`` for what has to be read, or what is made of one.
+    associatedtype Changes: AsyncSequence & Sendable where Changes.Element == Change<Update>
+    /// The changes; the sequence ends when there is nothing more to see, or with an error.
+    func observe(on service: Service) async throws -> Changes
     /// The reply once the changes have ended.
     func conclude(on service: Service) async throws -> Reply
 }

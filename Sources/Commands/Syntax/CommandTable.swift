@@ -4,7 +4,7 @@ import LibraryModel
 enum CommandTable {
     static let all: [Command] =
         daemonCommands + importCommands + categoryCommands + photoCommands + photoChangeCommands + swipeCommands
-        + backupCommands + trashCommands + jobCommands + toolCommands
+        + backupCommands + trashCommands + jobCommands + watchCommands + toolCommands
 
     /// What each group is about, for its help page.
     static let groups = [

@@ -70,6 +70,7 @@ extension Connection {
         let line: [UInt8]
         do {
             let result = try await endpoint.call(params: params, context: context) { update in
+                try self.checkSize(update.value)
                 try await self.writeWhenEmpty(OutgoingLine.update(endpoint.method, id, update))
             }
             line = reply(id, result)
@@ -88,12 +89,20 @@ extension Connection {
     }
 
     private func reply(_ id: RequestID, _ result: Data) -> [UInt8] {
-        guard result.count > core.limits.resultBytes else { return OutgoingLine.result(id, result) }
-        let error = MeshError(
+        do {
+            try checkSize(result)
+            return OutgoingLine.result(id, result)
+        } catch {
+            return OutgoingLine.error(id, error)
+        }
+    }
+
+    private func checkSize(_ value: Data) throws(MeshError) {
+        guard value.count > core.limits.resultBytes else { return }
+        throw MeshError(
             .resourceExhausted,
-            "The answer has \(result.count) bytes, more than the \(core.limits.resultBytes) that are sent. "
+            "The answer has \(value.count) bytes, more than the \(core.limits.resultBytes) that are sent. "
                 + "Ask for a smaller page.")
-        return OutgoingLine.error(id, error)
     }
 
     /// A request that was cancelled by the daemon's own end should not look as if the client had asked for it.

@@ -38,11 +38,11 @@ public actor PhotoStore: MeshService {
     }
 
     public func start(on mesh: Mesh) async throws {
-        cleanup = Task { [weak self] in
+        cleanup = Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
             while !Task.isCancelled {
                 await self?.purgeExpired()
                 // A timer by nature: photos leave the trash because time has passed, not because of an event.
-                try? await Task.sleep(for: .seconds(6 * 3600))
+                try? await clock.sleep(for: .seconds(6 * 3600))
             }
         }
     }

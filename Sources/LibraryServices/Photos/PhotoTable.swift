@@ -56,6 +56,10 @@ enum PhotoTable {
         return try isStored(path: photo, in: connection)
     }
 
+    static func count(in connection: Connection) throws -> Int {
+        try connection.first("SELECT count(*) FROM photos") { try $0[0] as Int } ?? 0
+    }
+
     /// - Throws: `not_found`, naming the id.
     static func require(id: Int64, in connection: Connection) throws -> Photo {
         guard let photo = try find(id: id, in: connection) else {

@@ -21,10 +21,9 @@ public final class Job: Sendable {
         var pausedSince: UInt64?
 
         /// Standing still is no part of the rate.
-        mutating func estimate() {
+        mutating func estimate(at now: UInt64) {
             guard snapshot.state == .running else { return }
-            let nanoseconds = MonotonicClock.now() &- phaseBegan
-            snapshot.progress.estimate(after: Double(nanoseconds) / 1_000_000_000)
+            snapshot.progress.estimate(after: Double(now &- phaseBegan) / 1_000_000_000)
         }
     }
 
@@ -33,6 +32,7 @@ public final class Job: Sendable {
     /// again; a line for itself would cost a commit.
     private static let batch = 100
 
+    private let clock: MeshClock
     private let state: Mutex<State>
     private let isBatchFull = Atomic<Bool>(false)
     private let orders = JobSwitch()
@@ -43,13 +43,15 @@ public final class Job: Sendable {
     /// - Parameter published: told of each state that watchers are told of, and whether it is more than progress.
     init(
         _ snapshot: JobSnapshot, checkpoint: Data? = nil, journal: any JobJournal = MemoryJobJournal(),
+        clock: MeshClock = .system,
         published: @escaping @Sendable (JobSnapshot, _ isTurn: Bool) -> Void = { _, _ in }
     ) {
         id = snapshot.id
         method = snapshot.method
+        self.clock = clock
         self.journal = journal
         self.published = published
-        state = Mutex(State(snapshot: snapshot, checkpoint: checkpoint, phaseBegan: MonotonicClock.now()))
+        state = Mutex(State(snapshot: snapshot, checkpoint: checkpoint, phaseBegan: clock.now()))
         observed = ObservedValue(snapshot)
         if snapshot.state.hasEnded { observed.finish() }
     }
@@ -59,7 +61,7 @@ public final class Job: Sendable {
     /// Starts a phase: its counts begin at 0.
     public func begin(phase: String, items: Int64? = nil, bytes: Int64? = nil) {
         change(always: true) { state in
-            state.phaseBegan = MonotonicClock.now()
+            state.phaseBegan = clock.now()
             state.snapshot.progress = JobProgress()
             state.snapshot.progress.phase = phase
             state.snapshot.progress.itemsTotal = items
@@ -155,7 +157,7 @@ public final class Job: Sendable {
         change(always: true) { state in
             guard state.snapshot.state == .running else { return }
             state.snapshot.state = .paused
-            state.pausedSince = MonotonicClock.now()
+            state.pausedSince = clock.now()
         }
     }
 
@@ -163,7 +165,7 @@ public final class Job: Sendable {
         change(always: true) { state in
             guard state.snapshot.state == .paused || state.snapshot.state == .interrupted else { return }
             state.snapshot.state = .running
-            let now = MonotonicClock.now()
+            let now = clock.now()
             if let since = state.pausedSince { state.phaseBegan &+= now &- since }
             state.pausedSince = nil
         }
@@ -197,7 +199,7 @@ public final class Job: Sendable {
         let task = state.withLock { state -> Task<Void, any Error>? in
             if checkpoint == nil && state.pending.isEmpty && state.flushing == nil { return nil }
             let before = state.flushing
-            let task = Task {
+            let task = Task(executorPreference: MeshClock.executor) {
                 _ = await before?.result
                 try await self.write(checkpoint)
             }
@@ -259,7 +261,7 @@ public final class Job: Sendable {
     /// As it is at this moment: what is written down and what is told last are the same.
     private var estimated: JobSnapshot {
         state.withLock { state in
-            state.estimate()
+            state.estimate(at: clock.now())
             return state.snapshot
         }
     }
@@ -272,10 +274,10 @@ public final class Job: Sendable {
     private func change(always: Bool, _ body: (inout State) -> Void) {
         state.withLock { state in
             body(&state)
-            let now = MonotonicClock.now()
+            let now = clock.now()
             guard always || now &- state.lastPublished >= Self.publishingInterval else { return }
             state.lastPublished = now
-            state.estimate()
+            state.estimate(at: clock.now())
             // Under the lock, so that the order of publishing is the order of the changes.
             observed.publish(state.snapshot)
             published(state.snapshot, always)

@@ -11,8 +11,11 @@ final class JobBoard: Sendable {
 
     private static let publishingInterval: UInt64 = 100_000_000
 
+    private let clock: MeshClock
     private let state = Mutex(State())
     private let observed = ObservedValue(JobList(jobs: []))
+
+    init(clock: MeshClock) { self.clock = clock }
 
     func put(_ job: JobSnapshot, isTurn: Bool) {
         state.withLock { state in
@@ -31,7 +34,7 @@ final class JobBoard: Sendable {
     }
 
     private func publish(_ state: inout State, always: Bool) {
-        let now = MonotonicClock.now()
+        let now = clock.now()
         guard always || now &- state.lastPublished >= Self.publishingInterval else { return }
         state.lastPublished = now
         let jobs = state.jobs

@@ -27,13 +27,18 @@ public actor JobStore: MeshService {
     }
 
     let journal: any JobJournal
-    let board = JobBoard()
+    let board: JobBoard
+    private let clock: MeshClock
     var entries: [JobID: Entry] = [:]
     var order: [JobID] = []
     var isClosed = false
     unowned var mesh: Mesh?
 
-    init(journal: any JobJournal) { self.journal = journal }
+    init(journal: any JobJournal, clock: MeshClock) {
+        self.journal = journal
+        self.clock = clock
+        board = JobBoard(clock: clock)
+    }
 
     /// Takes up what the journal has. Nothing runs yet: the services that jobs need are not started.
     public func start(on mesh: Mesh) async throws {
@@ -55,7 +60,7 @@ public actor JobStore: MeshService {
 
     private func makeJob(_ snapshot: JobSnapshot, checkpoint: Data? = nil) -> Job {
         let board = board
-        let job = Job(snapshot, checkpoint: checkpoint, journal: journal) { board.put($0, isTurn: $1) }
+        let job = Job(snapshot, checkpoint: checkpoint, journal: journal, clock: clock) { board.put($0, isTurn: $1) }
         board.put(snapshot, isTurn: true)
         return job
     }
@@ -111,10 +116,13 @@ public actor JobStore: MeshService {
             role: .service, originalRole: context.originalRole, deadline: nil, trace: context.trace,
             link: CallLink(anchor: context.link.anchor, method: body.method, service: nil, parent: nil))
         let mesh = context.mesh
-        let task = Task.detached {
+        let executor = MeshClock.executor
+        let task = Task.detached(executorPreference: executor) {
             // For as long as the job lasts: its context does not hold the mesh.
             defer { withExtendedLifetime(mesh) {} }
-            await CallContext.$current.withValue(own) { await Self.conduct(job, body) }
+            await MeshClock.$executor.withValue(executor) {
+                await CallContext.$current.withValue(own) { await Self.conduct(job, body) }
+            }
         }
         entries[id]?.dormant = nil
         entries[id]?.resumption = body.resumption
