@@ -62,11 +62,14 @@ protocol RoutedEndpoint: Endpoint {
     var messageType: ObjectIdentifier { get }
     var anyRoute: any AnyObject & Sendable { get }
     var gate: Gate { get }
+    /// The job that these params stand for, or nil where the message starts none.
+    func jobBody(params: Data) throws -> JobBody?
 }
 
 extension RoutedEndpoint {
     var method: String { gate.method }
     var access: Role { gate.access }
+    func jobBody(params: Data) throws -> JobBody? { nil }
 }
 
 /// The typed way to a message's service: all that ``Mesh/send(_:deadline:)`` needs in the caller's own module.
@@ -105,6 +108,16 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
         let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.send(message, in: context)
         return try JSON.encode(reply)
+    }
+
+    func jobBody(params: Data) throws -> JobBody? {
+        guard let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames) as? any HandledJob
+        else { return nil }
+        return body(of: message)
+    }
+
+    private func body<J: HandledJob>(of message: J) -> JobBody? {
+        (route.service as? J.Service).map { message.body(on: $0) }
     }
 }
 

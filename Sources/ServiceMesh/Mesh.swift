@@ -36,18 +36,27 @@ public final class Mesh: Sendable {
     /// The long pieces of work that messages of kind `job` start.
     public let jobs: JobStore
 
+    /// Observations that end when the library is closed; see ``HandledObservation/endsWithTheLibrary``.
+    private let followers = Followers()
+
     /// - Parameters:
     ///   - services: in the order of their dependencies: whoever is called stands before its caller.
+    ///   - journal: where jobs are written down; for as long as the process lives unless told.
     ///   - clock: the time by which deadlines pass; a simulation brings its own.
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
-    public convenience init(services: [any MeshService], clock: MeshClock = .system) throws {
-        try self.init(services: services, clock: clock, faults: nil)
+    public convenience init(
+        services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system
+    ) throws {
+        try self.init(services: services, journal: journal, clock: clock, faults: nil)
     }
 
     /// - Parameter faults: what calls have to suffer, in tests; nothing that is shipped names any.
-    package init(services: [any MeshService], clock: MeshClock = .system, faults: FaultPlan?) throws {
+    package init(
+        services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system,
+        faults: FaultPlan?
+    ) throws {
         self.clock = clock
-        jobs = JobStore(clock: clock)
+        jobs = JobStore(journal: journal, clock: clock)
         let anchor = MeshAnchor()
         let numbers = MessageNumbers()
         rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
@@ -151,6 +160,8 @@ public final class Mesh: Sendable {
     ) async throws -> M.Reply {
         guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
         let service = route.service
+        if M.endsWithTheLibrary { followers.come() }
+        defer { if M.endsWithTheLibrary { followers.go() } }
         let observation = try await pass(route.gate, parent) { try await message.observe(on: service) }
         // The place in admission is given back here: an observation may last for days.
         for try await change in observation { try await onChange(change) }
@@ -214,6 +225,18 @@ public final class Mesh: Sendable {
         return endpoint
     }
 
+    /// The job that a message kept by the journal stands for. Both parts may be anything.
+    /// - Throws: ``InvalidParams``; `unimplemented` where there is no such message, or none that starts a job.
+    func jobBody(_ method: String, params: Data) throws -> JobBody {
+        guard let body = try byMethod[method]?.jobBody(params: params) else {
+            throw MeshError(
+                .unimplemented,
+                "The job cannot go on: this version knows no job \(method.prefix(80)). Use the version that started it."
+            )
+        }
+        return body
+    }
+
     /// Every message that can come from outside, by name.
     public var descriptions: [MessageDescription] {
         byMethod.values.filter { $0.access < .service }.map(\.description).sorted { $0.name < $1.name }
@@ -221,7 +244,8 @@ public final class Mesh: Sendable {
 
     // MARK: Lifecycle
 
-    /// Starts the services in order. Where one fails, those already started are stopped again, in reverse.
+    /// Starts the services in order, then lets the jobs go on that were broken off. Where a service fails, those
+    /// already started are stopped again, in reverse.
     /// - Throws: what the service threw.
     public func start() async throws {
         for host in hosted {
@@ -233,13 +257,16 @@ public final class Mesh: Sendable {
                 throw error
             }
         }
+        await jobs.resumeUnfinished()
     }
 
-    /// Refuses calls from outside, cancels jobs and waits for their receipts, waits for running calls, then stops
-    /// the services in reverse order. Calling it again does nothing more.
+    /// Refuses calls from outside; interrupts the jobs that can go on at the next start and cancels the others; waits
+    /// until each stands still or has its receipt, until those who follow one have been told, and for running calls;
+    /// then stops the services in reverse order. Calling it again does nothing more.
     public func stop() async {
         for host in hosted { host.admission.close() }
-        await jobs.cancelAllAndWait()
+        await jobs.suspendAllAndWait()
+        await followers.haveGone()
         for host in hosted.reversed() { await host.admission.drained() }
         await stopServices()
     }

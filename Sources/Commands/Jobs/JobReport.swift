@@ -60,8 +60,8 @@ struct JobReport {
                 try await showLines(job)
             } catch let error where Self.isGone(error) {
                 console.message(
-                    "The daemon stopped before it could name the files. Start it with 'smilepile up' and repeat the "
-                        + "command: what is done is not done twice.")
+                    "The daemon stopped before it could name the files. Start it with 'smilepile up'; then see them with "
+                        + "'smilepile jobs show \(job.id)'.")
             }
         }
         if let error = job.error {
@@ -100,6 +100,16 @@ struct JobReport {
         guard let json = try job.receipt.map({ try JSONText.encode($0) }) else {
             switch job.state {
             case .running: return ["Job \(job.id) is running: \(PlainText.neutralized(job.progress.phase))."]
+            case .paused:
+                return [
+                    "Job \(job.id) is paused while \(PlainText.neutralized(job.progress.phase))\(reached(job)). "
+                        + "Let it go on with: smilepile jobs resume \(job.id)"
+                ]
+            case .interrupted:
+                return [
+                    "The daemon stopped while job \(job.id) was \(PlainText.neutralized(job.progress.phase))"
+                        + "\(reached(job)). It goes on by itself when the daemon runs again: smilepile up"
+                ]
             case .failed: return []
             case .cancelled:
                 return ["Cancelled while \(PlainText.neutralized(job.progress.phase))\(reached(job)). \(kept(job))"]
