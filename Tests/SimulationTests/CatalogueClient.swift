@@ -7,11 +7,14 @@ struct CatalogueClient: Sendable {
     let library: SimulatedLibrary
     let simulation: Simulation
     let history: History<CatalogueModel.Input, CatalogueModel.Output>
+    /// See ``CatalogueChoice/kinds``.
+    var kinds: [Int] = []
 
     /// `count` requests of the seed's choice, some cancelled, some with too little time.
     func act(_ count: Int) async {
         let choice = CatalogueChoice(
-            choose: { [simulation] in simulation.choose($0) }, newIdentity: { [library] in library.newIdentity() })
+            choose: { [simulation] in simulation.choose($0) }, newIdentity: { [library] in library.newIdentity() },
+            kinds: kinds)
         for _ in 0..<count {
             let input = choice.request()
             let deadline =
