@@ -52,6 +52,8 @@ struct LinearizationSearch<Model: SequentialModel> {
             guard let state = model.apply(operation.input, answering: operation.output, to: step.node.state) else {
                 continue
             }
+            // One whose answer nobody saw explains nothing where it changes nothing: left out, it halves the search.
+            if operation.output == nil && state == step.node.state { continue }
             var node = Node(done: step.node.done, state: state)
             node.done.insert(index)
             guard visited.insert(node).inserted else { continue }

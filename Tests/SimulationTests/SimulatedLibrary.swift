@@ -9,7 +9,7 @@ import Synchronization
 @testable import LibraryServices
 
 /// The real stores over a real catalogue in a folder, in simulated time; they can be killed and opened again.
-final class SimulatedLibrary: Sendable {
+final class SimulatedLibrary: CatalogueDoor {
     private struct State {
         var mesh: Mesh
         var database: Database
@@ -34,13 +34,8 @@ final class SimulatedLibrary: Sendable {
     private static func open(_ folder: LibraryFolder, _ simulation: Simulation) async throws -> (Mesh, Database) {
         let database = try await Database.open(
             at: folder.catalogue, schema: CatalogueSchema.schema, execution: .steps(simulation.steps))
-        let discards = DiscardedFiles(
-            folder: folder, database: database, pool: BlockingPool(steps: simulation.steps))
         let mesh = try Mesh(
-            services: [
-                SettingsStore(database: database), CategoryStore(database: database),
-                PhotoStore(database: database, discards: discards), SwipeSessionRecorder(database: database),
-            ], clock: simulation.clock)
+            services: stores(folder, database, BlockingPool(steps: simulation.steps)), clock: simulation.clock)
         try await mesh.start()
         return (mesh, database)
     }
@@ -122,7 +117,15 @@ final class SimulatedLibrary: Sendable {
         }
     }
 
-    var identities: Int { state.withLock { $0.identities } }
+}
+
+/// The library's stores, in their order.
+func stores(_ folder: LibraryFolder, _ database: Database, _ pool: BlockingPool) -> [any MeshService] {
+    let discards = DiscardedFiles(folder: folder, database: database, pool: pool)
+    return [
+        SettingsStore(database: database), CategoryStore(database: database),
+        PhotoStore(database: database, discards: discards), SwipeSessionRecorder(database: database),
+    ]
 }
 
 extension Mesh {
