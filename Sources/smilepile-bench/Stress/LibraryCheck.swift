@@ -104,8 +104,10 @@ struct LibraryCheck {
         require(strangers.isEmpty, "\(strangers.count) files without a row: \(strangers.sorted().prefix(3))")
         let thumbnails = names("thumbnails")
         let wantedThumbnails = Set(wanted.map { "thumb_" + $0 })
-        let difference = thumbnails.symmetricDifference(wantedThumbnails)
-        require(difference.isEmpty, "thumbnails that do not match: \(difference.sorted().prefix(3))")
+        let without = wantedThumbnails.subtracting(thumbnails)
+        require(without.isEmpty, "\(without.count) photos without a thumbnail: \(without.sorted().prefix(3))")
+        let unwanted = thumbnails.subtracting(wantedThumbnails)
+        require(unwanted.isEmpty, "\(unwanted.count) thumbnails of no photo: \(unwanted.sorted().prefix(3))")
         requireEmpty("staging")
         let partial = names("backups").filter { $0.hasSuffix(".partial") }
         require(partial.isEmpty, "unfinished backups are left: \(partial.sorted().prefix(3))")

@@ -60,7 +60,8 @@ final class StressConnection {
         ledger.connections += 1
     }
 
-    var waiting: Int { pending.count }
+    /// Requests whose replies depend on nothing else: an observation may go on for as long as its connection.
+    var waiting: Int { pending.values.count { !$0.waits } }
 
     /// Ends the connection now. What has no reply yet is lost.
     func close() {
