@@ -111,9 +111,8 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     }
 
     func jobBody(params: Data) throws -> JobBody? {
-        guard let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames) as? any HandledJob
-        else { return nil }
-        return body(of: message)
+        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
+        return (message as? any HandledJob).flatMap { body(of: $0) }
     }
 
     private func body<J: HandledJob>(of message: J) -> JobBody? {

@@ -14,7 +14,8 @@ struct OneImport: Sendable {
     }
 
     let mesh: Mesh
-    let job: JobID
+    /// Whose receipt gets the line of an imported file together with the photo's row; nil where the caller records it.
+    let job: JobID?
     let folder: LibraryFolder
     let files: BlockingPool
     let category: Int64
@@ -110,7 +111,7 @@ struct OneImport: Sendable {
             _ = try await mesh.send(
                 AddPhoto(
                     photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize, job: job,
-                    line: imported))
+                    line: job == nil ? nil : imported))
         } catch {
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
             try await finishing { try folder.withdraw(fileName) }
@@ -121,7 +122,7 @@ struct OneImport: Sendable {
         }
         // The photo is imported: a staging name that stays is the next start's business, not the person's.
         try? await finishing { try folder.settle(fileName) }
-        return Outcome(line: imported, isJournaled: true)
+        return Outcome(line: imported, isJournaled: job != nil)
     }
 
     /// Runs to its end whether or not the import is cancelled: `BlockingPool` work is not interrupted.

@@ -87,7 +87,7 @@ public actor LegacyMigrator: MeshService {
             first
         }
         let one = OneMigration(
-            mesh: mesh, folder: folder, database: database, files: files, found: found,
+            mesh: mesh, job: job, folder: folder, database: database, files: files, found: found,
             keepsMissing: request.keepMissing == true, isDryRun: isDryRun)
         await withTaskGroup(of: OneMigration.Lines.self) { group in
             var next = items.makeIterator()
@@ -99,11 +99,14 @@ public actor LegacyMigrator: MeshService {
             for _ in 0..<width { startNext() }
             // Photos of a job that is stopped end at once: each still gets its line.
             while let lines = await group.next() {
+                // A problem met while the library closes may be the closing; the next run looks again.
+                guard !job.isInterrupted else { continue }
                 tally.countPhoto(lines, in: job)
                 if lines.photo.outcome != MigrationOutcome.cancelled.rawValue { job.advance(items: 1) }
                 startNext()
             }
         }
+        if job.isInterrupted { throw CancellationError() }
         return tally.receipt
     }
 
@@ -217,6 +220,8 @@ private struct MigrationTally {
 
 extension MigrateLibrary: HandledJob {
     public typealias Service = LegacyMigrator
+    /// From its beginning: what the first run took over is found again, and the receipt calls it duplicate.
+    public static var resumption: JobResumption { .again }
 
     public func prepare(on service: LegacyMigrator) async throws { try await service.check(self) }
 

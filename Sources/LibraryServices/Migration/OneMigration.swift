@@ -9,6 +9,7 @@ import ZipArchive
 /// What a migration does with one photo. It never throws: whatever happens is in its lines.
 struct OneMigration: Sendable {
     let mesh: Mesh
+    let job: Job
     let folder: LibraryFolder
     let database: Database
     let files: BlockingPool
@@ -38,7 +39,7 @@ struct OneMigration: Sendable {
         func only(_ outcome: MigrationOutcome, _ detail: String?) -> Lines {
             Lines(photo: ReceiptLine(item: name, outcome: outcome.rawValue, detail: detail))
         }
-        if Task.isCancelled { return only(.cancelled, nil) }
+        do { try await job.mayContinue() } catch { return Lines(photo: Self.line(name, error)) }
         if let there = item.there { return only(.duplicate, there) }
         let category: Int64
         var others: [ReceiptLine] = []
@@ -91,9 +92,10 @@ struct OneMigration: Sendable {
         _ file: SourceFiles.File, _ item: Item, _ category: Int64, _ createdAt: Timestamp, _ name: String
     ) async -> ReceiptLine {
         var one = OneImport(
-            mesh: mesh, folder: folder, files: files, category: category, keepOriginal: false, isDryRun: isDryRun)
+            mesh: mesh, job: nil, folder: folder, files: files, category: category, keepOriginal: false,
+            isDryRun: isDryRun)
         one.particulars = .init(uuid: item.uuid, createdAt: createdAt, isFavorite: item.photo.isFavorite)
-        let line = await one.take(file)
+        let line = await one.take(file).line
         // The importer's words are a subset of the migration's.
         var detail = line.detail
         if line.outcome == ImportOutcome.imported.rawValue {

@@ -117,6 +117,8 @@ public actor StorageAuditor: MeshService {
                 let page = try await database.read { try StoredPhoto.page(of: table, after: after, in: $0) }
                 guard let end = page.last else { break }
                 last = end.id
+                // Cancelled, it has a receipt to give; the flag tells.
+                do { try await job.mayContinue() } catch  where flag.isSet { break }
                 try await check(page, digests: digests, flag, job, &tally)
             }
         }
@@ -129,6 +131,7 @@ public actor StorageAuditor: MeshService {
                 tally.record("thumbnails/" + name, .unknown, "no photo has it: smilepile storage clean", in: job)
             }
         }
+        if job.isInterrupted { throw CancellationError() }
         return tally.receipt(isCancelled: flag.isSet)
     }
 
@@ -222,6 +225,8 @@ extension IdentifyPath: HandledMessage {
 
 extension RescanLibrary: HandledJob {
     public typealias Service = StorageAuditor
+    /// Half a look says nothing about the other half, and files may have changed.
+    public static var resumption: JobResumption { .again }
 
     public func run(on service: StorageAuditor, job: Job) async throws -> RescanReceipt {
         try await service.rescan(self, job: job)
