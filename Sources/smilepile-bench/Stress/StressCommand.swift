@@ -79,7 +79,8 @@ struct StressCommand {
         where ledger[description.name].sent == 0 && discovered.leftOut[description.name] == nil {
             problems.append("\(description.name) was never asked")
         }
-        let check = try await LibraryCheck.run(at: daemon.library, beliefs: family.map(\.beliefs))
+        let check = try await LibraryCheck.run(
+            at: daemon.library, beliefs: family.map(\.beliefs), withoutThumbnail: ledger.withoutThumbnail)
         problems += check.problems
         guard let accounts else { throw Wrong(description: problems.joined(separator: "\n")) }
         print(
@@ -155,6 +156,7 @@ struct StressCommand {
             if let error = ended.error, error.status == .internal || error.status == .dataLoss {
                 observer.ledger.fail("\(ended.method) (\(ended.id)) failed: \(error)")
             }
+            observer.ledger.withoutThumbnail += ended.outcomes["no_thumbnail"] ?? 0
             if ended.method == ImportPhotos.method, let files = ended.receipt?["files"] {
                 let counted = ended.outcomes.values.reduce(0, +)
                 if files != .integer(Int64(counted)) {

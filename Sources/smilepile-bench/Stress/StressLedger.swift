@@ -21,6 +21,8 @@ struct StressLedger: Sendable {
     private(set) var lines: [String: Line] = [:]
     /// Jobs that have ended, by method and how.
     var jobs: [String: Int] = [:]
+    /// Photos that restores have put back without a thumbnail, and said so.
+    var withoutThumbnail = 0
     /// Lines that were no requests, each of which had its one refusal.
     var malformed = 0
     var connections = 0
@@ -47,6 +49,7 @@ struct StressLedger: Sendable {
             lines[method, default: Line()].microseconds += theirs.microseconds
         }
         jobs.merge(other.jobs, uniquingKeysWith: +)
+        withoutThumbnail += other.withoutThumbnail
         malformed += other.malformed
         connections += other.connections
         for failure in other.failures { fail(failure) }

@@ -70,7 +70,8 @@ struct StressReport {
                 + "\(before.descriptors) and \(after.descriptors) descriptors, "
                 + "\(before.threads) and \(after.threads) threads",
             "library    \(check.photos) photos, \(check.trashed) in the trash, \(Format.megabytes(check.bytes)) compared "
-                + "with their digests, \(check.facts) acknowledged values looked up",
+                + "with their digests, \(check.facts) acknowledged values looked up, "
+                + "\(ledger.withoutThumbnail) restored without a thumbnail",
         ] + leftOut.sorted { $0.key < $1.key }.map { "left out   \($0.key): \($0.value)" }
     }
 
