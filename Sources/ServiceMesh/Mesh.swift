@@ -4,9 +4,9 @@ import Synchronization
 /// A service mesh inside one process: typed messages go in, actors answer them, and the policies that every
 /// call needs stand between, in one place.
 ///
-/// A call passes, in this order: the message's role against the caller's; its deadline; its service's admission
-/// (a bounded queue, decided before the hop to the actor); a check that it does not wait for itself; then the
-/// actor; and on the way back the metrics. Messages from the socket and from the same process take the same path.
+/// A call passes, in this order: the message's role against the caller's; its deadline; a check that it does not wait
+/// for itself; its service's admission (a bounded queue, decided before the hop to the actor); then the actor; and
+/// on the way back the metrics. Messages from the socket and from the same process take the same path.
 ///
 /// Services are listed once, in the order in which they start; they stop in reverse. Calls between them form no
 /// cycle: a service calls only services before it in the list.
@@ -116,7 +116,7 @@ public final class Mesh: Sendable {
         _ message: M, from parent: CallContext?, _ deadline: Deadline?
     ) async throws -> M.Reply {
         guard let found = find(ObjectIdentifier(M.self)) else { throw unhosted(M.method) }
-        // The table holds, under a message's type, the route of that type and its service; a checked cast took 5 ns.
+        // The table holds, under a message's type, the route of that type and its service, so no cast has to check it.
         let route = unsafeDowncast(found, to: Route<M, M.Service>.self)
         let gate = route.gate
         let passage: Gate.Passage
