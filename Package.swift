@@ -71,7 +71,7 @@ let package = Package(
                 "ImageWorkerProtocol", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF",
                 "CWebP", "CCrypto", "CZlib",
             ]),
-        module("Imaging", ["ImageWorkerProtocol", "Executors", "CLinux", "CWorker"]),
+        module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(
@@ -91,11 +91,14 @@ let package = Package(
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
             "smilepile-bench",
-            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum"]),
+            [
+                "LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Database", "Imaging", "ZipArchive",
+                "SampleAlbum",
+            ]),
 
         // Tests mirror Sources
         .target(
-            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CLinux", "CSQLite"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "EndToEndSupport", dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"],
             path: "Tests/EndToEndSupport", swiftSettings: strict),

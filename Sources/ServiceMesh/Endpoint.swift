@@ -32,6 +32,12 @@ public struct ObservedUpdate: Sendable {
     public let sequence: UInt64
     public let value: Data
     public let overflowed: Bool
+
+    public init(sequence: UInt64, value: Data, overflowed: Bool) {
+        self.sequence = sequence
+        self.value = value
+        self.overflowed = overflowed
+    }
 }
 
 /// Params that do not make the message: a sentence that names the property.
@@ -56,11 +62,14 @@ protocol RoutedEndpoint: Endpoint {
     var messageType: ObjectIdentifier { get }
     var anyRoute: any AnyObject & Sendable { get }
     var gate: Gate { get }
+    /// The job that these params stand for, or nil where the message starts none.
+    func jobBody(params: Data) throws -> JobBody?
 }
 
 extension RoutedEndpoint {
     var method: String { gate.method }
     var access: Role { gate.access }
+    func jobBody(params: Data) throws -> JobBody? { nil }
 }
 
 /// The typed way to a message's service: all that ``Mesh/send(_:deadline:)`` needs in the caller's own module.
@@ -100,6 +109,16 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
         let reply = try await context.mesh.send(message, in: context)
         return try JSON.encode(reply)
     }
+
+    func jobBody(params: Data) throws -> JobBody? {
+        guard let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames) as? any HandledJob
+        else { return nil }
+        return body(of: message)
+    }
+
+    private func body<J: HandledJob>(of message: J) -> JobBody? {
+        (route.service as? J.Service).map { message.body(on: $0) }
+    }
 }
 
 final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
@@ -128,7 +147,8 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
         let reply = try await context.mesh.observe(message, in: context) { change in
             try await onUpdate(
                 ObservedUpdate(
-                    sequence: change.sequence, value: try JSON.encode(change.value), overflowed: change.overflowed))
+                    sequence: change.sequence, value: try change.encoding.data { try JSON.encode(change.value) },
+                    overflowed: change.overflowed))
         }
         return try JSON.encode(reply)
     }

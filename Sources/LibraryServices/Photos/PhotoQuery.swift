@@ -10,6 +10,8 @@ struct PhotoQuery {
 
     private var conditions: [String] = []
     private var values: [(any SQLBindable)?] = []
+    /// The last conditions and values are the page's and no filter's.
+    private var isFirstPage = true
     private let limit: Int
 
     /// - Throws: `invalid_argument`.
@@ -31,6 +33,7 @@ struct PhotoQuery {
         }
         if let cursor = request.after {
             let place = try Cursor(cursor)
+            isFirstPage = false
             conditions.append("(shown_at, id) < (?, ?)")
             values += [place.date, place.id]
         }
@@ -61,6 +64,15 @@ struct PhotoQuery {
         let photos = Array(found.prefix(limit))
         let next = found.count > limit ? photos.last.map { Cursor(date: $0.shownAt.milliseconds, id: $0.id).text } : nil
         return PhotoPage(photos: photos, next: next)
+    }
+
+    /// Photos that meet the filters, on whichever page.
+    func total(in connection: Connection) throws -> Int {
+        let filters = isFirstPage ? conditions[...] : conditions.dropLast()
+        let filter = filters.isEmpty ? "" : "WHERE " + filters.joined(separator: " AND ")
+        return try connection.first(
+            "SELECT count(*) FROM photos \(filter)", values: isFirstPage ? values : values.dropLast(2)
+        ) { try $0[0] as Int } ?? 0
     }
 
     /// The place after which a page begins: `date.id`, for clients an opaque text.

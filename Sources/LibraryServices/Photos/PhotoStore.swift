@@ -92,6 +92,9 @@ public actor PhotoStore: MeshService {
             try CategoryTable.requireExists(id: request.photo.categoryId, in: connection)
             let id = try PhotoTable.insert(
                 request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize, in: connection)
+            if let job = request.job, let line = request.line {
+                try JobLineTable.append(line, to: job, in: connection)
+            }
             return try PhotoTable.require(id: id, in: connection)
         }
     }

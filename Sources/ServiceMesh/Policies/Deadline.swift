@@ -22,6 +22,8 @@ public struct Deadline: Sendable, Comparable, Hashable {
 
     public static func < (left: Deadline, right: Deadline) -> Bool { left.nanoseconds < right.nanoseconds }
 
+    func hasPassed(at now: UInt64) -> Bool { now >= nanoseconds }
+
     @inlinable
     static func earlier(_ one: Deadline?, _ other: Deadline?) -> Deadline? {
         guard let one else { return other }
