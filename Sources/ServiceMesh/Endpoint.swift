@@ -111,7 +111,9 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     }
 
     func jobBody(params: Data) throws -> JobBody? {
-        guard let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames) as? any HandledJob
+        guard
+            let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
+                as? any HandledJob
         else { return nil }
         return body(of: message)
     }
