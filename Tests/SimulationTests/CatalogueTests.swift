@@ -19,8 +19,13 @@ import Testing
                         number: number, library: library, simulation: simulation, history: history,
                         kinds: kinds)
                 }
-                // Adding photos is always among them: without photos, most requests say the same.
-                let kinds = [6] + (0..<5).map { _ in simulation.choose(CatalogueChoice.allKinds) }
+                for category in 1...2 as ClosedRange<Int64> {
+                    let identity = library.newIdentity()
+                    await client(9).ask(.addPhoto(picture: identity, identity: identity, category: category))
+                }
+                let kinds =
+                    [6] + simulation.pick(CatalogueChoice.groups)
+                    + (simulation.oneIn(2) ? simulation.pick(CatalogueChoice.groups) : [])
                 try await withThrowingTaskGroup { group in
                     for number in 0..<3 {
                         group.addTask { await client(number, kinds).act(6) }

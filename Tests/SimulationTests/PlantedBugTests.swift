@@ -1,3 +1,4 @@
+import Foundation
 import ServiceMesh
 import ServiceMeshTesting
 import Testing
@@ -15,7 +16,9 @@ import Testing
         }
     }
 
-    @Test func findsAStoreThatActsAfterAnAwaitOnWhatItCheckedBefore() async throws {
+    // A seed to be replayed is another test's.
+    @Test(.disabled(if: ProcessInfo.processInfo.environment["SMILEPILE_SEED"] != nil, "one seed is replayed"))
+    func findsAStoreThatActsAfterAnAwaitOnWhatItCheckedBefore() async throws {
         let failure = try #require(
             await #expect(throws: SimulationFailure.self) {
                 try await Simulation.explore("a planted bug", seeds: 1000, Self.scenario(actsLate: true))

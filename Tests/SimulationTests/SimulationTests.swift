@@ -39,7 +39,7 @@ import Testing
 
     @Test func otherSeedsGoOtherWays() async throws {
         let report = try await Simulation.explore("tasks, actors and timers", seeds: 200, Self.mixed)
-        #expect(report.interleavings > 190)
+        #expect(report.interleavings * 20 > report.seeds * 19)
         let again = try await Simulation.explore("tasks, actors and timers", seeds: 200, Self.mixed)
         #expect(again.digest == report.digest)
     }
