@@ -18,6 +18,9 @@ struct DatabaseFile {
             try connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, hasLog)
             let version = try recognise(connection)
             try connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
+            // Triggers may keep a full-text index, which SQLite before 3.42 counts as unsafe there. Only now, since the
+            // file is known to be one of this program's, and only here: no other connection runs triggers.
+            try connection.setFlag(SQLITE_DBCONFIG_TRUSTED_SCHEMA, true)
             try configure(connection)
             try migrate(connection, from: version)
         } catch let error as DatabaseError {

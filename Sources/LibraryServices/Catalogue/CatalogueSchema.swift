@@ -15,6 +15,7 @@ enum CatalogueSchema {
         migrations: [
             Migration(version: 1, name: "first form", script: version1),
             Migration(version: 2, name: "decisions by photo", script: version2),
+            SearchIndexSchema.migration,
         ])
 
     /// Whether a decision has a later one about the same photo is asked for each that is applied. Without this index

@@ -21,6 +21,8 @@ public actor LibraryOverview: MeshService {
         self.files = files
     }
 
+    static let totals = "SELECT sum(photos), sum(favorites), sum(bytes) FROM category_totals"
+
     func status() async throws -> LibraryStatus {
         let path = folder.path
         let (free, peak) = try await files.run {
@@ -28,9 +30,9 @@ public actor LibraryOverview: MeshService {
         }
         let workers = try await thumbnailer.status()
         return try await database.read { connection in
-            let counts = try connection.first(
-                "SELECT count(*), coalesce(sum(is_favorite), 0), coalesce(sum(file_size), 0) FROM photos"
-            ) { (try $0[0] as Int, try $0[1] as Int, try $0[2] as Int64) }
+            let counts = try connection.first(Self.totals) {
+                (try $0[0] as Int?, try $0[1] as Int?, try $0[2] as Int64?)
+            }
             return LibraryStatus(
                 version: LibraryModel.version, pid: getpid(), path: path, photos: counts?.0 ?? 0,
                 favorites: counts?.1 ?? 0, categories: try CategoryTable.count(in: connection),
