@@ -3,7 +3,7 @@ enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {
         [
             MeshMeasurement.self, ImportMeasurement.self, BackupMeasurement.self, DurableMeasurement.self,
-            SocketMeasurement.self,
+            SocketMeasurement.self, CatalogueMeasurement.self,
         ]
     }
 

@@ -13,13 +13,19 @@ public actor LibraryOverview: MeshService {
     private let database: Database
     private let thumbnailer: Thumbnailer
     private let files: BlockingPool
+    private let check: CatalogueCheck
 
     init(folder: LibraryFolder, database: Database, thumbnailer: Thumbnailer, files: BlockingPool) {
         self.folder = folder
         self.database = database
         self.thumbnailer = thumbnailer
         self.files = files
+        check = CatalogueCheck(database: database)
     }
+
+    public func start(on mesh: Mesh) async throws { await check.start() }
+
+    public func stop() async { await check.stop() }
 
     static let totals = "SELECT sum(photos), sum(favorites), sum(bytes) FROM category_totals"
 
@@ -29,6 +35,7 @@ public actor LibraryOverview: MeshService {
             (try FileSystem.freeBytes(path), FileSystem.peakMemory(of: getpid()))
         }
         let workers = try await thumbnailer.status()
+        let problems = await check.problems
         return try await database.read { connection in
             let counts = try connection.first(Self.totals) {
                 (try $0[0] as Int?, try $0[1] as Int?, try $0[2] as Int64?)
@@ -38,7 +45,7 @@ public actor LibraryOverview: MeshService {
                 favorites: counts?.1 ?? 0, categories: try CategoryTable.count(in: connection),
                 trashed: try TrashTable.count(in: connection), photoBytes: counts?.2 ?? 0, freeBytes: free,
                 lastBackupDate: try SettingTable.settings(in: connection).lastBackupDate, imageWorkers: workers,
-                peakMemoryBytes: peak)
+                peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems)
         }
     }
 }
