@@ -45,10 +45,15 @@ import Testing
                     #expect(try plan(.date(after: 1000, filter, range), in: connection) == search)
                 }
                 let gather = try plan(.gather(sieve, filter, containing: "beach", limit: 101), in: connection)
-                #expect(gather.hasPrefix("SCAN s VIRTUAL TABLE INDEX 0:M"))
-                #expect(gather.contains("SEARCH p USING INTEGER PRIMARY KEY (rowid=?)"))
+                let places = try plan(.places(sieve, filter, limit: 200), in: connection)
+                for plan in [gather, places] {
+                    #expect(plan.hasPrefix("SCAN s VIRTUAL TABLE INDEX 0:M"))
+                    #expect(plan.contains("SEARCH p USING INDEX photos_by_id (id=?"))
+                }
             }
         }
+        #expect(
+            try plan(.compare(1, with: "beach"), in: connection) == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
         #expect(try plan(.count(sieve, upTo: 501), in: connection).contains("photo_search VIRTUAL TABLE INDEX 0:M"))
     }
 

@@ -34,9 +34,8 @@ struct PhotoFilter {
         return narrower
     }
 
-    /// The same, but only what is shown before `date`.
-    func before(_ date: Int64) -> PhotoFilter {
-        let place = PhotoPlace(date: date, id: .min)
+    /// The same, but only what stands before `place`.
+    func before(_ place: PhotoPlace) -> PhotoFilter {
         var narrower = self
         narrower.end = min(end ?? place, place)
         return narrower

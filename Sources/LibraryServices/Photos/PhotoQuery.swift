@@ -10,16 +10,17 @@ import ServiceMesh
 ///
 /// 1. Few matches in all: the text index names them, and they are sorted.
 /// 2. Matches everywhere: the newest photos are looked at one by one, and soon the page is full.
-/// 3. Else period by period, the newest first: the text index tells which periods have any, and in each the
-///    first or the second way is quick.
+/// 3. Else the text index names all of them, and their dates are sorted without reading the photos.
 struct PhotoQuery {
     static let limits = 1...1000
     static let standardLimit = 100
 
     /// Matches that are fetched and sorted at once, at most.
     private static let few = 500
-    /// Photos that are looked at one by one before the text index is asked where to look.
-    private static let stretch = 1000
+    /// Photos that are looked at one by one at first, to see how frequent the text is.
+    private static let firstStretch = 1000
+    /// Photos that are looked at one by one, at most, where the text index could tell where to look.
+    private static let maximumWalk = 10_000
 
     private let filter: PhotoFilter
     private let text: SearchText?
@@ -61,41 +62,53 @@ struct PhotoQuery {
         if let sieve, try count(sieve, in: connection) <= Self.few {
             return try gather(sieve, filter, text, limit: limit, in: connection)
         }
-        guard let date = try date(after: Self.stretch, filter, in: connection) else {
-            return try walk(filter, containing: text, limit: limit, in: connection)
+        var found: [Photo] = []
+        var rest = filter
+        var (stretch, walked) = (Self.firstStretch, 0)
+        while walked + stretch <= Self.maximumWalk {
+            guard let date = try date(after: stretch, rest, in: connection) else {
+                return found + (try walk(rest, containing: text, limit: limit - found.count, in: connection))
+            }
+            let hits = try walk(rest.since(date), containing: text, limit: limit - found.count, in: connection)
+            found += hits
+            guard found.count < limit else { return found }
+            rest = rest.before(PhotoPlace(date: date, id: .min))
+            guard !hits.isEmpty else { break }
+            walked += stretch
+            // At this rate, and a little more.
+            stretch = (limit - found.count) * stretch / hits.count * 5 / 4 + 100
         }
-        var found = try walk(filter.since(date), containing: text, limit: limit, in: connection)
-        guard found.count < limit else { return found }
-        let rest = filter.before(date)
-        if let sieve = try sieve ?? text.shortSieve(in: connection) {
-            guard !sieve.isEmpty else { return found }
-            try addByPeriods(to: &found, sieve, rest, text, limit: limit, in: connection)
-        } else {
-            found += try walk(rest, containing: text, limit: limit - found.count, in: connection)
+        guard let sieve = try sieve ?? text.shortSieve(in: connection) else {
+            return found + (try walk(rest, containing: text, limit: limit - found.count, in: connection))
         }
+        if !sieve.isEmpty { try add(to: &found, sieve, rest, text, limit: limit, in: connection) }
         return found
     }
 
-    private func addByPeriods(
+    /// Fills the page with those that the text index names, the newest first.
+    private func add(
         to found: inout [Photo], _ sieve: Sieve, _ filter: PhotoFilter, _ text: SearchText, limit: Int,
         in connection: Connection
     ) throws {
         var rest = filter
-        while found.count < limit, let date = try date(after: 0, rest, in: connection) {
-            var period = SearchPeriod.long(date)
-            var matches = try count(sieve.within(period), in: connection)
-            if matches > Self.few, let short = SearchPeriod.short(date) {
-                period = short
-                matches = try count(sieve.within(period), in: connection)
+        while true {
+            // More than are missing, since some may not contain the text: the index knows nothing of positions.
+            let asked = max(200, 2 * (limit - found.count))
+            let statement = PhotoStatement.places(sieve, rest, limit: asked)
+            let places = try connection.query(statement.sql, values: statement.values) {
+                PhotoPlace(date: try $0[0], id: try $0[1])
             }
-            let part = rest.since(period.start)
-            let missing = limit - found.count
-            if matches > Self.few {
-                found += try walk(part, containing: text, limit: missing, in: connection)
-            } else if matches > 0 {
-                found += try gather(sieve.within(period), part, text, limit: missing, in: connection)
+            for place in places {
+                let statement = PhotoStatement.compare(place.id, with: text.folded)
+                guard
+                    let photo = try connection.first(
+                        statement.sql, values: statement.values, transform: { try PhotoTable.photo($0) })
+                else { continue }
+                found.append(photo)
+                if found.count == limit { return }
             }
-            rest = rest.before(period.start)
+            guard places.count == asked, let last = places.last else { return }
+            rest = rest.before(last)
         }
     }
 

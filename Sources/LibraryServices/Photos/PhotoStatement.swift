@@ -38,10 +38,29 @@ struct PhotoStatement {
         // CROSS JOIN keeps the order of the tables, whatever SQLite's planner thinks of either.
         PhotoStatement(
             sql: """
-                SELECT \(PhotoTable.sharedColumns) FROM photo_search AS s CROSS JOIN photos AS p ON p.id = s.rowid
+                SELECT \(PhotoTable.sharedColumns)
+                FROM photo_search AS s CROSS JOIN photos AS p INDEXED BY photos_by_id ON p.id = s.rowid
                 WHERE s.photo_search MATCH ? AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
                 ORDER BY p.shown_at DESC, p.id DESC LIMIT ?
                 """, values: [sieve.expression] + filter.condition.values + [text, limit])
+    }
+
+    /// Dates and ids of the photos that the text index names, the newest first. None is read: an index has what is asked.
+    static func places(_ sieve: Sieve, _ filter: PhotoFilter, limit: Int) -> PhotoStatement {
+        PhotoStatement(
+            sql: """
+                SELECT p.shown_at, p.id
+                FROM photo_search AS s CROSS JOIN photos AS p INDEXED BY photos_by_id ON p.id = s.rowid
+                WHERE s.photo_search MATCH ? AND \(filter.condition.sql)
+                ORDER BY p.shown_at DESC, p.id DESC LIMIT ?
+                """, values: [sieve.expression] + filter.condition.values + [limit])
+    }
+
+    /// The photo with an id, where it contains a text.
+    static func compare(_ id: Int64, with text: String) -> PhotoStatement {
+        PhotoStatement(
+            sql: "SELECT \(PhotoTable.sharedColumns) FROM photos AS p WHERE p.id = ? AND instr(p.search_text, ?) > 0",
+            values: [id, text])
     }
 
     /// How many photos the text index names, counted up to `limit`.
