@@ -1,4 +1,5 @@
 import Foundation
+import LibraryModel
 import ServiceMesh
 
 /// The daemon with a large catalogue: from its start to its first answer, and its memory once it has nothing to do.
@@ -18,7 +19,8 @@ enum DaemonStart {
         let log = try work.newLog()
         var times: [Double] = []
         var memory: [Double] = []
-        for _ in 0..<5 {
+        var searches: [Figure] = []
+        for run in 0..<5 {
             let began = MonotonicClock.now()
             let daemon = try Command([program, "--library", library, "--socket", path]).start(log: log)
             defer { daemon.stop() }
@@ -28,6 +30,7 @@ enum DaemonStart {
             let answer = String(decoding: try socket.ask(page), as: UTF8.self)
             guard answer.contains(#""result""#) else { throw LineSocket.Failure(description: answer) }
             memory.append(Double(ProcessFacts.residentMemory(daemon.processIdentifier)))
+            if run == 4 { searches = try commandLine(socket: path, photos: photos, in: work) }
             kill(daemon.processIdentifier, SIGTERM)
             daemon.waitUntilExit()
         }
@@ -40,7 +43,26 @@ enum DaemonStart {
             Figure(
                 "daemon's memory after a page of 100", ours: Format.megabytes(bytes),
                 must: "< \(Format.megabytes(mustMemory))", holds: bytes < mustMemory),
-        ]
+        ] + searches
+    }
+
+    /// Searches as a person makes them, from the start of the program to its end.
+    private static func commandLine(socket: String, photos: Int, in work: WorkFolder) throws -> [Figure] {
+        let program = try Programs.beside("smilepile")
+        let special = min(100, (photos + 9999) / 10_000)
+        return try [("kasekuchen", 100), ("100 % CAFÉ_", special), ("é_", special), ("qx", 0)].map { text, expected in
+            let command = Command([program, "photos", "search", text, "--json", "--socket", socket])
+            var found = 0
+            let times = try (0..<5).map { _ in
+                try Measuring.blockingSeconds {
+                    let page = try command.run(in: work)
+                    found = try JSONDecoder().decode(PhotoPage.self, from: Data(page.utf8)).photos.count
+                }
+            }
+            return Figure(
+                "smilepile photos search '\(text)' (\(found) found)", ours: Format.seconds(Measuring.median(times)),
+                must: "\(expected) found", holds: found == expected)
+        }
     }
 
     /// As ``LineSocket/waiting(for:of:)``, but to the millisecond.
