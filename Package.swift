@@ -32,6 +32,7 @@ let package = Package(
     name: "SmilePile",
     products: [
         .library(name: "SmilePile", targets: ["LibraryServices", "LibraryModel", "ServiceMesh"]),
+        .library(name: "ServiceMeshTesting", targets: ["ServiceMeshTesting"]),
         .executable(name: "smilepiled", targets: ["smilepiled"]),
         .executable(name: "smilepile", targets: ["smilepile"]),
         .executable(name: "smilepile-image-worker", targets: ["smilepile-image-worker"]),
@@ -70,13 +71,15 @@ let package = Package(
                 "ImageWorkerProtocol", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF",
                 "CWebP", "CCrypto", "CZlib",
             ]),
-        module("Imaging", ["ImageWorkerProtocol", "Executors", "CLinux", "CWorker"]),
+        module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
         module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         module("LibraryModel", ["ServiceMesh"]),
         module(
             "LibraryServices",
             ["LibraryModel", "ServiceMesh", "Executors", "Database", "Imaging", "ZipArchive", "CLinux"]),
         module("ControlSocket", ["ServiceMesh", "Executors", "CLinux"]),
+        // For tests: seeded runs of meshes and databases, and a checker of their histories
+        module("ServiceMeshTesting", ["ServiceMesh", "Executors"]),
         // A generated album, for a first look, for tests and for measurements
         module("SampleAlbum", ["CGD"]),
         module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "CLinux"]),
@@ -88,11 +91,14 @@ let package = Package(
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
             "smilepile-bench",
-            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum"]),
+            [
+                "LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Database", "Imaging", "ZipArchive",
+                "SampleAlbum",
+            ]),
 
         // Tests mirror Sources
         .target(
-            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CLinux", "CSQLite"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "EndToEndSupport", dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"],
             path: "Tests/EndToEndSupport", swiftSettings: strict),
@@ -114,6 +120,12 @@ let package = Package(
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
+        tests(
+            "SimulationTests",
+            [
+                "ServiceMeshTesting", "ControlSocket", "LibraryServices", "LibraryModel", "ServiceMesh", "Database",
+                "Executors", "TestSupport",
+            ]),
         tests(
             "EndToEndTests",
             [

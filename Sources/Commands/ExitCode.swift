@@ -28,7 +28,9 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     /// How a job that has ended, or one that is only looked at, counts.
     init(_ job: JobSnapshot) {
         switch job.state {
-        case .running: self = .done
+        case .running, .paused: self = .done
+        // It is not over, and nobody is there to go on with it.
+        case .interrupted: self = .notRunning
         case .finished: self = job.needsAttention ? .doneWithProblems : .done
         case .failed: self = job.error.map { ExitCode($0.status) } ?? .failed
         case .cancelled: self = .cancelled

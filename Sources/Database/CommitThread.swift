@@ -20,12 +20,15 @@ final class CommitThread: Sendable {
     private let file: DatabaseFile
     private let limits: DatabaseLimits
     private let state = Lock(State())
-    private let thread = BlockingPool(name: "db-commit", threads: 1)
+    /// The thread; in a simulation there is none.
+    private let thread: BlockingPool?
+    private let stepped = Lock<SteppedConnection?>(nil)
 
-    init(file: DatabaseFile, limits: DatabaseLimits) {
+    init(file: DatabaseFile, limits: DatabaseLimits, execution: Database.Execution = .threads) {
         self.file = file
         self.limits = limits
-        queue = JobQueue(capacity: limits.queuedWrites)
+        queue = JobQueue(capacity: limits.queuedWrites, steps: execution.steps)
+        thread = execution.steps == nil ? BlockingPool(name: "db-commit", threads: 1) : nil
     }
 
     var statistics: DatabaseStatistics { state.withLock { $0.statistics } }
@@ -40,6 +43,7 @@ final class CommitThread: Sendable {
 
     /// Opens the file and starts taking jobs.
     func start() async throws(DatabaseError) {
+        guard let thread else { return try startSteps() }
         let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
             let accepted = thread.submit { [self] in
                 do throws(DatabaseError) {
@@ -62,6 +66,7 @@ final class CommitThread: Sendable {
     /// Does what is queued, takes a last checkpoint and closes the file. The readers must be closed by now.
     func shutDown() async {
         queue.finish()
+        guard let thread else { return finishSteps() }
         await thread.shutDown()
     }
 
@@ -82,15 +87,49 @@ final class CommitThread: Sendable {
                 connection.releaseMemory()
                 state.withLock { $0.idleObserver }?()
             case .jobs:
-                guard let job = queue.take() else { continue }
-                if job.isInTransaction {
-                    commitGroup(startingWith: job, connection)
-                } else {
-                    runAlone(job, connection)
-                }
-                if let mode = log.checkpointDue(pages: connection.logPages) { _ = checkpoint(connection, mode) }
+                takeTurn(connection, &log)
             }
         }
+    }
+
+    private func takeTurn(_ connection: Connection, _ log: inout LogPolicy) {
+        guard let job = queue.take() else { return }
+        if job.isInTransaction {
+            commitGroup(startingWith: job, connection)
+        } else {
+            runAlone(job, connection)
+        }
+        if let mode = log.checkpointDue(pages: connection.logPages) { _ = checkpoint(connection, mode) }
+    }
+
+    // MARK: In a simulation
+
+    private func startSteps() throws(DatabaseError) {
+        let connection = try file.prepare(statements: limits.statements)
+        connection.watchLog()
+        let stepped = SteppedConnection(connection)
+        let log = Lock(LogPolicy(limit: limits.logPages))
+        stepped.serve(queue) { [weak self] connection in
+            log.withLock { self?.takeTurn(connection, &$0) }
+        }
+        self.stepped.withLock { $0 = stepped }
+    }
+
+    private func finishSteps() {
+        guard let stepped = stepped.withLock({ $0 }) else { return }
+        stepped.close { connection in
+            var log = LogPolicy(limit: limits.logPages)
+            while !queue.isEmpty { takeTurn(connection, &log) }
+            _ = checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE)
+        }
+    }
+
+    /// See `Database.crash`.
+    func crash() {
+        queue.finish()
+        while let job = queue.take() { job.fail(DatabaseError.closed) }
+        // Closed like a reader's: the log stays as it is.
+        stepped.withLock { $0 }?.close { try? $0.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) }
     }
 
     // MARK: Writing
@@ -106,6 +145,7 @@ final class CommitThread: Sendable {
         var group: [(job: Job, outcome: Outcome)] = []
         var tables: Set<String> = []
         var stored = 0
+        let size = queue.groupSize(atMost: limits.groupSize)
         let end = ContinuousClock.now + limits.groupTime
         var next: Job? = first
         // Taken one at a time, at its turn: until then a write can be withdrawn, and late ones still join.
@@ -117,7 +157,7 @@ final class CommitThread: Sendable {
                 tables.formUnion(connection.touchedTables)
             }
             guard connection.isInTransaction else { return abandon(group) }
-            let goesOn = group.count < limits.groupSize && ContinuousClock.now < end
+            let goesOn = group.count < size && (thread == nil || ContinuousClock.now < end)
             next = goesOn ? queue.take(onlyInTransaction: true) : nil
         }
 

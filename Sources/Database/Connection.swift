@@ -25,12 +25,16 @@ public final class Connection {
     var logPages = 0
 
     /// Every connection is used by the one thread that made it, so SQLite's own lock is left out (`NOMUTEX`).
-    init(path: String, readOnly: Bool, statements: Int, functions: [ScalarFunction]) throws(DatabaseError) {
+    /// - Parameter recovers: a `readOnly` connection may still undo what a killed writer left in the file.
+    init(
+        path: String, readOnly: Bool, recovers: Bool = false, statements: Int, functions: [ScalarFunction]
+    ) throws(DatabaseError) {
         _ = Self.processWideSettings
         var opened: OpaquePointer?
         // No SQLITE_OPEN_CREATE: the file is created beforehand, with mode 0600.
         let flags =
-            (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+            (readOnly && !recovers ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
+            | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
             let error = DatabaseError.from(code, opened, path: path)

@@ -10,18 +10,22 @@ extension Database {
     /// Text in it may be anything: see `Row.rawBytes(_:)`.
     ///
     /// A file in WAL mode needs its `-wal` beside it and a folder in which SQLite may make an index, which it leaves
-    /// there: inspect a copy where the original's folder has to stay as it is.
+    /// there; one whose writer was killed needs its `-journal` undone first, which a reader may not do: inspect a copy
+    /// where the original's folder has to stay as it is.
+    /// - Parameter isOwnCopy: the file is a copy made for this, together with the log or journal beside it. What its
+    ///   writer left half done is undone in the copy before `body` sees it; `body` may still only read.
     /// - Throws: what `body` throws; `cannotOpen`, `notADatabase`, `corrupt`, `deadlineExceeded`; and
     ///   `CancellationError` where the task is cancelled.
     public static func inspect<T: Sendable>(
-        at path: String, deadline: ContinuousClock.Instant? = nil,
+        at path: String, isOwnCopy: Bool = false, deadline: ContinuousClock.Instant? = nil,
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
         let interruption = Interruption(deadline: deadline)
         let thread = BlockingPool(name: "db-inspect", threads: 1)
         return try await withTaskCancellationHandler {
             try await thread.run {
-                let connection = try Connection(path: path, readOnly: true, statements: 16, functions: [])
+                let connection = try Connection(
+                    path: path, readOnly: true, recovers: isOwnCopy, statements: 16, functions: [])
                 // Bytes of one value, so that a made-up length does not take the memory.
                 sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, 16 << 20)
                 connection.interruption = interruption

@@ -23,7 +23,7 @@ import Synchronization
 public final class Database: Sendable {
     /// Seen by the tests, which put several writes into its queue at once.
     let commits: CommitThread
-    private let readers: ReaderThreads
+    let readers: ReaderThreads
     private let lastJob = Atomic<UInt64>(0)
 
     private init(commits: CommitThread, readers: ReaderThreads) {
@@ -43,14 +43,16 @@ public final class Database: Sendable {
     /// migrations succeeded, and left where one failed.
     /// - Parameters:
     ///   - readers: threads (and connections) that read, 1 or more.
+    ///   - execution: where its work runs.
     /// - Throws: `cannotOpen`, `notADatabase`, `corrupt`, `foreign`, `newer`, `migrationFailed`, `diskFull` and what
     ///   else the file system brings. A refused file is left unchanged.
     public static func open(
-        at path: String, schema: Schema, readers: Int = 2, limits: DatabaseLimits = DatabaseLimits()
+        at path: String, schema: Schema, readers: Int = 2, limits: DatabaseLimits = DatabaseLimits(),
+        execution: Execution = .threads
     ) async throws(DatabaseError) -> Database {
-        let commits = CommitThread(file: DatabaseFile(path: path, schema: schema), limits: limits)
+        let commits = CommitThread(file: DatabaseFile(path: path, schema: schema), limits: limits, execution: execution)
         try await commits.start()
-        let readers = ReaderThreads(path: path, schema: schema, count: readers, limits: limits)
+        let readers = ReaderThreads(path: path, schema: schema, count: readers, limits: limits, execution: execution)
         do throws(DatabaseError) {
             try await readers.start()
         } catch {

@@ -26,13 +26,19 @@ final class JobQueue: Sendable {
         var sleepers = 0
         var isOpen = true
         var isFinishing = false
+        /// What a simulation runs in place of a thread; it sleeps and is woken as one.
+        var step: (@Sendable () -> Void)?
     }
 
     private let capacity: Int
     private let state = Lock(State())
     private let wake = DispatchSemaphore(value: 0)
+    private let steps: (any StepExecutor)?
 
-    init(capacity: Int) { self.capacity = max(1, capacity) }
+    init(capacity: Int, steps: (any StepExecutor)? = nil) {
+        self.capacity = max(1, capacity)
+        self.steps = steps
+    }
 
     /// Appends `job`. Returns true where a sleeping thread takes it up at once.
     /// - Throws: `busy` where as many are waiting as the queue holds, `closed` after `stopAdmission`.
@@ -46,8 +52,13 @@ final class JobQueue: Sendable {
             return .success(true)
         }
         let wakes = try result.get()
-        if wakes { wake.signal() }
+        if wakes { signal() }
         return wakes
+    }
+
+    private func signal() {
+        guard let steps else { return _ = wake.signal() }
+        if let step = state.withLock({ $0.step }) { steps.schedule(step) }
     }
 
     /// Takes the job with `id` out again, or nil where a thread has it already (or it has not been submitted).
@@ -66,6 +77,8 @@ final class JobQueue: Sendable {
             return state.jobs.removeFirst()
         }
     }
+
+    var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
 
     /// Blocks the calling thread until there is something to do, or `idleAfter` has passed without it.
     func wait(idleAfter: Duration? = nil) -> Wait {
@@ -105,6 +118,30 @@ final class JobQueue: Sendable {
             defer { state.sleepers = 0 }
             return state.sleepers
         }
-        for _ in 0..<sleepers { wake.signal() }
+        for _ in 0..<sleepers { signal() }
+    }
+
+    // MARK: In a simulation
+
+    /// Has `step` run whenever there is a job; it takes one and calls ``endStep()``.
+    func serveSteps(_ step: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.step = step
+            state.sleepers = 1
+        }
+    }
+
+    func endStep() {
+        let goesOn = state.withLock { state in
+            if state.jobs.isEmpty && !state.isFinishing { state.sleepers = 1 }
+            return !state.jobs.isEmpty
+        }
+        if goesOn { signal() }
+    }
+
+    /// How many of the jobs that wait the next commit takes: all, unless a simulation says fewer.
+    func groupSize(atMost limit: Int) -> Int {
+        guard let steps else { return limit }
+        return min(limit, 1 + steps.choose(state.withLock { $0.jobs.count } + 1))
     }
 }

@@ -11,16 +11,20 @@ final class ReaderThreads: Sendable {
     private let schema: Schema
     private let limits: DatabaseLimits
     private let count: Int
-    private let threads: BlockingPool
+    /// The threads; in a simulation there are none, and one connection, because a read there takes no time.
+    private let threads: BlockingPool?
+    private let stepped = Lock<SteppedConnection?>(nil)
     private let done = Atomic<UInt64>(0)
 
-    init(path: String, schema: Schema, count: Int, limits: DatabaseLimits) {
+    init(
+        path: String, schema: Schema, count: Int, limits: DatabaseLimits, execution: Database.Execution = .threads
+    ) {
         self.path = path
         self.schema = schema
         self.limits = limits
         self.count = max(1, count)
-        queue = JobQueue(capacity: limits.queuedReads)
-        threads = BlockingPool(name: "db-read", threads: self.count)
+        queue = JobQueue(capacity: limits.queuedReads, steps: execution.steps)
+        threads = execution.steps == nil ? BlockingPool(name: "db-read", threads: self.count) : nil
     }
 
     /// Reads done, well or not.
@@ -28,6 +32,7 @@ final class ReaderThreads: Sendable {
 
     /// Opens the connections and starts taking jobs. The commit thread must have opened the file before.
     func start() async throws(DatabaseError) {
+        guard let threads else { return try startSteps() }
         for _ in 0..<count {
             let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
                 let accepted = threads.submit { [self] in
@@ -52,15 +57,39 @@ final class ReaderThreads: Sendable {
     /// Does what is queued and closes the connections.
     func shutDown() async {
         queue.finish()
+        guard let threads else { return finishSteps() }
         await threads.shutDown()
     }
 
     private func run(_ connection: Connection) {
-        while queue.wait() != .finished {
-            guard let job = queue.take() else { continue }
-            perform(job, connection)
-            done.add(1, ordering: .relaxed)
-        }
+        while queue.wait() != .finished { takeTurn(connection) }
+    }
+
+    private func takeTurn(_ connection: Connection) {
+        guard let job = queue.take() else { return }
+        perform(job, connection)
+        done.add(1, ordering: .relaxed)
+    }
+
+    // MARK: In a simulation
+
+    private func startSteps() throws(DatabaseError) {
+        let connection = try Connection(
+            path: path, readOnly: true, statements: limits.statements, functions: schema.functions)
+        let stepped = SteppedConnection(connection)
+        stepped.serve(queue) { [weak self] in self?.takeTurn($0) }
+        self.stepped.withLock { $0 = stepped }
+    }
+
+    private func finishSteps() {
+        stepped.withLock { $0 }?.close { connection in while !queue.isEmpty { takeTurn(connection) } }
+    }
+
+    /// See `Database.crash`.
+    func crash() {
+        queue.finish()
+        while let job = queue.take() { job.fail(DatabaseError.closed) }
+        stepped.withLock { $0 }?.close { _ in }
     }
 
     private func perform(_ job: Job, _ connection: Connection) {

@@ -54,6 +54,11 @@ public final class BlockingPool: Sendable {
         }
     }
 
+    /// A pool whose work a simulation does, a piece at a time, on the simulation's own thread.
+    public init(steps: any StepExecutor) {
+        core = Core(threads: 0, capacity: 4_096, steps: steps)
+    }
+
     deinit { core.stopAdmission() }
 
     /// Runs `work` on one of the pool's threads and returns what it returns.
@@ -86,6 +91,7 @@ public final class BlockingPool: Sendable {
     /// May be called more than once. Work on one of the pool's own threads must not wait for it.
     public func shutDown() async {
         core.stopAdmission()
+        if core.steps != nil { return core.finishSteps() }
         await withCheckedContinuation { continuation in
             core.ended.notify(queue: .global()) { continuation.resume() }
         }
@@ -124,10 +130,13 @@ private final class Core: Sendable {
     let ended = DispatchGroup()
     private let threads: Int
     private let capacity: Int
+    /// A simulation that does the work in place of threads, or nil.
+    let steps: (any StepExecutor)?
 
-    init(threads: Int, capacity: Int) {
+    init(threads: Int, capacity: Int, steps: (any StepExecutor)? = nil) {
         self.threads = threads
         self.capacity = capacity
+        self.steps = steps
     }
 
     func runUntilShutDown() {
@@ -147,8 +156,12 @@ private final class Core: Sendable {
             return nil
         }
         if let refusal { throw refusal }
-        wake.signal()
+        guard let steps else { return _ = wake.signal() }
+        steps.schedule { [self] in state.withLock({ $0.take() })?() }
     }
+
+    /// Does at once what a simulation has not got to.
+    func finishSteps() { while let job = state.withLock({ $0.take() }) { job() } }
 
     func stopAdmission() {
         let first = state.withLock { state in

@@ -14,6 +14,8 @@ public enum ImagingError: Error, Sendable, Equatable, Codable {
     case workerCrashed(String)
     /// The calling task was cancelled, or the pool shut down.
     case cancelled
+    /// Workers end as soon as they are started, so none is started for a while.
+    case noWorkers(secondsToNextTry: Int)
     /// Reading the source, writing an output or starting a worker failed; nothing is wrong with the picture.
     case io(String)
 }
@@ -35,6 +37,8 @@ extension ImagingError: CustomStringConvertible {
             "The helper that opens photos ended while reading this one (\(found)). The photo is probably damaged."
         case .cancelled:
             "Opening this photo was cancelled. Start the import again to continue."
+        case .noWorkers(let seconds):
+            "The helper that opens photos cannot be started; see the log for why. Try again in \(seconds) s."
         case .io(let found):
             "A file could not be read or written (\(found)). Check the disk and the permissions, then try again."
         }

@@ -3,12 +3,15 @@ import Foundation
 import Glibc
 // ImagingError, ConvertedPhoto and ImageLimits are this module's vocabulary too.
 @_exported import ImageWorkerProtocol
+import ServiceMesh
 import Synchronization
 
 /// Image conversion in helper processes, from the daemon's side.
 ///
 /// A photo that crashes its worker, hangs it or eats its memory costs that photo alone: the call throws a typed error
-/// and the next call gets a fresh worker. Workers start when first needed, serve many photos, and are replaced
+/// and the next call gets a fresh worker. A photo that lost its worker is tried once more on a fresh one while the
+/// budget of ``ServiceMesh/ProcessBoundary`` lasts, because a worker may be killed for reasons that are not the photo's;
+/// where workers cannot be started at all, calls fail at once for a while. Workers start when first needed, serve many photos, and are replaced
 /// when they have grown. Each of `workers` threads leads one conversation at a time; calls beyond that wait in order
 /// (bounding how many is the caller's business, as the mesh does).
 ///
@@ -21,8 +24,12 @@ public final class ImageWorkerPool: Sendable {
     public struct Statistics: Sendable, Equatable {
         /// Processes started.
         public var started = 0
-        /// Ended by themselves while they had a photo.
+        /// Ended by themselves, or killed from outside, while they had a photo.
         public var crashed = 0
+        /// Photos that were given to a second worker.
+        public var retried = 0
+        /// Calls that were refused because workers cannot be started.
+        public var refused = 0
         /// Ended because they did not answer in time.
         public var timedOut = 0
         /// Ended because the call was cancelled.
@@ -36,6 +43,7 @@ public final class ImageWorkerPool: Sendable {
     private struct State {
         var idle: [WorkerProcess] = []
         var statistics = Statistics()
+        var boundary = ProcessBoundary(now: MonotonicClock.now())
         var calls: [ObjectIdentifier: @Sendable () -> Void] = [:]
         var isShutDown = false
     }
@@ -115,7 +123,7 @@ public final class ImageWorkerPool: Sendable {
                 register(call) { call.cancel() }
                 let accepted = threads.submit { [self] in
                     guard call.begin() else { return }
-                    call.end(run(request, descriptors, call, answer))
+                    call.end(run(request, descriptors, call, answer, isFirst: true))
                 }
                 if !accepted { call.end(.failure(.cancelled)) }
             }
@@ -137,7 +145,7 @@ public final class ImageWorkerPool: Sendable {
     /// Leads the conversation, on one of the pool's threads.
     private func run<Answer: Sendable>(
         _ request: WorkerRequest, _ descriptors: [Int32], _ call: WorkerCall<Answer>,
-        _ answer: (WorkerReply.Outcome) -> Answer?
+        _ answer: (WorkerReply.Outcome) -> Answer?, isFirst: Bool
     ) -> Result<Answer, ImagingError> {
         let worker: WorkerProcess
         do throws(ImagingError) { worker = try takeWorker() } catch { return .failure(error) }
@@ -151,6 +159,7 @@ public final class ImageWorkerPool: Sendable {
                 retire(worker) { $0.cancelled += 1 }
                 return .failure(.cancelled)
             }
+            state.withLock { $0.boundary.answered(atFirst: isFirst) }
             if case .failed(let error) = reply.outcome {
                 giveBack(worker, residentKilobytes: reply.residentKilobytes)
                 return .failure(error)
@@ -171,7 +180,21 @@ public final class ImageWorkerPool: Sendable {
                     statistics.crashed += 1
                 }
             }
-            return .failure(error)
+            guard isFirst, mayRetry(worker, error, call) else { return .failure(error) }
+            // Outputs are overwritten from their beginning, so the first worker's half is no obstacle.
+            return run(request, descriptors, call, answer, isFirst: false)
+        }
+    }
+
+    private func mayRetry<Answer: Sendable>(
+        _ worker: WorkerProcess, _ error: ImagingError, _ call: WorkerCall<Answer>
+    ) -> Bool {
+        guard case .workerCrashed = error, !call.isCancelled else { return false }
+        return state.withLock { state in
+            let loss: ProcessBoundary.Loss = worker.wasKilled ? .killed : .crashed
+            guard state.boundary.mayRetry(after: loss, at: MonotonicClock.now()) else { return false }
+            state.statistics.retried += 1
+            return true
         }
     }
 
@@ -182,13 +205,35 @@ public final class ImageWorkerPool: Sendable {
             if idle.isReady { return idle }
             // It ended while nobody asked anything of it; no photo is to blame.
             retire(idle) { $0.recycled += 1 }
+            endedUnproved()
         }
-        let worker = try WorkerProcess(executable: executable, deadline: .now.advanced(by: Self.startTimeout))
+        try askToStart()
+        let worker: WorkerProcess
+        do throws(ImagingError) {
+            worker = try WorkerProcess(executable: executable, deadline: .now.advanced(by: Self.startTimeout))
+        } catch {
+            endedUnproved()
+            throw error
+        }
         state.withLock { state in
+            state.boundary.started()
             state.statistics.started += 1
             state.statistics.livePIDs.append(worker.pid)
         }
         return worker
+    }
+
+    private func endedUnproved() {
+        state.withLock { $0.boundary.endedUnproved(at: MonotonicClock.now()) }
+    }
+
+    private func askToStart() throws(ImagingError) {
+        let wait: UInt64? = state.withLock { state in
+            guard case .refused(let wait) = state.boundary.mayStart(at: MonotonicClock.now()) else { return nil }
+            state.statistics.refused += 1
+            return wait
+        }
+        if let wait { throw .noWorkers(secondsToNextTry: Int(clamping: wait / 1_000_000_000) + 1) }
     }
 
     private func giveBack(_ worker: WorkerProcess, residentKilobytes: Int) {

@@ -14,6 +14,8 @@ final class WorkerProcess: Sendable {
     private let isAlive = Mutex(true)
     /// Conversions so far.
     private let files = Atomic(0)
+    /// Whether something outside ended it, as far as that can be told.
+    private let killed = Atomic(false)
 
     /// Starts `executable` and waits until it says that it is ready.
     /// - Parameter deadline: for its first word.
@@ -44,6 +46,10 @@ final class WorkerProcess: Sendable {
 
     var conversions: Int { files.load(ordering: .relaxed) }
 
+    /// Whether it was something outside that ended it: the kernel for want of memory, an operator, or whatever it was
+    /// that came before its first request reached it. Its photo is not suspect then.
+    var wasKilled: Bool { killed.load(ordering: .relaxed) }
+
     /// Whether it still lives: an idle worker has nothing to say, so anything to read is its end.
     var isReady: Bool {
         var state = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
@@ -63,6 +69,7 @@ final class WorkerProcess: Sendable {
             let code = errno
             // A descriptor that is not open is the caller's mistake, not the worker's.
             if code == EBADF { throw .io("a descriptor that is not open") }
+            killed.store(true, ordering: .relaxed)
             throw .workerCrashed(end())
         }
         return try receive(until: deadline)
@@ -84,10 +91,15 @@ final class WorkerProcess: Sendable {
         let length = recv(socket, &line, line.count, 0)
         guard length > 0, let reply: WorkerReply = WorkerProtocol.read(line[..<length]) else {
             kill()
-            throw .workerCrashed(end())
+            let ending = end()
+            // A worker whose socket has ended was ending already, so its signal is not the one sent here.
+            if length <= 0, Self.signalsFromOutside.contains(ending) { killed.store(true, ordering: .relaxed) }
+            throw .workerCrashed(ending)
         }
         return reply
     }
+
+    private static let signalsFromOutside = Set([SIGKILL, SIGTERM, SIGINT, SIGHUP].map { "signal \($0)" })
 
     /// Ends the process at once. Harmless when it has ended.
     func kill() {

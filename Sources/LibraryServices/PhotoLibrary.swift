@@ -18,7 +18,7 @@ import Synchronization
 /// ```
 ///
 /// One process at a time serves a library; a second one is refused with the first one's pid. What was under way
-/// when the last one ended, however it ended, is finished or withdrawn before `open` returns.
+/// when the last one ended, however it ended, is finished or withdrawn before `open` returns; its jobs go on by themselves.
 public final class PhotoLibrary: Sendable {
     /// Where every message goes in.
     public let mesh: Mesh
@@ -83,7 +83,8 @@ public final class PhotoLibrary: Sendable {
                     services: services(
                         folder: folder, database: database, files: files, bulk: bulk,
                         workers: ImageWorkerPool(executable: worker, workers: options.workers),
-                        width: options.workers))
+                        width: options.workers),
+                    journal: CatalogueJobJournal(database: database))
                 try await mesh.start()
                 return PhotoLibrary(
                     mesh: mesh, path: folder.path, lock: lock, database: database, pools: [files, bulk])
@@ -111,14 +112,17 @@ public final class PhotoLibrary: Sendable {
             PhotoStore(database: database, discards: discards),
             thumbnailer,
             SwipeSessionRecorder(database: database),
+            LibraryObserver(database: database),
             LibraryOverview(folder: folder, database: database, thumbnailer: thumbnailer, files: files),
+            StorageAuditor(folder: folder, database: database, files: files, workers: width),
             PhotoImporter(folder: folder, files: files, workers: width),
+            LegacyMigrator(folder: folder, database: database, files: files, workers: width),
             BackupCoordinator(folder: folder, database: database, discards: discards, bulk: bulk, width: width),
         ]
     }
 
-    /// Stops taking requests, cancels jobs and waits for their receipts, lets running requests finish, and closes
-    /// the catalogue. The library can be opened again afterwards.
+    /// Stops taking requests, interrupts jobs, which go on when the library is opened again, lets running requests
+    /// finish, and closes the catalogue.
     public func close() async {
         await mesh.stop()
         await database.close()

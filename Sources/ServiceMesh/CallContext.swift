@@ -8,15 +8,29 @@ public struct CallContext: Sendable {
     /// The context of the running call, or nil outside any call.
     @TaskLocal public static var current: CallContext?
 
+    // In an order that fits into 32 bytes: every call copies it.
+    let link: CallLink
+    /// The same for every call that follows from one request.
+    public let trace: UInt64
+    /// The earliest deadline of the calls on the way here.
+    public let deadline: Deadline?
     /// The role that the next call made from here has.
     public let role: Role
     /// The role of whoever asked first, for decisions that concern the person and for the log.
     public let originalRole: Role
-    /// The earliest deadline of the calls on the way here.
-    public let deadline: Deadline?
-    /// The same for every call that follows from one request.
-    public let trace: UInt64
-    let link: CallLink
+    /// The running call's place in its service's table; negative outside any.
+    let place: Int32
+
+    init(
+        role: Role, originalRole: Role, deadline: Deadline?, trace: UInt64, link: CallLink, place: Int32 = -1
+    ) {
+        self.link = link
+        self.trace = trace
+        self.deadline = deadline
+        self.role = role
+        self.originalRole = originalRole
+        self.place = place
+    }
 
     /// The mesh that carries the call, which must still be there.
     public var mesh: Mesh { link.anchor.mesh }
@@ -45,6 +59,15 @@ public struct CallContext: Sendable {
         }
         return false
     }
+
+    /// Tells `mesh.stats` what the running call waits for.
+    func waits(for message: UInt32) {
+        if place >= 0 { link.running?.mark(place, waitsFor: message) }
+    }
+
+    func waitsNoMore(for message: UInt32) {
+        if place >= 0 { link.running?.unmark(place, waitsFor: message) }
+    }
 }
 
 /// One step of a call chain. Calls from outside share the step of their message; a call inside a call has its own.
@@ -54,12 +77,24 @@ final class CallLink: Sendable {
     let method: String?
     let service: ObjectIdentifier?
     let parent: CallLink?
+    /// Where the service's running calls stand, and where the call that made this one does; negative for none.
+    let running: InFlightTable?
+    private let parentPlace: Int32
 
-    init(anchor: MeshAnchor, method: String?, service: ObjectIdentifier?, parent: CallLink?) {
+    init(
+        anchor: MeshAnchor, method: String?, service: ObjectIdentifier?, parent: CallLink?,
+        running: InFlightTable? = nil, parentPlace: Int32 = -1
+    ) {
+        self.running = running
+        self.parentPlace = parentPlace
         self.anchor = anchor
         self.method = method
         self.service = service
         self.parent = parent
+    }
+
+    func parentWaitsNoMore(for message: UInt32) {
+        if parentPlace >= 0 { parent?.running?.unmark(parentPlace, waitsFor: message) }
     }
 
     /// This step and those before it.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Where one kind of message arrives: its service, that service's admission, its own metrics. What is typed
 /// inside is reached from outside either by the message's type (``Mesh/send(_:deadline:)``) or by its name, with
@@ -31,6 +32,12 @@ public struct ObservedUpdate: Sendable {
     public let sequence: UInt64
     public let value: Data
     public let overflowed: Bool
+
+    public init(sequence: UInt64, value: Data, overflowed: Bool) {
+        self.sequence = sequence
+        self.value = value
+        self.overflowed = overflowed
+    }
 }
 
 /// Params that do not make the message: a sentence that names the property.
@@ -55,11 +62,14 @@ protocol RoutedEndpoint: Endpoint {
     var messageType: ObjectIdentifier { get }
     var anyRoute: any AnyObject & Sendable { get }
     var gate: Gate { get }
+    /// The job that these params stand for, or nil where the message starts none.
+    func jobBody(params: Data) throws -> JobBody?
 }
 
 extension RoutedEndpoint {
     var method: String { gate.method }
     var access: Role { gate.access }
+    func jobBody(params: Data) throws -> JobBody? { nil }
 }
 
 /// The typed way to a message's service: all that ``Mesh/send(_:deadline:)`` needs in the caller's own module.
@@ -76,12 +86,9 @@ final class Route<M: Message, Service: MeshService>: Sendable {
 
 final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     private let route: Route<M, M.Service>
-    private let parameterNames: Set<String>
+    private let parameterNames = ParameterNames(of: M.self)
 
-    init(service: M.Service, home: ServiceHome) {
-        route = Route(service: service, home: home)
-        parameterNames = ParamsDecoding.names(of: M.self)
-    }
+    init(service: M.Service, home: ServiceHome) { route = Route(service: service, home: home) }
 
     var messageType: ObjectIdentifier { ObjectIdentifier(M.self) }
     var anyRoute: any AnyObject & Sendable { route }
@@ -98,20 +105,27 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     func call(
         params: Data, context: CallContext, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
     ) async throws -> Data {
-        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames)
+        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.send(message, in: context)
         return try JSON.encode(reply)
+    }
+
+    func jobBody(params: Data) throws -> JobBody? {
+        guard let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames) as? any HandledJob
+        else { return nil }
+        return body(of: message)
+    }
+
+    private func body<J: HandledJob>(of message: J) -> JobBody? {
+        (route.service as? J.Service).map { message.body(on: $0) }
     }
 }
 
 final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     private let route: Route<M, M.Service>
-    private let parameterNames: Set<String>
+    private let parameterNames = ParameterNames(of: M.self)
 
-    init(service: M.Service, home: ServiceHome) {
-        route = Route(service: service, home: home)
-        parameterNames = ParamsDecoding.names(of: M.self)
-    }
+    init(service: M.Service, home: ServiceHome) { route = Route(service: service, home: home) }
 
     var messageType: ObjectIdentifier { ObjectIdentifier(M.self) }
     var anyRoute: any AnyObject & Sendable { route }
@@ -129,11 +143,12 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     func call(
         params: Data, context: CallContext, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
     ) async throws -> Data {
-        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames)
+        let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.observe(message, in: context) { change in
             try await onUpdate(
                 ObservedUpdate(
-                    sequence: change.sequence, value: try JSON.encode(change.value), overflowed: change.overflowed))
+                    sequence: change.sequence, value: try change.encoding.data { try JSON.encode(change.value) },
+                    overflowed: change.overflowed))
         }
         return try JSON.encode(reply)
     }
@@ -153,6 +168,24 @@ enum JSON {
 
     static func value<T: Encodable>(of value: T) throws -> JSONValue {
         try JSONDecoder().decode(JSONValue.self, from: encode(value))
+    }
+}
+
+/// The names of a message's parameters, looked for when the first call by name comes: making them takes longer than all
+/// else about an endpoint, and most are never called so.
+private final class ParameterNames: Sendable {
+    private let message: any Message.Type
+    private let known = Mutex<Set<String>?>(nil)
+
+    init(of message: any Message.Type) { self.message = message }
+
+    var value: Set<String> {
+        known.withLock { known in
+            if let known { return known }
+            let names = ParamsDecoding.names(of: message)
+            known = names
+            return names
+        }
     }
 }
 

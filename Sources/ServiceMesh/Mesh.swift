@@ -22,6 +22,7 @@ public final class Mesh: Sendable {
         let name: String
         let service: any MeshService
         let admission: Admission
+        let health: HealthProbe
     }
 
     private let hosted: [Hosted]
@@ -30,23 +31,45 @@ public final class Mesh: Sendable {
     private let routes: RouteTable
     private let byMethod: [String: any RoutedEndpoint]
     private let startedCount = Mutex(0)
+    /// The time by which deadlines pass here.
+    public let clock: MeshClock
     /// The long pieces of work that messages of kind `job` start.
     public let jobs: JobStore
 
-    /// - Parameter services: in the order of their dependencies: whoever is called stands before its caller.
+    /// Observations that end when the library is closed; see ``HandledObservation/endsWithTheLibrary``.
+    private let followers = Followers()
+
+    /// - Parameters:
+    ///   - services: in the order of their dependencies: whoever is called stands before its caller.
+    ///   - journal: where jobs are written down; for as long as the process lives unless told.
+    ///   - clock: the time by which deadlines pass; a simulation brings its own.
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
-    public init(services: [any MeshService]) throws {
-        jobs = JobStore()
+    public convenience init(
+        services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system
+    ) throws {
+        try self.init(services: services, journal: journal, clock: clock, faults: nil)
+    }
+
+    /// - Parameter faults: what calls have to suffer, in tests; nothing that is shipped names any.
+    package init(
+        services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system,
+        faults: FaultPlan?
+    ) throws {
+        self.clock = clock
+        jobs = JobStore(journal: journal, clock: clock)
         let anchor = MeshAnchor()
+        let numbers = MessageNumbers()
         rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
         var hosted: [Hosted] = []
         var routes: [(type: ObjectIdentifier, route: any AnyObject & Sendable)] = []
         var byMethod: [String: any RoutedEndpoint] = [:]
 
         func host<S: MeshService>(_ service: S) throws {
-            let admission = Admission(limit: S.admission, serviceName: S.serviceName)
-            let home = ServiceHome(admission: admission, anchor: anchor)
-            hosted.append(Hosted(name: S.serviceName, service: service, admission: admission))
+            let admission = Admission(limit: S.admission, serviceName: S.serviceName, clock: clock)
+            let home = ServiceHome(
+                admission: admission, anchor: anchor, clock: clock, numbers: numbers, faults: faults)
+            let health = HealthProbe(serviceName: S.serviceName) { try await service.checkHealth() }
+            hosted.append(Hosted(name: S.serviceName, service: service, admission: admission, health: health))
             for register in S.messages.registrations {
                 guard let endpoint = register(service, home) as? any RoutedEndpoint else { continue }
                 guard byMethod.updateValue(endpoint, forKey: endpoint.method) == nil else {
@@ -92,7 +115,9 @@ public final class Mesh: Sendable {
     func send<M: HandledMessage>(
         _ message: M, from parent: CallContext?, _ deadline: Deadline?
     ) async throws -> M.Reply {
-        guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
+        guard let found = find(ObjectIdentifier(M.self)) else { throw unhosted(M.method) }
+        // The table holds, under a message's type, the route of that type and its service; a checked cast took 5 ns.
+        let route = unsafeDowncast(found, to: Route<M, M.Service>.self)
         let gate = route.gate
         let passage: Gate.Passage
         if let open = try gate.open(parent, deadline) {
@@ -103,13 +128,13 @@ public final class Mesh: Sendable {
         do {
             try Task.checkCancellation()
             let reply: M.Reply
-            if passage.timer == nil {
+            if passage.isPlain {
                 reply = try await CallContext.$current.withValue(passage.context) {
                     try await message.perform(on: route.service)
                 }
             } else {
                 let service = route.service
-                reply = try await within(passage) { try await message.perform(on: service) }
+                reply = try await within(passage, gate) { try await message.perform(on: service) }
             }
             gate.close(passage)
             return reply
@@ -127,7 +152,7 @@ public final class Mesh: Sendable {
         let parent = context ?? CallContext.current
         // The deadline is that of the whole observation, not of its beginning.
         guard let deadline = parent?.deadline else { return try await follow(message, parent, onChange) }
-        return try await Deadline.enforce(deadline) { try await self.follow(message, parent, onChange) }
+        return try await Deadline.enforce(deadline, on: clock) { try await self.follow(message, parent, onChange) }
     }
 
     private func follow<M: HandledObservation>(
@@ -135,9 +160,11 @@ public final class Mesh: Sendable {
     ) async throws -> M.Reply {
         guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
         let service = route.service
+        if M.endsWithTheLibrary { followers.come() }
+        defer { if M.endsWithTheLibrary { followers.go() } }
         let observation = try await pass(route.gate, parent) { try await message.observe(on: service) }
         // The place in admission is given back here: an observation may last for days.
-        for await change in observation { try await onChange(change) }
+        for try await change in observation { try await onChange(change) }
         try Task.checkCancellation()
         // Let in while the mesh drains: it belongs to a call that is running already, and who watched a job to its
         // end gets the reply.
@@ -165,7 +192,7 @@ public final class Mesh: Sendable {
         }
         do {
             try Task.checkCancellation()
-            let reply = try await within(passage, operation)
+            let reply = try await within(passage, gate, operation)
             gate.close(passage)
             return reply
         } catch {
@@ -173,14 +200,20 @@ public final class Mesh: Sendable {
         }
     }
 
-    /// Performs the operation in its context, and ends it when its deadline passes.
+    /// Performs the operation in its context, with the faults planned for it, and ends it when its deadline passes.
     @usableFromInline
     func within<Reply: Sendable>(
-        _ passage: Gate.Passage, _ operation: @Sendable @escaping () async throws -> Reply
+        _ passage: Gate.Passage, _ gate: Gate, _ operation: @Sendable @escaping () async throws -> Reply
     ) async throws -> Reply {
         try await CallContext.$current.withValue(passage.context) {
-            guard let deadline = passage.timer else { return try await operation() }
-            return try await Deadline.enforce(deadline, operation)
+            guard let deadline = passage.timer else {
+                try await gate.strike()
+                return try await operation()
+            }
+            return try await Deadline.enforce(deadline, on: clock) {
+                try await gate.strike()
+                return try await operation()
+            }
         }
     }
 
@@ -192,6 +225,18 @@ public final class Mesh: Sendable {
         return endpoint
     }
 
+    /// The job that a message kept by the journal stands for. Both parts may be anything.
+    /// - Throws: ``InvalidParams``; `unimplemented` where there is no such message, or none that starts a job.
+    func jobBody(_ method: String, params: Data) throws -> JobBody {
+        guard let body = try byMethod[method]?.jobBody(params: params) else {
+            throw MeshError(
+                .unimplemented,
+                "The job cannot go on: this version knows no job \(method.prefix(80)). Use the version that started it."
+            )
+        }
+        return body
+    }
+
     /// Every message that can come from outside, by name.
     public var descriptions: [MessageDescription] {
         byMethod.values.filter { $0.access < .service }.map(\.description).sorted { $0.name < $1.name }
@@ -199,7 +244,8 @@ public final class Mesh: Sendable {
 
     // MARK: Lifecycle
 
-    /// Starts the services in order. Where one fails, those already started are stopped again, in reverse.
+    /// Starts the services in order, then lets the jobs go on that were broken off. Where a service fails, those
+    /// already started are stopped again, in reverse.
     /// - Throws: what the service threw.
     public func start() async throws {
         for host in hosted {
@@ -211,13 +257,16 @@ public final class Mesh: Sendable {
                 throw error
             }
         }
+        await jobs.resumeUnfinished()
     }
 
-    /// Refuses calls from outside, cancels jobs and waits for their receipts, waits for running calls, then stops
-    /// the services in reverse order. Calling it again does nothing more.
+    /// Refuses calls from outside; interrupts the jobs that can go on at the next start and cancels the others; waits
+    /// until each stands still or has its receipt, until those who follow one have been told, and for running calls;
+    /// then stops the services in reverse order. Calling it again does nothing more.
     public func stop() async {
         for host in hosted { host.admission.close() }
-        await jobs.cancelAllAndWait()
+        await jobs.suspendAllAndWait()
+        await followers.haveGone()
         for host in hosted.reversed() { await host.admission.drained() }
         await stopServices()
     }
@@ -230,28 +279,28 @@ public final class Mesh: Sendable {
         for host in hosted.prefix(count).reversed() { await host.service.stop() }
     }
 
-    /// Asks each service whether it can work: name, and what is wrong or nil.
-    func health() async -> [(service: String, problem: MeshError?)] {
-        var found: [(String, MeshError?)] = []
-        for host in hosted {
-            do {
-                try await host.service.checkHealth()
-                found.append((host.name, nil))
-            } catch {
-                found.append((host.name, MeshError(describing: error)))
+    /// Asks all services at once whether they can work. One that has not answered by then is reported as hanging, and
+    /// what it is doing does not hold up this answer.
+    ///
+    /// Not through a door: a watchdog has to get its answer though somebody floods `mesh.health`.
+    /// - Parameter within: milliseconds for the answer.
+    public func health(within milliseconds: Int64 = 2_000) async -> MeshHealth {
+        let deadline = Deadline.after(milliseconds: milliseconds, on: clock)
+        let context = CallContext(
+            role: .service, originalRole: .service, deadline: nil, trace: TraceNumber.next(), link: rootLink)
+        var problems = [MeshError?](repeating: nil, count: hosted.count)
+        await withTaskGroup(of: (Int, MeshError?).self) { group in
+            for (index, host) in hosted.enumerated() {
+                group.addTask { (index, await host.health.ask(until: deadline, on: self.clock, in: context)) }
             }
+            for await (index, problem) in group { problems[index] = problem }
         }
-        return found
+        return MeshHealth(
+            services: zip(hosted, problems).map { MeshHealth.Service(name: $0.name, problem: $1) })
     }
 
     var statistics: MeshStatistics {
         MeshStatistics(
-            services: hosted.map { host in
-                let counts = host.admission.counts
-                return MeshStatistics.Service(
-                    name: host.name, running: counts.running, waiting: counts.waiting,
-                    concurrencyLimit: host.admission.limit.concurrent, queueLimit: host.admission.limit.queued)
-            },
-            messages: byMethod.values.map { MeshStatistics.Message(endpoint: $0) }.sorted { $0.method < $1.method })
+            hosted.map { ($0.name, $0.admission) }, Array(byMethod.values), now: clock.now())
     }
 }

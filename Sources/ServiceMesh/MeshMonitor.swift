@@ -12,9 +12,11 @@ public actor MeshMonitor: MeshService {
 
     func statistics() -> MeshStatistics { mesh?.statistics ?? MeshStatistics(services: [], messages: []) }
 
-    func health() async -> MeshHealth {
-        MeshHealth(
-            services: await mesh?.health().map { MeshHealth.Service(name: $0.service, problem: $0.problem) } ?? [])
+    func health() async throws -> MeshHealth {
+        let health = await mesh?.health() ?? MeshHealth(services: [])
+        // Who was called off while it asked has learned nothing.
+        try Task.checkCancellation()
+        return health
     }
 }
 
@@ -24,7 +26,8 @@ public struct GetMeshStatistics: HandledMessage {
     public static let method = "mesh.stats"
     public static let access = Role.parent
     public static let kind = MessageKind.read
-    public static let summary = "Counts, latencies and load of every message and service since the start."
+    public static let summary =
+        "Counts and latencies of every message since the start, what runs now, for how long, and what it waits for."
     public init() {}
     public func perform(on service: MeshMonitor) async throws -> MeshStatistics { await service.statistics() }
 }
@@ -37,7 +40,7 @@ public struct CheckMeshHealth: HandledMessage {
     public static let kind = MessageKind.read
     public static let summary = "Whether every service can do its work, and what is wrong where one cannot."
     public init() {}
-    public func perform(on service: MeshMonitor) async throws -> MeshHealth { await service.health() }
+    public func perform(on service: MeshMonitor) async throws -> MeshHealth { try await service.health() }
 }
 
 public struct MeshHealth: Codable, Sendable {
@@ -47,46 +50,4 @@ public struct MeshHealth: Codable, Sendable {
     }
     public let services: [Service]
     public var isHealthy: Bool { services.allSatisfy { $0.problem == nil } }
-}
-
-public struct MeshStatistics: Codable, Sendable {
-    public struct Service: Codable, Sendable {
-        public let name: String
-        public let running: Int
-        public let waiting: Int
-        public let concurrencyLimit: Int
-        public let queueLimit: Int
-    }
-
-    /// For one message, always: admitted = completed + failed + cancelled + inFlight. `refused` were not admitted.
-    public struct Message: Codable, Sendable {
-        public let method: String
-        public let service: String
-        public let admitted: Int
-        public let completed: Int
-        public let failed: Int
-        public let cancelled: Int
-        public let inFlight: Int
-        public let refused: Int
-        /// Microseconds, of calls that have ended.
-        public let p50: Double
-        public let p99: Double
-
-        init(endpoint: any RoutedEndpoint) {
-            let counts = endpoint.gate.metrics.snapshot
-            method = endpoint.method
-            service = endpoint.serviceName
-            admitted = counts.admitted
-            completed = counts.completed
-            failed = counts.failed
-            cancelled = counts.cancelled
-            inFlight = counts.admitted - counts.completed - counts.failed - counts.cancelled
-            refused = counts.refused
-            p50 = Double(counts.latency.percentile(0.5)) / 1000
-            p99 = Double(counts.latency.percentile(0.99)) / 1000
-        }
-    }
-
-    public let services: [Service]
-    public let messages: [Message]
 }

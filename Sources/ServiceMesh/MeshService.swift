@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An actor that answers messages. It declares them in one visible list and is started, asked for its health
 /// and stopped by the mesh.
 ///
@@ -35,6 +37,26 @@ extension MeshService {
 struct ServiceHome: Sendable {
     let admission: Admission
     let anchor: MeshAnchor
+    let clock: MeshClock
+    let numbers: MessageNumbers
+    let faults: FaultPlan?
+
+    /// For one more message of this service: its number in the service, and in the mesh.
+    func nextNumbers() -> (inService: UInt8, inMesh: UInt32) { numbers.next(of: ObjectIdentifier(admission)) }
+}
+
+/// Numbers for messages, because a running call has no room for more than a number.
+final class MessageNumbers: Sendable {
+    private let used = Mutex((inMesh: UInt32(0), inService: [ObjectIdentifier: UInt8]()))
+
+    /// Of 255 messages at most for each service, which a program that lists more finds out at its first start.
+    func next(of service: ObjectIdentifier) -> (inService: UInt8, inMesh: UInt32) {
+        used.withLock { used in
+            used.inMesh += 1
+            used.inService[service, default: 0] += 1
+            return (used.inService[service, default: 0], used.inMesh)
+        }
+    }
 }
 
 /// The messages that one service answers.

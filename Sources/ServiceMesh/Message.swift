@@ -57,8 +57,17 @@ public protocol HandledMessage: Message {
 public protocol HandledObservation: Message {
     associatedtype Service: MeshService
     associatedtype Update: Codable & Sendable
-    /// The changes; the sequence ends when there is nothing more to see.
-    func observe(on service: Service) async throws -> Observation<Update>
+    /// Whether its changes end when the library is closed, whose end then waits until each follower has the reply.
+    /// Default: no; it is cancelled then.
+    static var endsWithTheLibrary: Bool { get }
+    /// ``Observation`` for what cannot fail, ``QueryObservation`` for what has to be read, or what is made of one.
+    associatedtype Changes: AsyncSequence & Sendable where Changes.Element == Change<Update>
+    /// The changes; the sequence ends when there is nothing more to see, or with an error.
+    func observe(on service: Service) async throws -> Changes
     /// The reply once the changes have ended.
     func conclude(on service: Service) async throws -> Reply
+}
+
+extension HandledObservation {
+    public static var endsWithTheLibrary: Bool { false }
 }

@@ -2,7 +2,8 @@
 enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {
         [
-            MeshMeasurement.self, ImportMeasurement.self, BackupMeasurement.self, DurableMeasurement.self,
+            MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, BackupMeasurement.self,
+            DurableMeasurement.self,
             SocketMeasurement.self, CatalogueMeasurement.self,
         ]
     }
@@ -23,6 +24,7 @@ enum BenchmarkProgram {
             }
             return try AlbumCommand(arguments).run()
         }
+        if name == StressCommand.name { return try await stress(rest) }
         let found = measurements.first { $0.name == name }
         guard found != nil || name == AllCommand.name else {
             throw Arguments.Mistake(description: "There is no command '\(name)'.\n\n\(overview)")
@@ -45,11 +47,24 @@ enum BenchmarkProgram {
         try Report(figures: figures).print(asJSON: parsed.isSet("json"))
     }
 
+    private static func stress(_ arguments: some Sequence<String>) async throws {
+        let options = StressCommand.options + [common[0], common[2]]
+        let parsed = try Arguments(arguments, options: options)
+        guard !parsed.isSet("help") else { return print(help(StressCommand.name, StressCommand.summary, options)) }
+        if let word = parsed.words.first {
+            throw Arguments.Mistake(description: "stress takes no '\(word)'. See smilepile-bench stress --help.")
+        }
+        let command = try StressCommand(parsed)
+        let work = try WorkFolder(in: parsed.text("work"))
+        defer { work.remove() }
+        try await command.run(in: work)
+    }
+
     private static var overview: String {
         let commands =
             [(AlbumCommand.name, AlbumCommand.summary)] + measurements.map { ($0.name, $0.summary) }
-            + [(AllCommand.name, AllCommand.summary)]
-        let lines = commands.map { "  " + $0.0.padded(to: 10) + $0.1 }
+            + [(AllCommand.name, AllCommand.summary), (StressCommand.name, StressCommand.summary)]
+        let lines = commands.map { "  " + $0.0.padded(to: 12) + $0.1 }
         return """
             Measures SmilePile beside the programs that others would use.
 

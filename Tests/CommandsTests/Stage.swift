@@ -129,10 +129,13 @@ final class Stage: Sendable {
             return Data(try answer.get().utf8)
         }
 
-        func observe(
-            _ method: String, params: Data, onUpdate: @escaping @Sendable (Data) async -> Void
+        func watch(
+            _ method: String, params: Data, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
         ) async throws -> Data {
-            for update in stage.state.withLock({ $0.updates[method] ?? [] }) { await onUpdate(Data(update.utf8)) }
+            for (index, update) in stage.state.withLock({ $0.updates[method] ?? [] }).enumerated() {
+                try await onUpdate(
+                    ObservedUpdate(sequence: UInt64(index + 1), value: Data(update.utf8), overflowed: false))
+            }
             if let gate = stage.gate { await gate() }
             return try await call(method, params: params)
         }

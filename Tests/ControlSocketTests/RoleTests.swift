@@ -75,6 +75,20 @@ struct RoleTests {
         }
     }
 
+    @Test("what a parent observes does not go on when the connection is a kid's")
+    func lowerWhileObserving() async throws {
+        try await withHarness { harness in
+            let raw = try harness.connect()
+            let job = try #require(try await raw.ask(request("test.work")).result?["job"]?.stringValue)
+            let first = try await raw.ask(request("job.watch", id: "2", params: #"{"job":"\#(job)"}"#))
+            #expect(first.method == "job.watch")
+            await harness.server.lowerRoles(to: .kid)
+            harness.service.workGate.open()
+            let reply = try await raw.reply()
+            #expect(reply.id == 2 && reply.status == "permission_denied")
+        }
+    }
+
     @Test("lowering all roles reaches the connections that are open")
     func lowerAll() async throws {
         try await withHarness { harness in

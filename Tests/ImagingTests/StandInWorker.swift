@@ -13,11 +13,14 @@ struct StandInWorker {
     /// Takes one request packet and its descriptors from the socket, and drops them.
     static let takeRequest = "dd bs=65536 count=1 of=/dev/null status=none\n"
 
-    /// - Parameter afterReady: what it does once it has said that it is ready.
-    init(_ folder: TemporaryFolder, afterReady: String) throws {
+    /// - Parameters:
+    ///   - each: what it does first of all.
+    ///   - afterReady: what it does once it has said that it is ready.
+    init(_ folder: TemporaryFolder, each: String = "", afterReady: String) throws {
         path = folder.file("worker.sh")
         let script = """
             #!/bin/sh
+            \(each)
             echo '{"outcome":{"ready":{}},"residentKilobytes":1}' >&0
             \(afterReady)
             """

@@ -54,22 +54,73 @@ import Testing
         await pool.shutDown()
     }
 
-    @Test func aCrashCostsOnePhoto() async throws {
-        let worker = try StandInWorker(folder, firstTime: StandInWorker.takeRequest + "kill -SEGV $$")
+    @Test(arguments: ["SEGV", "KILL", "TERM"])
+    func aPhotoThatLostItsWorkerIsTriedOnceMoreOnAFreshOne(_ signal: String) async throws {
+        let worker = try StandInWorker(folder, firstTime: StandInWorker.takeRequest + "kill -\(signal) $$")
         let pool = ImageWorkerPool(executable: worker.path, workers: 1)
-        await #expect(throws: ImagingError.workerCrashed("signal 11")) { try await convert(pool, photo, folder) }
         let converted = try await convert(pool, photo, folder)
         #expect(converted.width == 2048)
-        #expect(pool.statistics.crashed == 1 && pool.statistics.started == 2)
+        #expect(pool.statistics.crashed == 1 && pool.statistics.retried == 1 && pool.statistics.started == 2)
+        #expect(try Pictures.look(atJPEG: folder.file("photo")).size == PixelSize(width: 2048, height: 1024))
         await pool.shutDown()
     }
 
-    @Test func anAnswerThatIsNoneCostsOnePhoto() async throws {
+    @Test func anAnswerThatIsNoneCostsAWorkerAndNoPhoto() async throws {
         let worker = try StandInWorker(
             folder, firstTime: StandInWorker.takeRequest + "echo nonsense >&0; exec sleep 1000")
         let pool = ImageWorkerPool(executable: worker.path, workers: 1)
-        await #expect(throws: ImagingError.workerCrashed("signal 9")) { try await convert(pool, photo, folder) }
         _ = try await convert(pool, photo, folder)
+        #expect(pool.statistics.crashed == 1 && pool.statistics.retried == 1)
+        await pool.shutDown()
+    }
+
+    @Test func aPhotoThatCrashesEveryWorkerCostsTwo() async throws {
+        let worker = try StandInWorker(folder, afterReady: StandInWorker.takeRequest + "kill -SEGV $$")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        await #expect(throws: ImagingError.workerCrashed("signal 11")) { try await convert(pool, photo, folder) }
+        #expect(pool.statistics.started == 2 && pool.statistics.crashed == 2 && pool.statistics.livePIDs.isEmpty)
+        await pool.shutDown()
+    }
+
+    @Test func manyHostilePhotosLetTheGoodOneThrough() async throws {
+        let hostile = 60
+        // Whatever these photos do, in the order in which they come, and then the real worker.
+        let list = folder.file("crashes")
+        let worker = try StandInWorker(
+            folder,
+            each: """
+                if [ "$(wc -c < '\(list)' 2>/dev/null || echo 0)" -ge \(hostile * 2) ]; then exec '\(try workerExecutable())'; fi
+                """,
+            afterReady: StandInWorker.takeRequest + "kill -SEGV $$")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        for index in 0..<hostile {
+            await #expect(throws: ImagingError.workerCrashed("signal 11")) { try await convert(pool, photo, folder) }
+            #expect(pool.statistics.started <= 2 * (index + 1))
+        }
+        try Data(repeating: 0x2E, count: hostile * 2).write(to: URL(fileURLWithPath: list))
+        #expect(try await convert(pool, photo, folder).width == 2048)
+        #expect(pool.statistics.refused == 0, "hostile photos shut nobody out")
+        // The budget, 10 at once and one a second, did not let each of them have a second worker at this pace.
+        #expect(pool.statistics.retried >= 10)
+        await pool.shutDown()
+    }
+
+    @Test func workersThatCannotStartAreNotStartedWithoutEnd() async throws {
+        let pool = ImageWorkerPool(executable: "/bin/false", workers: 1)
+        var refused = 0
+        for _ in 0..<100 {
+            do {
+                _ = try await convert(pool, photo, folder)
+                Issue.record("a program that is no worker converted a photo")
+            } catch {
+                if case .noWorkers(let seconds) = error {
+                    #expect((1...61).contains(seconds))
+                    refused += 1
+                }
+            }
+        }
+        // Six before it opens, and one for each pause that has passed meanwhile.
+        #expect(refused >= 80 && pool.statistics.refused == refused)
         await pool.shutDown()
     }
 

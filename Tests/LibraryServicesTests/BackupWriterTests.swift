@@ -37,11 +37,59 @@ import ZipArchive
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         let writer = BackupWriter(folder: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
-        let written = try await writer.write(
-            snapshot, to: file.fileDescriptor, at: .now(), job: Job(id: "test", method: "test"))
+        let job = Job(JobSnapshot(id: "test", method: "test"))
+        let progress = BackupProgress(
+            BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
+            descriptor: file.fileDescriptor, pool: pool, job: job)
+        let written = try await writer.write(snapshot, to: file.fileDescriptor, progress: progress, job: job)
         #expect(Array(written.unreadable.keys) == ["photos/IMG_2.jpg"] && written.damaged.isEmpty)
         let names = try ZipReader(descriptor: file.fileDescriptor).entries.map(\.name)
         #expect(names.filter { $0.hasPrefix("photos/") } == [0, 1, 3, 4].map { "photos/IMG_\($0).jpg" })
+        await pool.shutDown()
+    }
+
+    @Test func whatTheCheckpointNamesIsNotCopiedAgain() async throws {
+        let temporary = try TemporaryFolder("writer")
+        let folder = LibraryFolder(path: temporary.path)
+        try folder.make()
+        let photos = try (0..<100).map { try photo("IMG_\($0).jpg", Data("photo \($0)".utf8), in: folder) }
+        let snapshot = CatalogueSnapshot(
+            categories: [], photos: photos, swipeSessions: [], settings: Settings(), isPartial: false)
+        let pool = BlockingPool(name: "test", threads: 2)
+        let path = temporary.file("b.zip")
+        try Data().write(to: URL(fileURLWithPath: path))
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        let job = Job(JobSnapshot(id: "test", method: "test"))
+        let first = BackupProgress(
+            BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
+            descriptor: file.fileDescriptor, pool: pool, job: job)
+        let writer = BackupWriter(folder: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
+        _ = try await writer.write(snapshot, to: file.fileDescriptor, progress: first, job: job)
+        try await first.keep()
+
+        let kept = try #require(job.checkpoint.flatMap(BackupCheckpoint.init))
+        #expect(kept.finishedEntries.count == 100)
+        // All but two are there already: only those are read again, and one of them has gone since.
+        var partly = kept
+        partly.finished = BackupCheckpoint.pack(kept.finishedEntries.filter { $0.key != 7 && $0.key != 8 })
+        for number in 0..<100 where number != 7 {
+            try FileManager.default.removeItem(atPath: folder.photos + "/IMG_\(number).jpg")
+        }
+        let again = BackupProgress(partly, descriptor: file.fileDescriptor, pool: pool, job: job)
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        do {
+            let written = try await writer.write(snapshot, to: file.fileDescriptor, progress: again, job: job)
+            // Without the one, everything else moves, and has no source any more.
+            #expect(written.unreadable.keys.contains("photos/IMG_8.jpg"))
+        }
+        try before.write(to: URL(fileURLWithPath: path))
+        let whole = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        let last = BackupProgress(kept, descriptor: whole.fileDescriptor, pool: pool, job: job)
+        let written = try await writer.write(snapshot, to: whole.fileDescriptor, progress: last, job: job)
+        #expect(written.unreadable.isEmpty && written.damaged.isEmpty)
+        let verification = ZipVerification(try ZipReader(descriptor: whole.fileDescriptor))
+        try verification.work()
+        #expect(verification.failures.isEmpty && verification.digests.count == 103)
         await pool.shutDown()
     }
 

@@ -96,6 +96,9 @@ import Testing
         _ = try await test.importSamples(2)
         let job = try await test.importing(test.path)
         #expect(job.outcomes == ["unreadable": 1])
+        // Nor a file in it, named directly: the catalogue's locks would go with its descriptor.
+        let catalogue = try await test.importing(test.path + "/catalogue.sqlite")
+        #expect(catalogue.outcomes == ["unreadable": 1])
         await test.library.close()
     }
 

@@ -29,11 +29,13 @@ import Testing
             for _ in 0..<200 {
                 group.addTask {
                     for _ in 0..<50 {
-                        if try !admission.enterNow(isNested: false) { try await admission.enter(isNested: false) }
+                        let free = try admission.enterNow(1, now: 0, isNested: false)
+                        let place =
+                            if let free { free } else { try await admission.enter(1, isNested: false) }
                         crowd.enter()
                         await Task.yield()
                         crowd.leave()
-                        admission.leave()
+                        admission.leave(place)
                     }
                 }
             }
@@ -48,18 +50,17 @@ import Testing
     @Test func onceNobodyWaitsPlacesAreTakenWithoutTheLockAgain() async throws {
         let admission = Admission(limit: AdmissionLimit(concurrent: 1, queued: 100), serviceName: "Test")
         for _ in 0..<100 {
-            #expect(try admission.enterNow(isNested: false))
+            let first = try #require(try admission.enterNow(1, now: 0, isNested: false))
             async let others: Void = withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
                     group.addTask {
-                        try await admission.enter(isNested: false)
-                        admission.leave()
+                        admission.leave(try await admission.enter(1, isNested: false))
                     }
                 }
                 try await group.waitForAll()
             }
             await Task.yield()
-            admission.leave()
+            admission.leave(first)
             try await others
             #expect(admission.isFast)
         }
@@ -68,21 +69,21 @@ import Testing
     @Test func aClosedDoorLetsOnlyNestedCallsInAndKnowsWhenTheLastHasLeft() async throws {
         let admission = Admission(limit: .standard, serviceName: "Test")
         let crowd = Crowd()
-        #expect(try admission.enterNow(isNested: false))
+        let first = try #require(try admission.enterNow(1, now: 0, isNested: false))
         crowd.enter()
         admission.close()
-        #expect(throws: MeshError.self) { try admission.enterNow(isNested: false) }
-        #expect(try admission.enterNow(isNested: true))
+        #expect(throws: MeshError.self) { try admission.enterNow(1, now: 0, isNested: false) }
+        let second = try #require(try admission.enterNow(1, now: 0, isNested: true))
         crowd.enter()
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await admission.drained()
                 #expect(crowd.inside == 0)
             }
-            for _ in 0..<2 {
+            for place in [first, second] {
                 await Task.yield()
                 crowd.leave()
-                admission.leave()
+                admission.leave(place)
             }
         }
         #expect(admission.counts == (0, 0))

@@ -116,18 +116,6 @@ import Testing
         await mesh.stop()
     }
 
-    @Test func callCyclesAreRefused() async throws {
-        let (mesh, _) = try await startedMesh()
-        do {
-            _ = try await mesh.send(CallBack())
-            Issue.record("a service waited for itself")
-        } catch {
-            let known = MeshError(describing: error)
-            #expect(known.status == .internal && known.message.contains("test.callBack → test.echo"))
-        }
-        await mesh.stop()
-    }
-
     @Test func unknownErrorsBecomeInternalOnes() async throws {
         let (mesh, _) = try await startedMesh()
         #expect(await meshStatus { _ = try await mesh.send(Fail()) } == .internal)

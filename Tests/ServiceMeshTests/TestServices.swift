@@ -226,3 +226,9 @@ extension Mesh {
         return message
     }
 }
+
+/// Keeps values alive.
+final class EventLogOf<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
+}

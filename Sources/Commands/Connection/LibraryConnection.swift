@@ -8,9 +8,10 @@ protocol LibraryConnection: Sendable {
     /// - Throws: ``CommandFailure``.
     func call(_ method: String, params: Data) async throws -> Data
 
-    /// The same for a request that sends notifications before its result. `onUpdate` gets the value of each.
-    func observe(
-        _ method: String, params: Data, onUpdate: @escaping @Sendable (Data) async -> Void
+    /// The same for a request that sends notifications before its result. `onUpdate` gets each; where it throws, the
+    /// request is cancelled and the error passed on.
+    func watch(
+        _ method: String, params: Data, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
     ) async throws -> Data
 
     /// Ends the connection.
@@ -24,6 +25,13 @@ struct Answer<Value: Sendable>: Sendable {
 }
 
 extension LibraryConnection {
+    /// As ``watch(_:params:onUpdate:)`` for who needs the values alone.
+    func observe(
+        _ method: String, params: Data, onUpdate: @escaping @Sendable (Data) async -> Void
+    ) async throws -> Data {
+        try await watch(method, params: params) { await onUpdate($0.value) }
+    }
+
     func send<M: Message>(_ message: M) async throws -> Answer<M.Reply> {
         let json = try await call(M.method, params: JSONText.encode(message))
         return Answer(value: try Reply.decode(M.Reply.self, from: json, of: M.method), json: json)

@@ -1,5 +1,6 @@
 import ControlSocket
 import Foundation
+import ServiceMesh
 
 /// The daemon behind its socket.
 struct SocketConnection: LibraryConnection {
@@ -22,11 +23,14 @@ struct SocketConnection: LibraryConnection {
         try await observe(method, params: params) { _ in }
     }
 
-    func observe(
-        _ method: String, params: Data, onUpdate: @escaping @Sendable (Data) async -> Void
+    func watch(
+        _ method: String, params: Data, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
     ) async throws -> Data {
         do {
-            return try await client.observe(method: method, params: params) { await onUpdate($0.value) }
+            return try await client.observe(method: method, params: params) { update in
+                try await onUpdate(
+                    ObservedUpdate(sequence: update.sequence, value: update.value, overflowed: update.overflowed))
+            }
         } catch let error as ControlError {
             throw CommandFailure(error)
         }

@@ -52,6 +52,33 @@ extension CommandTable {
             }
         },
         Command(
+            words: ["jobs", "pause"], summary: "Let a job stand still until it is resumed.",
+            details: "It stops at its next file or photo, and stays paused also when the daemon is started again.",
+            operands: [job],
+            examples: [Example("smilepile jobs pause import-3f9a2c", "Have the machine for something else.")]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let answer = try await library.send(PauseJob(job: invocation.operand("JOB") ?? ""))
+                session.show(answer) { job in
+                    session.console.result(
+                        "Job \(job.id) is paused. Let it go on with: smilepile jobs resume \(job.id)")
+                }
+                return .done
+            }
+        },
+        Command(
+            words: ["jobs", "resume"], summary: "Let a paused job go on.", operands: [job],
+            examples: [Example("smilepile jobs resume import-3f9a2c", "Go on with an import.")]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let answer = try await library.send(ResumeJob(job: invocation.operand("JOB") ?? ""))
+                session.show(answer) { job in
+                    session.console.result("Job \(job.id) is running. Follow it with: smilepile jobs watch \(job.id)")
+                }
+                return .done
+            }
+        },
+        Command(
             words: ["jobs", "cancel"], summary: "Ask a job to stop.",
             details: "What it did stays done, and stands in its receipt.", operands: [job],
             examples: [Example("smilepile jobs cancel import-3f9a2c", "Stop an import.")]
@@ -76,7 +103,7 @@ extension CommandTable {
             .init(heading: "PROGRESS", shrinks: true))
         for job in jobs {
             let progress =
-                job.state == .running
+                !job.state.hasEnded
                 ? [job.progress.phase, ProgressLine.counts(job.progress)].compactMap { $0 }.joined(separator: " ")
                 : job.error?.message
                     ?? job.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
@@ -102,6 +129,10 @@ extension CommandTable {
         guard let job = try await follower.run({ try await library.send(message).value.job }) else {
             return .cancelled
         }
-        return try await JobReport(session: session, library: library, isVerbose: invocation.has("verbose")).show(job)
+        let code = try await JobReport(
+            session: session, library: library, isVerbose: invocation.has("verbose")
+        ).show(job)
+        // Following one that is paused ends only because the daemon does.
+        return job.value.state == .paused ? .notRunning : code
     }
 }

@@ -49,7 +49,9 @@ struct JobReport {
     private func showReceipt(_ job: JobSnapshot) async throws {
         for line in try await headline(job) { console.result(line) }
         if job.outcomes.values.reduce(0, +) > 0 {
-            var counts = Table(.init(heading: "OUTCOME"), .init(heading: "FILES", isNumeric: true))
+            // A migration tells of categories and values too.
+            let counted = job.method == MigrateLibrary.method ? "LINES" : "FILES"
+            var counts = Table(.init(heading: "OUTCOME"), .init(heading: counted, isNumeric: true))
             for (outcome, count) in job.outcomes.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
                 counts.add([outcome, String(count)])
             }
@@ -58,8 +60,8 @@ struct JobReport {
                 try await showLines(job)
             } catch let error where Self.isGone(error) {
                 console.message(
-                    "The daemon stopped before it could name the files. Start it with 'smilepile up' and repeat the "
-                        + "command: what is done is not done twice.")
+                    "The daemon stopped before it could name the files. Start it with 'smilepile up'; then see them with "
+                        + "'smilepile jobs show \(job.id)'.")
             }
         }
         if let error = job.error {
@@ -98,6 +100,16 @@ struct JobReport {
         guard let json = try job.receipt.map({ try JSONText.encode($0) }) else {
             switch job.state {
             case .running: return ["Job \(job.id) is running: \(PlainText.neutralized(job.progress.phase))."]
+            case .paused:
+                return [
+                    "Job \(job.id) is paused while \(PlainText.neutralized(job.progress.phase))\(reached(job)). "
+                        + "Let it go on with: smilepile jobs resume \(job.id)"
+                ]
+            case .interrupted:
+                return [
+                    "The daemon stopped while job \(job.id) was \(PlainText.neutralized(job.progress.phase))"
+                        + "\(reached(job)). It goes on by itself when the daemon runs again: smilepile up"
+                ]
             case .failed: return []
             case .cancelled:
                 return ["Cancelled while \(PlainText.neutralized(job.progress.phase))\(reached(job)). \(kept(job))"]
@@ -110,6 +122,9 @@ struct JobReport {
         case CreateBackup.method: return describe(try decoder.decode(BackupReceipt.self, from: json))
         case VerifyBackup.method: return describe(try decoder.decode(VerificationReceipt.self, from: json))
         case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json))
+        case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
+        case MigrateLibrary.method:
+            return MigrationReport.lines(try decoder.decode(MigrationReceipt.self, from: json), style: console.style)
         default: return [PlainText.neutralized(String(decoding: json, as: UTF8.self))]
         }
     }
@@ -169,6 +184,15 @@ struct JobReport {
         ]
     }
 
+    private func describe(_ receipt: RescanReceipt) -> [String] {
+        let findings = receipt.findings.values.reduce(0, +)
+        let read = receipt.bytes > 0 ? ", every byte (\(Figures.size(receipt.bytes)))" : ", names and sizes"
+        return [
+            ending(receipt.ending) + "Checked \(Figures.count(receipt.photos, "photo"))\(read): "
+                + (findings == 0 ? "all is as it should be." : "\(Figures.count(findings, "finding")).")
+        ]
+    }
+
     private func describe(_ receipt: RestoreReceipt) -> [String] {
         let isPreview = receipt.isDryRun
         var sheet = FactSheet()
@@ -201,6 +225,8 @@ struct JobReport {
         switch job.method {
         case CreateBackup.method: "No backup was left behind; the library is as it was."
         case RestoreBackup.method: "Nothing was restored; the library is as it was."
+        case RescanLibrary.method: "What was checked until then is told below; nothing is ever changed."
+        case MigrateLibrary.method: "Nothing was taken over; the library is as it was."
         case VerifyBackup.method: "What was read until then is as it should be; the rest was not checked."
         default: "What it had done by then stays done."
         }

@@ -6,7 +6,7 @@ extension CommandTable {
     static let photo = Operand("PHOTO", help: "Its number, or its uuid.")
     static let photos = Operand("PHOTO", .text, .oneOrMore, help: "Their numbers or uuids.")
 
-    private static let filters: [Option] = [
+    static let filters: [Option] = [
         .value("category", "NAME", .category, help: "Only of this category."),
         .value("from", "DATE", .date, help: "Only from this day on."),
         .value("to", "DATE", .date, help: "Only up to this day, the day included."),

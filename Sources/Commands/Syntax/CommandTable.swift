@@ -4,7 +4,8 @@ import LibraryModel
 enum CommandTable {
     static let all: [Command] =
         daemonCommands + importCommands + categoryCommands + photoCommands + photoChangeCommands + swipeCommands
-        + backupCommands + trashCommands + jobCommands + toolCommands
+        + backupCommands + migrateCommands + trashCommands + storageCommands + jobCommands
+        + watchCommands + toolCommands
 
     /// What each group is about, for its help page.
     static let groups = [
@@ -13,6 +14,7 @@ enum CommandTable {
         "swipe": "Reviews: decide photo by photo, apply the decisions later.",
         "backup": "Backups as ZIP files that are proven readable.",
         "trash": "Photos that were deleted; they can be restored for 30 days.",
+        "storage": "The library's files: what they take, and whether they are sound.",
         "jobs": "Long work in the daemon: imports, backups, restores.",
     ]
 

@@ -70,6 +70,8 @@ extension Connection {
         let line: [UInt8]
         do {
             let result = try await endpoint.call(params: params, context: context) { update in
+                try self.checkSize(update.value)
+                try self.checkRole(for: endpoint)
                 try await self.writeWhenEmpty(OutgoingLine.update(endpoint.method, id, update))
             }
             line = reply(id, result)
@@ -88,12 +90,28 @@ extension Connection {
     }
 
     private func reply(_ id: RequestID, _ result: Data) -> [UInt8] {
-        guard result.count > core.limits.resultBytes else { return OutgoingLine.result(id, result) }
-        let error = MeshError(
+        do {
+            try checkSize(result)
+            return OutgoingLine.result(id, result)
+        } catch {
+            return OutgoingLine.error(id, error)
+        }
+    }
+
+    /// An observation that began as a parent's does not go on for a kid.
+    private func checkRole(for endpoint: any Endpoint) throws(MeshError) {
+        guard role < endpoint.access else { return }
+        throw MeshError(
+            .permissionDenied, "\(endpoint.method) needs the \(endpoint.access) role, which this connection had before."
+        )
+    }
+
+    private func checkSize(_ value: Data) throws(MeshError) {
+        guard value.count > core.limits.resultBytes else { return }
+        throw MeshError(
             .resourceExhausted,
-            "The answer has \(result.count) bytes, more than the \(core.limits.resultBytes) that are sent. "
+            "The answer has \(value.count) bytes, more than the \(core.limits.resultBytes) that are sent. "
                 + "Ask for a smaller page.")
-        return OutgoingLine.error(id, error)
     }
 
     /// A request that was cancelled by the daemon's own end should not look as if the client had asked for it.

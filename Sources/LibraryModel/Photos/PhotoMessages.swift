@@ -81,11 +81,19 @@ public struct AddPhoto: Message {
     public let sourceDigest: String
     /// Bytes of that file.
     public let sourceSize: Int64
+    /// The job whose receipt gets a line for it, in the same transaction: after a kill there are both or neither.
+    public let job: JobID?
+    /// That line.
+    public let line: ReceiptLine?
 
-    public init(photo: Photo, sourceDigest: String, sourceSize: Int64) {
+    public init(
+        photo: Photo, sourceDigest: String, sourceSize: Int64, job: JobID? = nil, line: ReceiptLine? = nil
+    ) {
         self.photo = photo
         self.sourceDigest = sourceDigest
         self.sourceSize = sourceSize
+        self.job = job
+        self.line = line
     }
 }
 

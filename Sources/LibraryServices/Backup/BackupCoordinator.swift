@@ -1,4 +1,3 @@
-import CLinux
 import Database
 import Executors
 import Foundation
@@ -57,156 +56,18 @@ public actor BackupCoordinator: MeshService {
 
     // MARK: Creating
 
-    /// Where the backup goes: the file itself, or the standard name in a folder.
-    func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {
-        guard request.categoryIds?.isEmpty != true else {
-            throw MeshError(.invalidArgument, "Name at least one category, or leave them out to save all.")
-        }
-        let wanted = request.path ?? folder.backups
-        try Self.requireAbsolute(wanted)
-        let target = try await bulk.run {
-            let isFolder = try FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-            return isFolder ? wanted + "/" + BackupFormat.fileName(at: time) : wanted
-        }
-        let partial = Self.partial(target)
-        // One that we could not remove ourselves is no obstacle; any other is somebody's.
-        let isOurs = try await database.read { try DiscardedFileTable.contains(partial, in: $0) }
-        try await bulk.run {
-            for path in isOurs ? [target] : [target, partial] where try FileSystem.status(path) != nil {
-                throw MeshError(.alreadyExists, "There is a file \(path) already. Choose another name.")
-            }
-            let parent = target.lastIndex(of: "/").map { $0 == target.startIndex ? "/" : String(target[..<$0]) } ?? "/"
-            guard let found = try FileSystem.status(parent), found.st_mode & S_IFMT != S_IFREG else {
-                throw MeshError(.notFound, "There is no folder \(parent). Make it first.")
-            }
-        }
-        return target
+    private var creation: BackupCreation {
+        BackupCreation(folder: folder, database: database, discards: discards, bulk: bulk, width: width)
     }
 
-    private static func partial(_ target: String) -> String { target + ".partial" }
+    func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {
+        try await creation.target(request, at: time)
+    }
 
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
         try begin("A backup")
         defer { end() }
-        let time = Timestamp.now()
-        let target = try await target(request, at: time)
-        job.begin(phase: "reading the catalogue")
-        var snapshot = try await database.read { try CatalogueSnapshot.take(request, in: $0) }
-        let missing = try await leaveOutMissing(&snapshot, job: job)
-        try await requireSpace(for: snapshot, target: target)
-
-        let partial = Self.partial(target)
-        let descriptor = try await makePartial(partial)
-        defer { close(descriptor) }
-        let flag = CancellationFlag()
-        do {
-            let written = try await withTaskCancellationHandler {
-                try await write(snapshot, to: descriptor, partial, at: time, flag: flag, job: job)
-            } onCancel: {
-                flag.set()
-            }
-            for path in written.damaged {
-                job.record(
-                    ReceiptLine(
-                        item: path, outcome: "damaged", detail: "its bytes are not those recorded; saved as they are"))
-            }
-            for (path, reason) in written.unreadable.sorted(by: { $0.key < $1.key }) {
-                job.record(ReceiptLine(item: path, outcome: "unreadable", detail: "left out: \(reason)"))
-            }
-            // It is proven; calling the job off now would deny a backup that is there.
-            try await uncancelled { try await self.commit(partial, as: target, at: time) }
-            let damaged = written.damaged.count + written.unreadable.count + missing
-            return BackupReceipt(
-                path: target, photos: snapshot.photos.count - written.unreadable.count,
-                categories: snapshot.categories.count,
-                bytes: written.bytes, damaged: damaged, isPartial: snapshot.isPartial,
-                ending: damaged > 0 ? .completeWithProblems : .complete)
-        } catch {
-            await discards.remove([partial])
-            throw error
-        }
-    }
-
-    /// Makes the file that is to become the backup, and only if there is none of that name.
-    private func makePartial(_ partial: String) async throws -> Int32 {
-        if try await database.read({ try DiscardedFileTable.contains(partial, in: $0) }) {
-            try await bulk.run { try FileSystem.remove(partial) }
-        }
-        // Before the file exists: a kill from here on leaves a file that the next start knows to remove.
-        try await database.write { try DiscardedFileTable.add([partial], in: $0) }
-        do {
-            return try await bulk.run {
-                let descriptor = clinux_open(partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-                guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: partial, code: errno) }
-                return descriptor
-            }
-        } catch {
-            // It was not made, so what may be there is not ours to remove.
-            let database = database
-            try await uncancelled { try await database.write { try DiscardedFileTable.remove([partial], in: $0) } }
-            throw error
-        }
-    }
-
-    /// Photos whose file is gone cannot be saved: they are reported and left out.
-    private func leaveOutMissing(_ snapshot: inout CatalogueSnapshot, job: Job) async throws -> Int {
-        let folder = folder
-        let photos = snapshot.photos
-        let present = try await bulk.run {
-            try photos.filter { photo in
-                let status = try FileSystem.status(folder.absolute(photo.path))
-                return status.map { $0.st_mode & S_IFMT == S_IFREG } ?? false
-            }
-        }
-        let kept = Set(present.map(\.id))
-        for photo in photos where !kept.contains(photo.id) {
-            job.record(ReceiptLine(item: photo.path, outcome: "missing", detail: "its file is gone"))
-        }
-        snapshot.photos = present
-        return photos.count - present.count
-    }
-
-    private func requireSpace(for snapshot: CatalogueSnapshot, target: String) async throws {
-        let needed = snapshot.photos.reduce(Int64(1 << 20)) { $0 &+ $1.fileSize &+ 8192 }
-        let free = try await bulk.run {
-            try FileSystem.freeBytes(String(target[..<(target.lastIndex(of: "/") ?? target.startIndex)]) + "/")
-        }
-        guard needed <= free else {
-            throw MeshError(
-                .resourceExhausted,
-                "The backup needs \(needed >> 20) MiB and the disk has \(free >> 20) MiB free. Choose another folder, or free some space.",
-                details: ["neededBytes": .integer(needed), "freeBytes": .integer(free)])
-        }
-    }
-
-    /// Writes the file, makes it durable, and proves it by reading it back.
-    private func write(
-        _ snapshot: CatalogueSnapshot, to descriptor: Int32, _ partial: String, at time: Timestamp,
-        flag: CancellationFlag, job: Job
-    ) async throws -> BackupWriter.Written {
-        let writer = BackupWriter(folder: folder, pool: bulk, width: width, isCancelled: flag)
-        let written = try await writer.write(snapshot, to: descriptor, at: time, job: job)
-        try await bulk.run {
-            try FileSystem.sync(descriptor, partial)
-            // Out of the page cache, or reading back would prove what we remember and not what the disk has.
-            _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-        }
-        let proof = try await bulk.run { try BackupFile(path: partial) }
-        _ = try await proof.check(width: width, pool: bulk, isCancelled: flag, job: job)
-        try Task.checkCancellation()
-        return written
-    }
-
-    /// From here on it is a backup.
-    private func commit(_ partial: String, as target: String, at time: Timestamp) async throws {
-        try await bulk.run {
-            try FileSystem.renameNew(partial, to: target)
-            try FileSystem.sync(String(target[..<(target.lastIndex(of: "/") ?? target.startIndex)]) + "/")
-        }
-        try await database.write { connection in
-            try DiscardedFileTable.remove([partial], in: connection)
-            try SettingTable.set(.lastBackupDate, to: String(time.milliseconds), in: connection)
-        }
+        return try await creation.create(request, job: job)
     }
 
     // MARK: Reading
@@ -239,6 +100,10 @@ public actor BackupCoordinator: MeshService {
     }
 
     func restore(_ request: RestoreBackup, job: Job) async throws -> RestoreReceipt {
+        if let made = job.checkpoint.flatMap({ try? JSONDecoder().decode(MadeRestore.self, from: $0) }) {
+            job.record(made.lines)
+            return made.receipt
+        }
         try begin("A restore")
         defer { end() }
         guard let mesh else { throw MeshError(.unavailable, "The backup service is not started.") }
@@ -269,10 +134,16 @@ public actor BackupCoordinator: MeshService {
 
 extension CreateBackup: HandledJob {
     public typealias Service = BackupCoordinator
+    public static var resumption: JobResumption { .again }
 
     public func prepare(on service: BackupCoordinator) async throws {
         try await service.refuseWhileRunning()
         _ = try await service.target(self, at: .now())
+    }
+
+    public func prepareAgain(on service: BackupCoordinator, checkpoint: Data?) async throws {
+        // Its target is decided, and may be there.
+        if checkpoint == nil { try await prepare(on: service) } else { try await service.refuseWhileRunning() }
     }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> BackupReceipt {
@@ -288,6 +159,7 @@ extension InspectBackup: HandledMessage {
 
 extension VerifyBackup: HandledJob {
     public typealias Service = BackupCoordinator
+    public static var resumption: JobResumption { .again }
 
     public func prepare(on service: BackupCoordinator) async throws { try BackupCoordinator.requireAbsolute(path) }
 
@@ -298,10 +170,16 @@ extension VerifyBackup: HandledJob {
 
 extension RestoreBackup: HandledJob {
     public typealias Service = BackupCoordinator
+    public static var resumption: JobResumption { .again }
 
     public func prepare(on service: BackupCoordinator) async throws {
         try BackupCoordinator.requireAbsolute(path)
         try await service.refuseWhileRunning()
+    }
+
+    public func prepareAgain(on service: BackupCoordinator, checkpoint: Data?) async throws {
+        // With one it is made, and only the receipt is missing.
+        if checkpoint == nil { try await prepare(on: service) }
     }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> RestoreReceipt {

@@ -222,9 +222,24 @@ final class BackupFile: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<width {
                 group.addTask {
-                    try await pool.run {
-                        try verification.work(
-                            cancelled: { isCancelled.isSet }, progress: { job.advance(bytes: Int64($0)) })
+                    var isLeft = true
+                    while isLeft {
+                        // Between two turns nothing is held while the job stands still.
+                        try await job.mayContinue()
+                        isLeft = try await pool.run {
+                            var turn = BackupTurn()
+                            while turn.mayTakeAnother {
+                                let goesOn = try verification.workOnNext(
+                                    cancelled: { isCancelled.isSet },
+                                    progress: { bytes in
+                                        turn.bytes += Int64(bytes)
+                                        job.advance(bytes: Int64(bytes))
+                                    })
+                                turn.entries += 1
+                                if !goesOn { return false }
+                            }
+                            return true
+                        }
                     }
                 }
             }
@@ -243,4 +258,13 @@ final class BackupFile: Sendable {
         }
         return total
     }
+}
+
+/// What one thread does of a backup before it asks whether to go on: enough that asking costs nothing, little enough
+/// that a person who pauses the job sees it stand still.
+struct BackupTurn {
+    var entries = 0
+    var bytes: Int64 = 0
+
+    var mayTakeAnother: Bool { entries < 32 && bytes < 8 << 20 }
 }

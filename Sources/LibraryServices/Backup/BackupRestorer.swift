@@ -6,6 +6,13 @@ import LibraryModel
 import ServiceMesh
 import ZipArchive
 
+/// A restore that has been made: kept as its job's checkpoint by the transaction that made it, so that a kill after
+/// that leads to this receipt and not to a second restore.
+struct MadeRestore: Codable, Sendable {
+    let receipt: RestoreReceipt
+    let lines: [ReceiptLine]
+}
+
 /// Restores one checked backup: plan, stage, switch, clean up. Until the switch nothing of the library changes, and
 /// whatever goes wrong leaves no trace.
 struct BackupRestorer: Sendable {
@@ -30,17 +37,17 @@ struct BackupRestorer: Sendable {
         }
         try await requireSpace(for: preview)
         let staged = try await stage(preview, from: backup, job: job)
-        let plan: RestorePlan
+        let made: MadeRestore
         do {
-            plan = try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job)
+            made = try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job)
         } catch {
-            try await pool.run { for item in staged.values { folder.abandon(item) } }
+            try await pool.run { for item in staged.values { folder.abandon(item.files) } }
             throw error
         }
         // The library is the new one already: whoever calls the job off now gets the truth, which is its receipt.
         try await uncancelled { try await cleanUp(staged) }
-        for line in plan.lines { job.record(line) }
-        return receipt(backup, plan, mode: mode, dryRun: false)
+        job.record(made.lines)
+        return made.receipt
     }
 
     private func receipt(
@@ -59,19 +66,21 @@ struct BackupRestorer: Sendable {
     ) async throws -> RestorePlan {
         guard !plan.kept.isEmpty else { return plan }
         job.begin(phase: "comparing", items: Int64(plan.kept.count))
-        let kept = plan.kept
-        let sound = try await pool.run {
-            try Set(
-                kept.filter { _, photo in
-                    if isCancelled.isSet { throw CancellationError() }
-                    job.advance(items: 1)
-                    let digest = try? FileSystem.withFile(folder.absolute(photo.path), O_RDONLY | O_NOFOLLOW) {
-                        try ContentDigest(ofDescriptor: $0, cancelled: { isCancelled.isSet }).sha256.hex
-                    }
-                    return digest == photo.contentDigest
-                }.keys)
+        var sound: Set<String> = []
+        for (uuid, photo) in plan.kept {
+            try await job.mayContinue()
+            let digest = try await pool.run {
+                try? FileSystem.withFile(folder.absolute(photo.path), O_RDONLY | O_NOFOLLOW) {
+                    try ContentDigest(ofDescriptor: $0, cancelled: { isCancelled.isSet }).sha256.hex
+                }
+            }
+            if digest == photo.contentDigest { sound.insert(uuid) }
+            job.advance(items: 1)
         }
-        return plan.distrusting(metadata: metadata) { sound.contains($0) }
+        // A photo whose reading was called off is not a damaged one.
+        try Task.checkCancellation()
+        let trusted = sound
+        return plan.distrusting(metadata: metadata) { trusted.contains($0) }
     }
 
     private func requireSpace(for plan: RestorePlan) async throws {
@@ -89,16 +98,22 @@ struct BackupRestorer: Sendable {
 
     // MARK: Staging
 
+    /// A photo in `staging/`, and its line where something is to be said of it.
+    private struct StagedPhoto: Sendable {
+        let files: LibraryFolder.Staged
+        let line: ReceiptLine?
+    }
+
     /// Extracts every new photo into `staging/` and makes its thumbnail, by the photo's uuid.
     private func stage(
         _ plan: RestorePlan, from backup: BackupFile, job: Job
-    ) async throws -> [String: LibraryFolder.Staged] {
+    ) async throws -> [String: StagedPhoto] {
         job.begin(
             phase: "restoring", items: Int64(plan.newPhotos.count),
             bytes: plan.newPhotos.reduce(0) { $0 &+ $1.fileSize })
-        var staged: [String: LibraryFolder.Staged] = [:]
+        var staged: [String: StagedPhoto] = [:]
         do {
-            try await withThrowingTaskGroup(of: (String, LibraryFolder.Staged).self) { group in
+            try await withThrowingTaskGroup(of: (String, StagedPhoto).self) { group in
                 var next = plan.newPhotos.makeIterator()
                 func startNext() {
                     guard let photo = next.next() else { return }
@@ -121,7 +136,7 @@ struct BackupRestorer: Sendable {
             }
         } catch {
             let leftovers = staged.values
-            try await pool.run { for item in leftovers { folder.abandon(item) } }
+            try await pool.run { for item in leftovers { folder.abandon(item.files) } }
             throw error
         }
         return staged
@@ -129,8 +144,8 @@ struct BackupRestorer: Sendable {
 
     private func stage(
         _ photo: BackupMetadata.Photo, from backup: BackupFile, job: Job
-    ) async throws -> LibraryFolder.Staged {
-        try Task.checkCancellation()
+    ) async throws -> StagedPhoto {
+        try await job.mayContinue()
         let names = folder.temporaryNames()
         let path = folder.staging + "/" + names.photo
         guard let entry = backup.photoEntries[photo.path] else {
@@ -148,11 +163,13 @@ struct BackupRestorer: Sendable {
                     try FileSystem.sync(file, path)
                 }
             }
-            let thumbnail = try await makeThumbnail(of: path, named: names.thumbnail, for: photo, job: job)
+            let problem = try await makeThumbnail(of: path, named: names.thumbnail, for: photo)
             job.advance(items: 1)
             let fileName = try await freeName(like: photo)
-            return LibraryFolder.Staged(
-                photo: names.photo, thumbnail: thumbnail ? names.thumbnail : nil, fileName: fileName)
+            return StagedPhoto(
+                files: LibraryFolder.Staged(
+                    photo: names.photo, thumbnail: problem == nil ? names.thumbnail : nil, fileName: fileName),
+                line: problem)
         } catch {
             try? await pool.run {
                 try FileSystem.remove(path)
@@ -185,17 +202,16 @@ struct BackupRestorer: Sendable {
         return folder.newFileName(takenAt: photo.takenAt, fileExtension: folder.fileExtension(of: photo))
     }
 
-    /// - Returns: false for a photo that cannot be opened: its bytes are what was saved, so it is restored all the
-    ///   same, and its line says that it has no thumbnail.
+    /// - Returns: a line for a photo that cannot be opened: its bytes are what was saved, so it is restored all the
+    ///   same, without a thumbnail.
     private func makeThumbnail(
-        of path: String, named name: String, for photo: BackupMetadata.Photo, job: Job
-    ) async throws -> Bool {
+        of path: String, named name: String, for photo: BackupMetadata.Photo
+    ) async throws -> ReceiptLine? {
         do {
             _ = try await mesh.send(MakeThumbnail(photo: path, thumbnail: folder.staging + "/" + name))
-            return true
+            return nil
         } catch let error as MeshError where error.details["imaging"] != nil && error.status != .cancelled {
-            job.record(ReceiptLine(item: photo.path, outcome: "no_thumbnail", detail: error.message))
-            return false
+            return ReceiptLine(item: photo.path, outcome: "no_thumbnail", detail: error.message)
         }
     }
 
@@ -203,36 +219,43 @@ struct BackupRestorer: Sendable {
 
     private func switchOver(
         _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan,
-        staged: [String: LibraryFolder.Staged], job: Job
-    ) async throws -> RestorePlan {
-        try Task.checkCancellation()
+        staged: [String: StagedPhoto], job: Job
+    ) async throws -> MadeRestore {
+        try await job.mayContinue()
         job.begin(phase: "switching")
-        let items = Array(staged.values)
+        let items = staged.values.map(\.files)
         try await pool.run { try folder.publish(items) }
         let metadata = backup.metadata
         let strangers = backup.strangers
-        let names = staged.mapValues(\.fileName)
+        let names = staged.mapValues(\.files.fileName)
+        let unopened = staged.values.compactMap(\.line).sorted { $0.item < $1.item }
+        let id = job.id
         return try await database.write { connection in
             // Looked at again: requests went on while files were staged.
             var plan = try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: connection)
             if mode == .replace { plan = plan.distrusting(metadata: metadata) { preview.kept[$0] != nil } }
             try RestoreApplication(metadata: metadata, plan: plan, mode: mode, fileNames: names).apply(in: connection)
-            return plan
+            let made = MadeRestore(
+                receipt: receipt(backup, plan, mode: mode, dryRun: false), lines: unopened + plan.lines)
+            try JobTable.setCheckpoint(JSONEncoder().encode(made), of: id, in: connection)
+            return made
         }
     }
 
     /// The switch is made; nothing here can undo it, and what fails is done by the next start.
-    private func cleanUp(_ staged: [String: LibraryFolder.Staged]) async throws {
+    private func cleanUp(_ staged: [String: StagedPhoto]) async throws {
         let used = try await database.read { connection in
             try Set(
-                staged.values.map(\.fileName).filter { try PhotoTable.isStored(path: "photos/" + $0, in: connection) })
+                staged.values.map(\.files.fileName).filter {
+                    try PhotoTable.isStored(path: "photos/" + $0, in: connection)
+                })
         }
         try await pool.run {
             for item in staged.values {
-                if used.contains(item.fileName) {
-                    try? folder.settle(item.fileName)
+                if used.contains(item.files.fileName) {
+                    try? folder.settle(item.files.fileName)
                 } else {
-                    try? folder.withdraw(item.fileName)
+                    try? folder.withdraw(item.files.fileName)
                 }
             }
         }

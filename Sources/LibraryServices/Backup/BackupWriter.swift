@@ -22,6 +22,8 @@ struct BackupWriter: Sendable {
         let unreadable: [String: String]
     }
 
+    private typealias Deviation = BackupCheckpoint.Deviation
+
     /// What copying found out.
     private struct Findings: Sendable {
         var deviations: [String: Deviation] = [:]
@@ -35,29 +37,36 @@ struct BackupWriter: Sendable {
         [EIO, EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, EISDIR, ENXIO, EUCLEAN, ESTALE, EBADMSG].contains(code)
     }
 
-    /// What the file of a photo turned out to be where it is not what the catalogue says.
-    private struct Deviation {
-        let size: Int64
-        let sha256: String
-    }
-
-    /// Writes the snapshot to `descriptor`, an empty file.
+    /// Writes the snapshot to `descriptor`: an empty file, or one that a run of the same backup has begun.
+    ///
+    /// Where it is interrupted, a last checkpoint is kept before it throws.
     ///
     /// A photo whose bytes differ from the catalogue is still saved, as it is: it may be all there is. Because the
     /// manifest stands first and must name its true digest, the file is then written again with what is known;
     /// that happens to broken disks, not to every backup. So is a photo left out that cannot be read: one bad sector
     /// must not keep all the others from being saved.
-    func write(_ snapshot: CatalogueSnapshot, to descriptor: Int32, at time: Timestamp, job: Job) async throws
+    func write(_ snapshot: CatalogueSnapshot, to descriptor: Int32, progress: BackupProgress, job: Job) async throws
         -> Written
     {
         var snapshot = snapshot
-        var deviations: [String: Deviation] = [:]
-        var unreadable: [String: String] = [:]
+        let begun = progress.checkpoint
+        var deviations = begun.deviations
+        var unreadable = begun.unreadable
         for _ in 0..<3 {
-            let documents = try self.documents(snapshot, deviations, at: time)
-            let layout = try layout(snapshot, documents, deviations, at: time)
+            let documents = try self.documents(snapshot, deviations, at: begun.time)
+            let layout = try layout(snapshot, documents, deviations, at: begun.time)
             job.begin(phase: "copying", items: Int64(snapshot.photos.count), bytes: layout.totalSize)
-            let found = try await copy(snapshot, documents, layout, deviations, to: descriptor, job: job)
+            let there = progress.begin(
+                documents.arrangement(in: layout), deviations: deviations, unreadable: unreadable)
+            let writer = ZipWriter(descriptor: descriptor, layout: layout)
+            let left = try adopt(there, in: writer, snapshot, documents, job)
+            let found: Findings
+            do {
+                found = try await copy(snapshot, left, documents, with: writer, deviations, progress, job: job)
+            } catch  where job.isInterrupted {
+                try? await progress.keep()
+                throw error
+            }
             guard !found.isEmpty else {
                 return Written(
                     bytes: layout.totalSize,
@@ -81,6 +90,12 @@ struct BackupWriter: Sendable {
         let manifest: Data
         let metadata: Data
         let appMetadata: Data
+
+        func arrangement(in layout: ZipLayout) -> BackupCheckpoint.Arrangement {
+            BackupCheckpoint.Arrangement(
+                metadataOffset: layout.dataOffset(of: 1), metadataSize: Int64(metadata.count),
+                metadataDigest: ContentDigest(of: metadata).sha256.hex, totalSize: layout.totalSize)
+        }
 
         var all: [(name: String, bytes: Data)] {
             [
@@ -130,12 +145,25 @@ struct BackupWriter: Sendable {
         return try ZipLayout(entries: documents + photos)
     }
 
-    /// Copies everything; finishes the file only where every photo was what was expected.
+    /// Takes over what an earlier run has copied.
+    /// - Returns: the numbers of the photos that are left.
+    private func adopt(
+        _ there: [Int: UInt32], in writer: ZipWriter, _ snapshot: CatalogueSnapshot, _ documents: Documents, _ job: Job
+    ) throws -> [Int] {
+        try snapshot.photos.indices.filter { number in
+            guard let crc32 = there[number] else { return true }
+            let entry = documents.all.count + number
+            try writer.adoptEntry(entry, crc32: crc32)
+            job.advance(items: 1, bytes: writer.layout.entries[entry].size)
+            return false
+        }
+    }
+
+    /// Copies the photos that are left; finishes the file only where every one was what was expected.
     private func copy(
-        _ snapshot: CatalogueSnapshot, _ documents: Documents, _ layout: ZipLayout,
-        _ deviations: [String: Deviation], to descriptor: Int32, job: Job
+        _ snapshot: CatalogueSnapshot, _ left: [Int], _ documents: Documents, with writer: ZipWriter,
+        _ deviations: [String: Deviation], _ progress: BackupProgress, job: Job
     ) async throws -> Findings {
-        let writer = ZipWriter(descriptor: descriptor, layout: layout)
         let first = documents.all.count
         let next = Atomic<Int>(0)
         let found = Mutex(Findings())
@@ -153,16 +181,21 @@ struct BackupWriter: Sendable {
                     isWritten = false
                     digest = try ContentDigest(ofDescriptor: source, cancelled: { isCancelled.isSet })
                 }
-                guard !isWritten || digest.sha256.hex != expected.sha256 else { return }
+                guard !isWritten || digest.sha256.hex != expected.sha256 else {
+                    return progress.finish(index, crc32: digest.crc32)
+                }
                 found.withLock {
                     $0.deviations[photo.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
                 }
             }
         }
-        let copyPhotos: @Sendable () throws -> Void = {
-            while true {
-                let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
-                guard index < snapshot.photos.count else { return }
+        /// One turn; false where no photo is left.
+        let copyPhotos: @Sendable () throws -> Bool = {
+            var turn = BackupTurn()
+            while turn.mayTakeAnother {
+                let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                guard place < left.count else { return false }
+                let index = left[place]
                 let path = snapshot.photos[index].path
                 do {
                     try copyPhoto(index)
@@ -171,8 +204,11 @@ struct BackupWriter: Sendable {
                 } catch ZipError.readFailed(let code) where Self.isItsOwn(code) {
                     found.withLock { $0.unreadable[path] = String(cString: strerror(code)) }
                 }
+                turn.entries += 1
+                turn.bytes += snapshot.photos[index].fileSize
                 job.advance(items: 1)
             }
+            return true
         }
         try await pool.run {
             for (index, document) in documents.all.enumerated() {
@@ -181,7 +217,15 @@ struct BackupWriter: Sendable {
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<width { group.addTask { try await pool.run(copyPhotos) } }
+            for _ in 0..<width {
+                group.addTask {
+                    repeat {
+                        // A job that stands still may not be woken before the daemon is.
+                        if job.isPaused { try await progress.keep() } else { try await progress.keepIfDue() }
+                        try await job.mayContinue()
+                    } while try await pool.run(copyPhotos)
+                }
+            }
             do {
                 try await group.waitForAll()
             } catch {

@@ -11,6 +11,24 @@ struct CatalogueSnapshot: Sendable {
     let settings: Settings
     let isPartial: Bool
 
+    init(
+        categories: [BackupMetadata.Category], photos: [BackupMetadata.Photo],
+        swipeSessions: [BackupMetadata.SwipeSession], settings: Settings, isPartial: Bool
+    ) {
+        self.categories = categories
+        self.photos = photos
+        self.swipeSessions = swipeSessions
+        self.settings = settings
+        self.isPartial = isPartial
+    }
+
+    /// The catalogue as it was when this document was written.
+    init(_ metadata: BackupMetadata, isPartial: Bool) {
+        self.init(
+            categories: metadata.categories, photos: metadata.photos, swipeSessions: metadata.swipeSessions ?? [],
+            settings: metadata.preferences ?? Settings(), isPartial: isPartial)
+    }
+
     static func take(_ request: CreateBackup, in connection: Connection) throws -> CatalogueSnapshot {
         let chosen = try request.categoryIds.map { ids in
             Set(try ids.map { try CategoryTable.require(id: $0, in: connection).id })

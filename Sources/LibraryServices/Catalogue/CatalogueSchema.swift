@@ -15,8 +15,51 @@ enum CatalogueSchema {
         migrations: [
             Migration(version: 1, name: "first form", script: version1),
             Migration(version: 2, name: "decisions by photo", script: version2),
+            Migration(version: 3, name: "jobs", script: version3),
             SearchIndexSchema.migration,
         ])
+
+    /// Jobs and their receipts. A job's message is kept as JSON while it has not ended, and only where it can go on
+    /// after a restart; such messages carry nothing that is sealed. No state is checked here: what a later version
+    /// writes must not keep this one from reading the rest.
+    private static let version3 = """
+        CREATE TABLE jobs (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            method TEXT NOT NULL,
+            params TEXT,
+            role INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            request TEXT NOT NULL,
+            started_at INTEGER NOT NULL,
+            ended_at INTEGER,
+            needs_attention INTEGER NOT NULL CHECK (needs_attention IN (0, 1)),
+            progress TEXT,
+            receipt TEXT,
+            error TEXT,
+            checkpoint BLOB,
+            checkpoints INTEGER NOT NULL DEFAULT 0,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            attempts_mark INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+
+        CREATE TABLE job_lines (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            number INTEGER NOT NULL CHECK (number >= 0),
+            item TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            detail TEXT,
+            PRIMARY KEY (job, number)
+        ) STRICT, WITHOUT ROWID;
+
+        -- How many lines a job has of each outcome, those counted, but not kept, included.
+        CREATE TABLE job_outcomes (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            outcome TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (job, outcome)
+        ) STRICT, WITHOUT ROWID;
+        """
 
     /// Whether a decision has a later one about the same photo is asked for each that is applied. Without this index
     /// the answer was a walk over all that wait: seconds for each transaction once there are 100,000.

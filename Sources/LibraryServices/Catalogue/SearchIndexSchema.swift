@@ -13,7 +13,7 @@ import Database
 ///
 /// A deleted photo's trigrams stay in the file until the index's segments are next merged; `optimize` merges all.
 enum SearchIndexSchema {
-    static let migration = Migration(version: 3, name: "text index and totals", script: script)
+    static let migration = Migration(version: 4, name: "text index and totals", script: script)
 
     private static let script = """
         CREATE INDEX photos_favorite_by_category ON photos (category_id, shown_at DESC, id DESC) WHERE is_favorite = 1;

@@ -28,7 +28,7 @@ enum FileSystem {
         }
     }
 
-    private static func check(_ result: Int32, _ action: String, _ path: String) throws {
+    static func check(_ result: Int32, _ action: String, _ path: String) throws {
         guard result != 0 else { return }
         throw Failure(action: action, path: path, code: errno)
     }

@@ -7,25 +7,50 @@ import ZipArchive
 
 /// What an import does with one file. It never throws: whatever happens is the file's line in the receipt.
 struct OneImport: Sendable {
+    /// A file's line, and whether the journal has it already, written together with the photo's row.
+    struct Outcome: Sendable {
+        let line: ReceiptLine
+        var isJournaled = false
+    }
+
     let mesh: Mesh
+    let job: JobID
     let folder: LibraryFolder
     let files: BlockingPool
     let category: Int64
     let keepOriginal: Bool
     let isDryRun: Bool
+    var particulars = Particulars()
 
-    func take(_ file: SourceFiles.File) async -> ReceiptLine {
+    /// What is known of a photo beforehand, because it comes from another library and not only from a file.
+    struct Particulars: Sendable {
+        /// Lower case; a new one unless told.
+        var uuid: String?
+        /// Now unless told.
+        var createdAt: Timestamp?
+        var isFavorite = false
+    }
+
+    func take(_ file: SourceFiles.File) async -> Outcome {
         do {
             try Task.checkCancellation()
             if let digest = try await duplicateDigest(of: file) {
-                return line(
-                    file, .duplicate, "the library has a photo of the same bytes (SHA-256 \(digest.prefix(12))…)")
+                return Outcome(
+                    line: line(
+                        file, .duplicate, "the library has a photo of the same bytes (SHA-256 \(digest.prefix(12))…)"))
             }
             let prepared = try await mesh.send(PreparePhoto(source: file.path, keepOriginal: keepOriginal))
             return try await store(prepared, from: file)
         } catch {
-            return line(file, describing: MeshError(describing: error))
+            return Outcome(line: line(file, describing: MeshError(describing: error)))
         }
+    }
+
+    /// The line of a file whose turn did not come.
+    func untaken(_ file: SourceFiles.File) -> ReceiptLine { line(file, .cancelled, nil) }
+
+    func failed(_ file: SourceFiles.File, _ error: any Error) -> ReceiptLine {
+        line(file, describing: MeshError(describing: error))
     }
 
     private func line(_ file: SourceFiles.File, _ outcome: ImportOutcome, _ detail: String?) -> ReceiptLine {
@@ -59,10 +84,10 @@ struct OneImport: Sendable {
         return known.contains(digest) ? digest : nil
     }
 
-    private func store(_ prepared: PreparedPhoto, from file: SourceFiles.File) async throws -> ReceiptLine {
+    private func store(_ prepared: PreparedPhoto, from file: SourceFiles.File) async throws -> Outcome {
         guard !isDryRun else {
             try await discard(prepared)
-            return line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)")
+            return Outcome(line: line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"))
         }
         let fileName: String
         do {
@@ -73,24 +98,30 @@ struct OneImport: Sendable {
             throw error
         }
         let photo = Photo(
-            id: 0, uuid: UUID().uuidString.lowercased(), path: "photos/" + fileName, categoryId: category,
-            name: Self.name(of: file.path), caption: nil, isFromAssets: false, createdAt: .now(),
-            fileSize: prepared.fileSize, width: prepared.width, height: prepared.height, isFavorite: false,
+            id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: "photos/" + fileName,
+            categoryId: category,
+            name: Self.name(of: file.path), caption: nil, isFromAssets: false,
+            createdAt: particulars.createdAt ?? .now(),
+            fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
+            isFavorite: particulars.isFavorite,
             takenAt: prepared.takenAt, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType)
+        let imported = line(file, .imported, photo.path)
         do {
             _ = try await mesh.send(
-                AddPhoto(photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize))
+                AddPhoto(
+                    photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize, job: job,
+                    line: imported))
         } catch {
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
             try await finishing { try folder.withdraw(fileName) }
             if let error = error as? MeshError, error.status == .alreadyExists {
-                return line(file, .duplicate, error.message)
+                return Outcome(line: line(file, .duplicate, error.message))
             }
             throw error
         }
         // The photo is imported: a staging name that stays is the next start's business, not the person's.
         try? await finishing { try folder.settle(fileName) }
-        return line(file, .imported, photo.path)
+        return Outcome(line: imported, isJournaled: true)
     }
 
     /// Runs to its end whether or not the import is cancelled: `BlockingPool` work is not interrupted.

@@ -47,6 +47,16 @@ public actor PhotoImporter: MeshService {
         _ = try await category(request)
     }
 
+    /// The same one in all runs: which category is the first may change meanwhile.
+    private func decidedCategory(_ request: ImportPhotos, _ job: Job) async throws -> Int64 {
+        if let kept = job.checkpoint.flatMap({ try? JSONDecoder().decode(Int64.self, from: $0) }) {
+            return try await requireMesh().send(GetCategory(id: kept)).id
+        }
+        let category = try await category(request)
+        if request.categoryId == nil { try await job.keep(checkpoint: JSONEncoder().encode(category)) }
+        return category
+    }
+
     private func category(_ request: ImportPhotos) async throws -> Int64 {
         let mesh = try requireMesh()
         if let id = request.categoryId { return try await mesh.send(GetCategory(id: id)).id }
@@ -56,68 +66,100 @@ public actor PhotoImporter: MeshService {
         return first.id
     }
 
+    /// Goes on where a run that was broken off ended: files that have a line in the receipt are left out. A photo's
+    /// line is written with its row, so what has none was not imported; other lines may be lost by a kill, and then
+    /// the file is looked at once more.
     func run(_ request: ImportPhotos, job: Job) async throws -> ImportReceipt {
         let mesh = try requireMesh()
-        let category = try await category(request)
+        let isDryRun = request.dryRun == true
         job.begin(phase: "reading folders")
+        let (category, done, found): (Int64, Set<String>, SourceFiles)
+        do {
+            category = try await decidedCategory(request, job)
+            done = try await job.recordedItems()
+            found = try await sources(request.paths)
+        } catch  where job.isCancelled && MeshError(describing: error).status == .cancelled {
+            // What an earlier run did stands in the receipt; which files are left is not known.
+            return receipt(job, category: request.categoryId ?? 0, isDryRun: isDryRun, isCancelled: true)
+        }
+        job.record(found.refused.filter { !done.contains($0.item) })
+        let rest = found.files.filter { !done.contains($0.path) }
+        job.begin(phase: isDryRun ? "checking" : "importing", items: Int64(found.files.count), bytes: found.bytes)
+        job.advance(items: Int64(found.files.count - rest.count), bytes: found.bytes - SourceFiles.bytes(of: rest))
+
+        let one = OneImport(
+            mesh: mesh, job: job.id, folder: folder, files: files, category: category,
+            keepOriginal: request.originals == true, isDryRun: isDryRun)
+        await withTaskGroup(of: (SourceFiles.File, OneImport.Outcome).self) { group in
+            var next = rest.makeIterator()
+            func startNext() {
+                // Interrupted, the rest has no line, so that the next run finds it.
+                guard !job.isInterrupted, let file = next.next() else { return }
+                group.addTask {
+                    do {
+                        // Here and not in the loop around: those under way are received while the next ones wait.
+                        try await job.mayContinue()
+                    } catch  where MeshError(describing: error).status == .cancelled {
+                        return (file, OneImport.Outcome(line: one.untaken(file)))
+                    } catch {
+                        return (file, OneImport.Outcome(line: one.failed(file, error)))
+                    }
+                    return (file, await one.take(file))
+                }
+            }
+            for _ in 0..<width { startNext() }
+            // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
+            while let (file, outcome) = await group.next() {
+                note(outcome, of: file, in: job)
+                startNext()
+            }
+        }
+        if job.isInterrupted { throw CancellationError() }
+        return receipt(job, category: category, isDryRun: isDryRun)
+    }
+
+    private func note(_ outcome: OneImport.Outcome, of file: SourceFiles.File, in job: Job) {
+        if outcome.isJournaled {
+            job.count(journaled: outcome.line)
+        } else {
+            let kind = ImportOutcome(rawValue: outcome.line.outcome)
+            // A problem met while the daemon goes down may be the going down: a helper that was ended with it. The
+            // next run looks again.
+            if job.isInterrupted && (kind == .cancelled || kind?.needsAttention == true) { return }
+            job.record(outcome.line)
+        }
+        // What was not reached is not progress.
+        if outcome.line.outcome != ImportOutcome.cancelled.rawValue { job.advance(items: 1, bytes: file.size) }
+    }
+
+    private func sources(_ paths: [String]) async throws -> SourceFiles {
         let library = folder.path
         let isCancelled = CancellationFlag()
-        let found = try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await files.run {
-                try SourceFiles(paths: request.paths, library: library, isCancelled: { isCancelled.isSet })
+                try SourceFiles(paths: paths, library: library, isCancelled: { isCancelled.isSet })
             }
         } onCancel: {
             isCancelled.set()
         }
-        var tally = Tally()
-        for line in found.refused { tally.count(line, in: job) }
-        job.begin(
-            phase: request.dryRun == true ? "checking" : "importing", items: Int64(found.files.count),
-            bytes: found.bytes)
-
-        let one = OneImport(
-            mesh: mesh, folder: folder, files: files, category: category, keepOriginal: request.originals == true,
-            isDryRun: request.dryRun == true)
-        await withTaskGroup(of: (SourceFiles.File, ReceiptLine).self) { group in
-            var next = found.files.makeIterator()
-            func startNext() {
-                guard let file = next.next() else { return }
-                group.addTask { (file, await one.take(file)) }
-            }
-            for _ in 0..<width { startNext() }
-            // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
-            while let (file, line) = await group.next() {
-                tally.count(line, in: job)
-                // What was not reached is not progress.
-                if line.outcome != ImportOutcome.cancelled.rawValue { job.advance(items: 1, bytes: file.size) }
-                startNext()
-            }
-        }
-        return tally.receipt(category: category, isDryRun: request.dryRun == true)
     }
 
-    /// What the receipt adds up.
-    private struct Tally {
-        var counts: [ImportOutcome: Int] = [:]
-
-        mutating func count(_ line: ReceiptLine, in job: Job) {
-            job.record(line)
-            if let outcome = ImportOutcome(rawValue: line.outcome) { counts[outcome, default: 0] += 1 }
-        }
-
-        func receipt(category: Int64, isDryRun: Bool) -> ImportReceipt {
-            let problems = counts.filter { $0.key.needsAttention }.values.reduce(0, +)
-            let notDone = counts[.cancelled] ?? 0
-            return ImportReceipt(
-                categoryId: category, files: counts.values.reduce(0, +), imported: counts[.imported] ?? 0,
-                duplicates: counts[.duplicate] ?? 0, problems: problems, notDone: notDone, isDryRun: isDryRun,
-                ending: notDone > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete)
-        }
+    /// By the lines of all runs of the job.
+    private func receipt(_ job: Job, category: Int64, isDryRun: Bool, isCancelled: Bool = false) -> ImportReceipt {
+        let outcomes = job.snapshot.outcomes
+        func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome.rawValue] ?? 0 }
+        let problems = ImportOutcome.allCases.filter(\.needsAttention).map(count).reduce(0, +)
+        let notDone = count(.cancelled)
+        return ImportReceipt(
+            categoryId: category, files: ImportOutcome.allCases.map(count).reduce(0, +), imported: count(.imported),
+            duplicates: count(.duplicate), problems: problems, notDone: notDone, isDryRun: isDryRun,
+            ending: notDone > 0 || isCancelled ? .cancelled : problems > 0 ? .completeWithProblems : .complete)
     }
 }
 
 extension ImportPhotos: HandledJob {
     public typealias Service = PhotoImporter
+    public static var resumption: JobResumption { .onward }
 
     public func prepare(on service: PhotoImporter) async throws { try await service.check(self) }
 

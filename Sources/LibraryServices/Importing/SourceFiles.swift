@@ -16,7 +16,9 @@ struct SourceFiles {
     private(set) var refused: [ReceiptLine] = []
 
     /// Of the files together; sparse ones may claim more than a number holds.
-    var bytes: Int64 {
+    var bytes: Int64 { Self.bytes(of: files) }
+
+    static func bytes(of files: [File]) -> Int64 {
         files.reduce(0) { sum, file in
             let (total, overflow) = sum.addingReportingOverflow(file.size)
             return overflow ? .max : total
@@ -52,7 +54,8 @@ struct SourceFiles {
         var waiting = [path]
         while let path = waiting.popLast() {
             if isCancelled() { throw CancellationError() }
-            guard path != library else {
+            // Nothing inside it either: reading the catalogue and closing it again would drop SQLite's own locks.
+            guard path != library, !path.hasPrefix(library + "/") else {
                 refuse(path, "it is the library itself")
                 continue
             }

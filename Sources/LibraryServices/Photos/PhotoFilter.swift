@@ -14,6 +14,8 @@ struct PhotoFilter {
     private(set) var from: Int64?
     /// Photos stand before it, in the order of dates and ids; nil for all.
     private(set) var end: PhotoPlace?
+    /// The same for all pages together: where `to` ends.
+    private let endOfAll: PhotoPlace?
 
     /// - Throws: `invalid_argument`.
     init(_ request: SearchPhotos) throws {
@@ -23,9 +25,20 @@ struct PhotoFilter {
         category = request.categoryId
         favoritesOnly = request.favoritesOnly == true
         from = request.from?.milliseconds
-        if let to = request.to?.milliseconds, to < .max { end = PhotoPlace(date: to + 1, id: .min) }
+        endOfAll = request.to.flatMap { $0.milliseconds < .max ? PhotoPlace(date: $0.milliseconds + 1, id: .min) : nil }
+        end = endOfAll
         if let cursor = try request.after.map(PhotoPlace.init) { end = min(end ?? cursor, cursor) }
     }
+
+    /// The same without the place at which the page begins.
+    var ofAllPages: PhotoFilter {
+        var wider = self
+        wider.end = endOfAll
+        return wider
+    }
+
+    /// Whether nothing but the category and the mark decides.
+    var isWithoutDates: Bool { from == nil && end == nil }
 
     /// The same, but only what is shown at `date` or later.
     func since(_ date: Int64) -> PhotoFilter {

@@ -55,6 +55,21 @@ struct PhotoQuery {
         return PhotoPage(photos: photos, next: next)
     }
 
+    /// Photos that meet the filters, on whichever page. With dates or a text it takes a walk over all of them, though
+    /// not over their rows where no text is to be compared.
+    func total(in connection: Connection) throws -> Int {
+        let all = filter.ofAllPages
+        let statement: PhotoStatement
+        if let text {
+            let sieve = try text.sieve ?? text.shortSieve(in: connection)
+            if sieve?.isEmpty == true { return 0 }
+            statement = .total(sieve, all, containing: text.folded)
+        } else {
+            statement = .total(all)
+        }
+        return try connection.first(statement.sql, values: statement.values) { try $0[0] as Int } ?? 0
+    }
+
     // MARK: Ways to find a text
 
     private func matches(_ text: SearchText, limit: Int, in connection: Connection) throws -> [Photo] {
@@ -91,9 +106,10 @@ struct PhotoQuery {
         in connection: Connection
     ) throws {
         var rest = filter
+        // More than are missing, since some do not contain the text: the index knows nothing of positions, and of
+        // `img_2005` it also offers what was taken in May 2020. Each turn is a walk over all matches, hence few turns.
+        var asked = max(200, 2 * (limit - found.count))
         while true {
-            // More than are missing, since some may not contain the text: the index knows nothing of positions.
-            let asked = max(200, 2 * (limit - found.count))
             let statement = PhotoStatement.places(sieve, rest, limit: asked)
             let places = try connection.query(statement.sql, values: statement.values) {
                 PhotoPlace(date: try $0[0], id: try $0[1])
@@ -109,6 +125,7 @@ struct PhotoQuery {
             }
             guard places.count == asked, let last = places.last else { return }
             rest = rest.before(last)
+            asked = min(asked * 8, 100_000)
         }
     }
 

@@ -69,4 +69,36 @@ struct PhotoStatement {
             sql: "SELECT count(*) FROM (SELECT rowid FROM photo_search WHERE photo_search MATCH ? LIMIT ?)",
             values: [sieve.expression, limit])
     }
+
+    /// How many photos a filter lets pass; from the totals of the categories where no date is asked for.
+    static func total(_ filter: PhotoFilter) -> PhotoStatement {
+        guard filter.isWithoutDates else {
+            let condition = filter.condition
+            return PhotoStatement(
+                sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(condition.sql)",
+                values: condition.values)
+        }
+        let column = filter.favoritesOnly ? "favorites" : "photos"
+        return PhotoStatement(
+            sql: "SELECT coalesce(sum(\(column)), 0) FROM category_totals"
+                + (filter.category == nil ? "" : " WHERE category_id = ?"),
+            values: filter.category.map { [$0] } ?? [])
+    }
+
+    /// How many of them contain a text; without a sieve each is looked at.
+    static func total(_ sieve: Sieve?, _ filter: PhotoFilter, containing text: String) -> PhotoStatement {
+        let condition = filter.condition
+        let compared = "\(condition.sql) AND instr(p.search_text, ?) > 0"
+        guard let sieve else {
+            return PhotoStatement(
+                sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(compared)",
+                values: condition.values + [text])
+        }
+        return PhotoStatement(
+            sql: """
+                SELECT count(*) FROM photo_search AS s
+                CROSS JOIN photos AS p INDEXED BY photos_by_id ON p.id = s.rowid
+                WHERE s.photo_search MATCH ? AND \(compared)
+                """, values: [sieve.expression] + condition.values + [text])
+    }
 }

@@ -39,11 +39,11 @@ public actor PhotoStore: MeshService {
     }
 
     public func start(on mesh: Mesh) async throws {
-        cleanup = Task { [weak self] in
+        cleanup = Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
             while !Task.isCancelled {
                 await self?.purgeExpired()
                 // A timer by nature: photos leave the trash because time has passed, not because of an event.
-                try? await Task.sleep(for: .seconds(6 * 3600))
+                try? await clock.sleep(for: .seconds(6 * 3600))
             }
         }
     }
@@ -93,6 +93,9 @@ public actor PhotoStore: MeshService {
             try CategoryTable.requireExists(id: request.photo.categoryId, in: connection)
             let id = try PhotoTable.insert(
                 request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize, in: connection)
+            if let job = request.job, let line = request.line {
+                try JobLineTable.append(line, to: job, in: connection)
+            }
             return try PhotoTable.require(id: id, in: connection)
         }
     }

@@ -35,6 +35,10 @@ enum PhotoTable {
         try first(where: "uuid = ?", uuid, in: connection)
     }
 
+    static func find(path: String, in connection: Connection) throws -> Photo? {
+        try first(where: "path = ?", path, in: connection)
+    }
+
     static func find(contentDigest: String, in connection: Connection) throws -> Photo? {
         try first(where: "content_digest = ?", contentDigest, in: connection)
     }
@@ -54,6 +58,10 @@ enum PhotoTable {
         let prefix = "thumbnails/" + LibraryFolder.thumbnailPrefix
         let photo = path.hasPrefix(prefix) ? "photos/" + path.dropFirst(prefix.count) : path
         return try isStored(path: photo, in: connection)
+    }
+
+    static func count(in connection: Connection) throws -> Int {
+        try connection.first("SELECT count(*) FROM photos") { try $0[0] as Int } ?? 0
     }
 
     /// - Throws: `not_found`, naming the id.

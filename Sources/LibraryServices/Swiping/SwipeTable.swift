@@ -92,6 +92,10 @@ enum SwipeTable {
         ) { try action($0) }
     }
 
+    static func pendingCount(in connection: Connection) throws -> Int {
+        try connection.first("SELECT count(*) FROM swipe_actions WHERE is_processed = 0") { try $0[0] as Int } ?? 0
+    }
+
     static let laterDecision = """
         SELECT EXISTS (SELECT 1 FROM swipe_actions WHERE is_processed = 0 AND photo_uuid = ?1 AND id > ?2
             AND (?3 IS NULL OR session_id = ?3))

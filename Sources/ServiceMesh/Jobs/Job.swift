@@ -1,127 +1,67 @@
 import Foundation
 import Synchronization
 
-/// Which job, as text: `import-3f9a2c`. New for every job, so that an id from before a restart never names
-/// another one after it.
-public typealias JobID = String
-
-/// The reply of every message of kind `job`.
-public struct JobStarted: Codable, Sendable, Equatable {
-    public let job: JobID
-
-    public init(job: JobID) { self.job = job }
-}
-
-public enum JobState: String, Codable, Sendable, CaseIterable {
-    case running
-    case finished
-    case failed
-    case cancelled
-
-    public var hasEnded: Bool { self != .running }
-}
-
-/// How far a job is. Published ten times a second at most, and once more at the end.
-public struct JobProgress: Codable, Sendable, Equatable {
-    /// What it is doing, in a word or two: `reading folders`, `importing`, `verifying`.
-    public var phase: String
-    public var itemsDone: Int64
-    /// Nil until known.
-    public var itemsTotal: Int64?
-    public var bytesDone: Int64
-    public var bytesTotal: Int64?
-    /// Per second since the phase began; bytes where the total of bytes is known, items otherwise.
-    public var rate: Double
-    public var secondsLeft: Double?
-
-    init() {
-        phase = "starting"
-        itemsDone = 0
-        bytesDone = 0
-        rate = 0
-    }
-}
-
-/// One line of a receipt: what became of one file, photo or value.
-public struct ReceiptLine: Codable, Sendable, Equatable {
-    public let item: String
-    /// A word of the job's own: `imported`, `duplicate`, `damaged`.
-    public let outcome: String
-    /// Why, where it is not obvious.
-    public let detail: String?
-
-    public init(item: String, outcome: String, detail: String? = nil) {
-        self.item = item
-        self.outcome = outcome
-        self.detail = detail
-    }
-}
-
-/// How a job that returned a receipt ended.
-public enum JobEnding: String, Codable, Sendable, CaseIterable {
-    /// All was done.
-    case complete
-    /// Done, but something was skipped or damaged; the lines tell what.
-    case completeWithProblems
-    /// Stopped on request; what was done stays done.
-    case cancelled
-}
-
-/// What a job has to say at its end, beside its lines.
-public protocol JobReceipt: Codable, Sendable {
-    var ending: JobEnding { get }
-}
-
-/// A job as seen from outside.
-public struct JobSnapshot: Codable, Sendable, Equatable {
-    public let id: JobID
-    public let method: String
-    public var state: JobState
-    /// Whether something was skipped or damaged although the job went to its end.
-    public var needsAttention: Bool
-    public var progress: JobProgress
-    public let startedAt: Timestamp
-    public var endedAt: Timestamp?
-    /// How many receipt lines there are of each outcome.
-    public var outcomes: [String: Int]
-    /// The typed receipt of the job's message, once it has ended with one.
-    public var receipt: JSONValue?
-    public var error: MeshError?
-}
-
-/// A running piece of work as its body sees it: where it reports progress and records what became of each item.
+/// A piece of work as its body sees it: where it reports progress, records what became of each item, keeps what it
+/// needs to go on after a restart, and asks between two items whether it may go on.
 public final class Job: Sendable {
     public let id: JobID
     public let method: String
+    /// What was kept last, by this run or by one before it that was broken off.
+    public var checkpoint: Data? { state.withLock { $0.checkpoint } }
 
     private struct State {
         var snapshot: JobSnapshot
-        var lines: [ReceiptLine] = []
+        var checkpoint: Data?
+        /// Counted already, on their way to the journal.
+        var pending = JobLines()
+        /// The last writing of lines, after which the next one comes.
+        var flushing: Task<Void, any Error>?
         var lastPublished: UInt64 = 0
         var phaseBegan: UInt64
+        var pausedSince: UInt64?
+
+        /// Standing still is no part of the rate.
+        mutating func estimate(at now: UInt64) {
+            guard snapshot.state == .running else { return }
+            snapshot.progress.estimate(after: Double(now &- phaseBegan) / 1_000_000_000)
+        }
     }
 
-    /// Lines kept for ``GetJobReceipt``; what comes after is counted only. About 200 bytes each.
-    static let maximumLines = 250_000
     private static let publishingInterval: UInt64 = 100_000_000
+    /// Lines after which the body's next question writes them down. A kill costs no more than that they are found
+    /// again; a line for itself would cost a commit.
+    private static let batch = 100
 
+    private let clock: MeshClock
     private let state: Mutex<State>
+    private let isBatchFull = Atomic<Bool>(false)
+    private let orders = JobSwitch()
+    private let journal: any JobJournal
     private let observed: ObservedValue<JobSnapshot>
+    private let published: @Sendable (JobSnapshot, _ isTurn: Bool) -> Void
 
-    init(id: JobID, method: String) {
-        self.id = id
-        self.method = method
-        let snapshot = JobSnapshot(
-            id: id, method: method, state: .running, needsAttention: false, progress: JobProgress(),
-            startedAt: .now(), outcomes: [:])
-        state = Mutex(State(snapshot: snapshot, phaseBegan: MonotonicClock.now()))
+    /// - Parameter published: told of each state that watchers are told of, and whether it is more than progress.
+    init(
+        _ snapshot: JobSnapshot, checkpoint: Data? = nil, journal: any JobJournal = MemoryJobJournal(),
+        clock: MeshClock = .system,
+        published: @escaping @Sendable (JobSnapshot, _ isTurn: Bool) -> Void = { _, _ in }
+    ) {
+        id = snapshot.id
+        method = snapshot.method
+        self.clock = clock
+        self.journal = journal
+        self.published = published
+        state = Mutex(State(snapshot: snapshot, checkpoint: checkpoint, phaseBegan: clock.now()))
         observed = ObservedValue(snapshot)
+        if snapshot.state.hasEnded { observed.finish() }
     }
+
+    // MARK: Progress
 
     /// Starts a phase: its counts begin at 0.
     public func begin(phase: String, items: Int64? = nil, bytes: Int64? = nil) {
         change(always: true) { state in
-            state.phaseBegan = MonotonicClock.now()
+            state.phaseBegan = clock.now()
             state.snapshot.progress = JobProgress()
             state.snapshot.progress.phase = phase
             state.snapshot.progress.itemsTotal = items
@@ -146,59 +86,201 @@ public final class Job: Sendable {
         }
     }
 
+    // MARK: The receipt
+
     /// Records what became of one item.
-    public func record(_ line: ReceiptLine) {
-        state.withLock { state in
-            state.snapshot.outcomes[line.outcome, default: 0] += 1
-            if state.lines.count < Self.maximumLines { state.lines.append(line) }
+    public func record(_ line: ReceiptLine) { record([line]) }
+
+    /// Records what became of several items, whose lines are written down together or not at all.
+    public func record(_ lines: [ReceiptLine]) {
+        let count = state.withLock { state in
+            for line in lines {
+                state.snapshot.outcomes[line.outcome, default: 0] += 1
+                if state.pending.lines.count < JobLimits.lines {
+                    state.pending.lines.append(line)
+                } else {
+                    state.pending.counted[line.outcome, default: 0] += 1
+                }
+            }
+            return state.pending.lines.count
         }
+        if count >= Self.batch { isBatchFull.store(true, ordering: .releasing) }
     }
 
-    func end(state ending: JobState, needsAttention: Bool, receipt: JSONValue?, error: MeshError?) {
-        change(always: true) { state in
-            state.snapshot.state = ending
-            state.snapshot.needsAttention = needsAttention
-            state.snapshot.receipt = receipt
-            state.snapshot.error = error
-            state.snapshot.endedAt = .now()
-        }
-        observed.finish()
+    /// Counts a line that stands in the journal already, because it was written in one transaction with what it tells.
+    public func count(journaled line: ReceiptLine) {
+        state.withLock { $0.snapshot.outcomes[line.outcome, default: 0] += 1 }
     }
+
+    /// The items that have a line, those of runs before this one included. For a job that goes on where it was.
+    public func recordedItems() async throws -> Set<String> {
+        try await flush()
+        return try await journal.items(of: id)
+    }
+
+    /// Keeps what the job needs to go on from here; what it refers to must be durable already. The lines up to here
+    /// are written down with it. Returns when it is durable, even where the job is being stopped.
+    /// - Throws: where it cannot be kept.
+    public func keep(checkpoint: Data) async throws {
+        try await flush(keeping: checkpoint)
+        state.withLock { $0.checkpoint = checkpoint }
+    }
+
+    // MARK: Going on
+
+    /// Asked between two items: returns at once while the job may go on, and waits while it is paused.
+    /// - Throws: `CancellationError` where it has to stop; what the journal throws where lines cannot be written.
+    public func mayContinue() async throws {
+        if orders.mayGoOn && !isBatchFull.load(ordering: .acquiring) { return }
+        try await flush()
+        try await orders.pass()
+    }
+
+    /// Whether it has to stop because the library is closed: it goes on later, so nothing is undone or given up.
+    public var isInterrupted: Bool { orders.orders.isInterrupted && !orders.orders.isCancelled }
+
+    /// Whether it was asked to stand still.
+    public var isPaused: Bool { orders.orders.isPaused }
+
+    /// Whether it was asked to stop for good.
+    public var isCancelled: Bool { orders.orders.isCancelled }
+
+    // MARK: For the store
 
     public var snapshot: JobSnapshot { state.withLock { $0.snapshot } }
 
-    func lines(after: Int, limit: Int) -> (lines: [ReceiptLine], total: Int) {
-        state.withLock { (Array($0.lines.dropFirst(after).prefix(limit)), $0.lines.count) }
+    /// The job's state now, then as it changes; ends when the job has ended or the library is closed.
+    func observe() -> Observation<JobSnapshot> { observed.observe() }
+
+    func pause() {
+        orders.change { $0.isPaused = true }
+        change(always: true) { state in
+            guard state.snapshot.state == .running else { return }
+            state.snapshot.state = .paused
+            state.pausedSince = clock.now()
+        }
     }
 
-    /// The job's state now, then as it changes; ends when the job has ended.
-    func observe() -> Observation<JobSnapshot> { observed.observe() }
+    func resume() {
+        change(always: true) { state in
+            guard state.snapshot.state == .paused || state.snapshot.state == .interrupted else { return }
+            state.snapshot.state = .running
+            let now = clock.now()
+            if let since = state.pausedSince { state.phaseBegan &+= now &- since }
+            state.pausedSince = nil
+        }
+        orders.change { $0.isPaused = false }
+    }
+
+    func cancel() {
+        orders.change { $0.isCancelled = true }
+        change(always: true) { state in
+            if !state.snapshot.state.hasEnded { state.snapshot.state = .running }
+        }
+    }
+
+    func interrupt() { orders.change { $0.isInterrupted = true } }
+
+    /// What a person wants of it at the moment.
+    var request: JobRequest {
+        let orders = orders.orders
+        return orders.isCancelled ? .cancel : orders.isPaused ? .pause : .run
+    }
+
+    /// Forgets the counts of lines that the journal has dropped.
+    func beginAnew() { change(always: true) { $0.snapshot.outcomes = [:] } }
+
+    /// Writes down the lines recorded until now.
+    func flush() async throws { try await flush(keeping: nil) }
+
+    /// One writing after the other, each in a task of its own: a job that is being stopped has to write too, and a
+    /// reader of the receipt that goes away must not take lines with it.
+    private func flush(keeping checkpoint: Data?) async throws {
+        let task = state.withLock { state -> Task<Void, any Error>? in
+            if checkpoint == nil && state.pending.isEmpty && state.flushing == nil { return nil }
+            let before = state.flushing
+            let task = Task(executorPreference: MeshClock.executor) {
+                _ = await before?.result
+                try await self.write(checkpoint)
+            }
+            state.flushing = task
+            return task
+        }
+        guard let task else { return }
+        defer { state.withLock { if $0.flushing == task { $0.flushing = nil } } }
+        try await task.value
+    }
+
+    private func write(_ checkpoint: Data?) async throws {
+        let lines = state.withLock { state in
+            defer { state.pending = JobLines() }
+            return state.pending
+        }
+        isBatchFull.store(false, ordering: .releasing)
+        do {
+            if let checkpoint {
+                try await journal.keep(checkpoint: checkpoint, lines, of: id)
+            } else if !lines.isEmpty {
+                try await journal.append(lines, to: id)
+            }
+        } catch {
+            state.withLock { state in
+                state.pending.lines = lines.lines + state.pending.lines
+                state.pending.counted.merge(lines.counted, uniquingKeysWith: +)
+            }
+            throw error
+        }
+    }
+
+    func lines(after: Int, limit: Int) async throws -> (lines: [ReceiptLine], total: Int) {
+        try await flush()
+        return try await journal.lines(of: id, after: after, limit: limit)
+    }
+
+    /// The job has ended: first the journal has it, then everybody is told.
+    func end(_ change: (inout JobSnapshot) -> Void) async {
+        var ended = estimated
+        change(&ended)
+        ended.endedAt = .now()
+        // What cannot be written down, on a full disk, is told all the same. The next start then finds a job that
+        // was broken off, and does again what has been done, which changes nothing.
+        try? await flush()
+        try? await journal.end(ended)
+        conclude(ended)
+    }
+
+    /// The library is closed: the job stands still until it is opened again.
+    func suspend() async {
+        var suspended = estimated
+        suspended.state = isPaused ? .paused : .interrupted
+        try? await flush()
+        try? await journal.suspend(suspended)
+        conclude(suspended)
+    }
+
+    /// As it is at this moment: what is written down and what is told last are the same.
+    private var estimated: JobSnapshot {
+        state.withLock { state in
+            state.estimate(at: clock.now())
+            return state.snapshot
+        }
+    }
+
+    private func conclude(_ last: JobSnapshot) {
+        change(always: true) { $0.snapshot = last }
+        observed.finish()
+    }
 
     private func change(always: Bool, _ body: (inout State) -> Void) {
         state.withLock { state in
             body(&state)
-            let now = MonotonicClock.now()
-            let seconds = Double(now &- state.phaseBegan) / 1_000_000_000
+            let now = clock.now()
             guard always || now &- state.lastPublished >= Self.publishingInterval else { return }
             state.lastPublished = now
-            state.snapshot.progress.estimate(after: seconds)
+            state.estimate(at: clock.now())
             // Under the lock, so that the order of publishing is the order of the changes.
             observed.publish(state.snapshot)
+            published(state.snapshot, always)
         }
-    }
-}
-
-extension Int64 {
-    fileprivate mutating func add(clamping other: Int64) {
-        let (sum, overflow) = addingReportingOverflow(other)
-        self = overflow ? (other > 0 ? .max : .min) : sum
-    }
-}
-
-extension JobProgress {
-    fileprivate mutating func estimate(after seconds: Double) {
-        let (done, total) = bytesTotal.map { (bytesDone, Optional($0)) } ?? (itemsDone, itemsTotal)
-        rate = seconds > 0 ? Double(done) / seconds : 0
-        secondsLeft = total.flatMap { rate > 0 ? max(0, Double($0) - Double(done)) / rate : nil }
     }
 }

@@ -1,4 +1,4 @@
-/// All jobs of this run of the daemon, the oldest first: running ones, and ended ones for an hour.
+/// All jobs, the oldest first: those that have not ended, and those that have for an hour at least, over a restart too.
 public struct ListJobs: HandledMessage {
     public typealias Reply = JobList
     public static let method = "job.list"
@@ -9,7 +9,7 @@ public struct ListJobs: HandledMessage {
     public func perform(on service: JobStore) async throws -> JobList { JobList(jobs: await service.list()) }
 }
 
-public struct JobList: Codable, Sendable {
+public struct JobList: Codable, Sendable, Equatable {
     public let jobs: [JobSnapshot]
 }
 
@@ -51,7 +51,7 @@ public struct GetJobReceipt: HandledMessage {
             throw MeshError(.invalidArgument, "'after' is 0 or more, 'limit' between 1 and 1000.")
         }
         let (lines, total) = try await service.job(job).lines(after: after, limit: limit)
-        let end = after + lines.count
+        let end = after.addingReportingOverflow(lines.count).partialValue
         return ReceiptPage(lines: lines, next: end < total ? end : nil)
     }
 }
@@ -62,7 +62,8 @@ public struct ReceiptPage: Codable, Sendable {
     public let next: Int?
 }
 
-/// Answers when the job has ended. Not for showing progress: that is ``WatchJob``. Errors: `not_found`.
+/// Answers when the job has ended, or stands still because the library is closed (`interrupted`, or `paused`). Not for
+/// showing progress: that is ``WatchJob``. Errors: `not_found`.
 public struct WaitForJob: HandledMessage {
     public typealias Reply = JobSnapshot
     public static let method = "job.wait"
@@ -80,6 +81,32 @@ public struct WaitForJob: HandledMessage {
     }
 }
 
+/// Lets a job stand still at its next item, until it is resumed, also over a restart. Asking again changes nothing.
+/// Errors: `not_found`; `failed_precondition` for one that has ended or was asked to stop.
+public struct PauseJob: HandledMessage {
+    public typealias Reply = JobSnapshot
+    public static let method = "job.pause"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Lets a job stand still at its next item, until it is resumed."
+    public let job: JobID
+    public init(job: JobID) { self.job = job }
+    public func perform(on service: JobStore) async throws -> JobSnapshot { try await service.pause(job) }
+}
+
+/// Lets a paused job go on; for one that runs this changes nothing. Errors: `not_found`; `failed_precondition` for one
+/// that has ended or was asked to stop; what starting it would meet, and then it stays paused.
+public struct ResumeJob: HandledMessage {
+    public typealias Reply = JobSnapshot
+    public static let method = "job.resume"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Lets a paused job go on."
+    public let job: JobID
+    public init(job: JobID) { self.job = job }
+    public func perform(on service: JobStore) async throws -> JobSnapshot { try await service.resume(job) }
+}
+
 /// Asks a job to stop; its receipt tells what was done and what was not. Errors: `not_found`.
 public struct CancelJob: HandledMessage {
     public typealias Reply = JobSnapshot
@@ -92,7 +119,9 @@ public struct CancelJob: HandledMessage {
     public func perform(on service: JobStore) async throws -> JobSnapshot { try await service.cancel(job) }
 }
 
-/// A job's progress as notifications, ten a second at most, the last one before the reply. Errors: `not_found`.
+/// A job's progress as notifications, ten a second at most, the last one before the reply. The reply comes when the job
+/// has ended, or stands still because the library is closed; who closes the library inside `onChange` waits for
+/// itself. Errors: `not_found`.
 public struct WatchJob: HandledObservation {
     public typealias Reply = JobSnapshot
     public typealias Update = JobSnapshot
@@ -100,6 +129,7 @@ public struct WatchJob: HandledObservation {
     public static let access = Role.parent
     public static let kind = MessageKind.observation
     public static let summary = "A job's progress as it changes; answers with the job once it has ended."
+    public static let endsWithTheLibrary = true
     public let job: JobID
     public init(job: JobID) { self.job = job }
 
@@ -108,4 +138,19 @@ public struct WatchJob: HandledObservation {
     }
 
     public func conclude(on service: JobStore) async throws -> JobSnapshot { try await service.job(job).snapshot }
+}
+
+/// The list of all jobs, as it changes: a job that begins, stands still or ends at once, progress ten times a second
+/// at most. Goes on until it is cancelled or the library is closed. Not for one job: that is ``WatchJob``.
+public struct ObserveJobs: HandledObservation {
+    public typealias Reply = Done
+    public typealias Update = JobList
+    public static let method = "job.observe"
+    public static let access = Role.parent
+    public static let kind = MessageKind.observation
+    public static let summary = "The list of all jobs: as it is now, then as it changes."
+    public static let endsWithTheLibrary = true
+    public init() {}
+    public func observe(on service: JobStore) async throws -> Observation<JobList> { service.board.observe() }
+    public func conclude(on service: JobStore) async throws -> Done { Done() }
 }

@@ -1,33 +1,7 @@
 import Foundation
 
-/// A message that starts a long piece of work. Its reply is the job's id; the work goes on after the reply and
-/// ends in exactly one receipt, whether it finished, failed or was cancelled.
-public protocol HandledJob: HandledMessage where Reply == JobStarted {
-    associatedtype Receipt: JobReceipt
-    /// Whether this can start now; an error here is the reply, and no job is made. Default: always.
-    func prepare(on service: Service) async throws
-    /// The work. When its task is cancelled it stops where nothing is left half done and returns a receipt
-    /// whose ending is `cancelled`.
-    func run(on service: Service, job: Job) async throws -> Receipt
-}
-
-extension HandledJob {
-    public static var kind: MessageKind { .job }
-
-    public func prepare(on service: Service) async throws {}
-
-    public func perform(on service: Service) async throws -> JobStarted {
-        guard let context = CallContext.current else {
-            throw MeshError(.internal, "\(Self.method) was performed outside the mesh.")
-        }
-        try await prepare(on: service)
-        return try await context.mesh.jobs.start(method: Self.method, context: context) { job in
-            try await run(on: service, job: job)
-        }
-    }
-}
-
-/// The jobs of this run of the daemon: running ones, and ended ones for an hour at least.
+/// All jobs: those that run or stand still, and those that ended within the last hour at least, also before the last
+/// restart. What must survive one goes through the ``JobJournal``, before anybody is told of it.
 public actor JobStore: MeshService {
     public static let serviceName = "JobStore"
     /// Waiting for a job takes a place for as long as the job lasts.
@@ -37,80 +11,145 @@ public actor JobStore: MeshService {
         GetJob.self
         GetJobReceipt.self
         WaitForJob.self
+        PauseJob.self
+        ResumeJob.self
         CancelJob.self
         WatchJob.self
+        ObserveJobs.self
     }
 
-    /// How long a result is kept after the end of its job, in milliseconds.
-    static let retention: Int64 = 3_600_000
-    static let maximumRunning = 32
-    static let maximumKept = 4096
-
-    private struct Entry {
+    struct Entry {
         let job: Job
-        let task: Task<Void, Never>
+        /// As the journal had it when the library was opened, while nothing runs for the job yet.
+        var dormant: JobRecord?
+        var resumption: JobResumption
+        var task: Task<Void, Never>?
     }
 
-    private var entries: [JobID: Entry] = [:]
-    private var order: [JobID] = []
-    private var isClosed = false
+    let journal: any JobJournal
+    let board: JobBoard
+    private let clock: MeshClock
+    var entries: [JobID: Entry] = [:]
+    var order: [JobID] = []
+    var isClosed = false
+    unowned var mesh: Mesh?
 
-    func start<Receipt: JobReceipt>(
-        method: String, context: CallContext, _ body: @escaping @Sendable (Job) async throws -> Receipt
-    ) throws -> JobStarted {
-        dropExpired()
-        guard !isClosed else { throw MeshError(.unavailable, "The library is shutting down. Start it again first.") }
-        guard entries.values.count(where: { !$0.job.snapshot.state.hasEnded }) < Self.maximumRunning,
-            entries.count < Self.maximumKept
+    init(journal: any JobJournal, clock: MeshClock) {
+        self.journal = journal
+        self.clock = clock
+        board = JobBoard(clock: clock)
+    }
+
+    /// Takes up what the journal has. Nothing runs yet: the services that jobs need are not started.
+    public func start(on mesh: Mesh) async throws {
+        self.mesh = mesh
+        let now = Timestamp.now()
+        for record in try await journal.records() where entries[record.snapshot.id] == nil {
+            var snapshot = record.snapshot
+            if !snapshot.state.hasEnded { snapshot.state = record.request == .pause ? .paused : .interrupted }
+            // A clock that was wrong must not keep a result for ever.
+            if snapshot.state.hasEnded { snapshot.endedAt = min(snapshot.endedAt ?? now, now) }
+            let job = makeJob(snapshot, checkpoint: record.checkpoint)
+            if snapshot.state == .paused { job.pause() }
+            entries[job.id] = Entry(
+                job: job, dormant: snapshot.state.hasEnded ? nil : record, resumption: .again, task: nil)
+            order.append(job.id)
+        }
+        await dropExpired()
+    }
+
+    private func makeJob(_ snapshot: JobSnapshot, checkpoint: Data? = nil) -> Job {
+        let board = board
+        let job = Job(snapshot, checkpoint: checkpoint, journal: journal, clock: clock) { board.put($0, isTurn: $1) }
+        board.put(snapshot, isTurn: true)
+        return job
+    }
+
+    // MARK: Starting
+
+    func start(_ body: JobBody, params: Data?, context: CallContext) async throws -> JobStarted {
+        await dropExpired()
+        try requireOpen()
+        guard entries.values.count(where: { !$0.job.snapshot.state.hasEnded }) < JobLimits.unfinished,
+            entries.count < JobLimits.kept
         else {
             throw MeshError(
                 .resourceExhausted, "Too many jobs are running or kept. Wait for one to end: smilepile jobs list.")
         }
-        let service = method.split(separator: ".").last.map(String.init) ?? method
-        let id = "\(service)-\(String(UInt32.random(in: 0x10_0000...0xff_ffff), radix: 16))"
-        guard entries[id] == nil else { return try start(method: method, context: context, body) }
-        let job = Job(id: id, method: method)
-        let mesh = context.mesh
+        let job = makeJob(JobSnapshot(id: newID(body.method), method: body.method))
+        // Known before it is written down, so that what comes meanwhile counts it.
+        entries[job.id] = Entry(job: job, dormant: nil, resumption: body.resumption, task: nil)
+        order.append(job.id)
+        do {
+            try await journal.begin(
+                JobRecord(snapshot: job.snapshot, params: params, role: min(context.originalRole, .parent)))
+            if isClosed {
+                try await journal.forget([job.id])
+                try requireOpen()
+            }
+        } catch {
+            forget([job.id])
+            throw error
+        }
+        run(body, job.id, context)
+        return JobStarted(job: job.id)
+    }
+
+    func requireOpen() throws {
+        guard !isClosed else { throw MeshError(.unavailable, "The library is shutting down. Start it again first.") }
+    }
+
+    private func newID(_ method: String) -> JobID {
+        let verb = method.split(separator: ".").last.map(String.init) ?? method
+        while true {
+            let id = "\(verb)-\(String(UInt32.random(in: 0x10_0000...0xff_ffff), radix: 16))"
+            if entries[id] == nil { return id }
+        }
+    }
+
+    /// Starts the task of a job that is known and written down.
+    func run(_ body: JobBody, _ id: JobID, _ context: CallContext) {
+        guard let job = entries[id]?.job else { return }
         // A job outlives the request that started it: it has that request's trace, but neither its deadline nor
         // its place in the call chain.
-        let jobContext = CallContext(
+        let own = CallContext(
             role: .service, originalRole: context.originalRole, deadline: nil, trace: context.trace,
-            link: CallLink(anchor: context.link.anchor, method: method, service: nil, parent: nil))
-        let task = Task.detached {
+            link: CallLink(anchor: context.link.anchor, method: body.method, service: nil, parent: nil))
+        let mesh = context.mesh
+        let executor = MeshClock.executor
+        let task = Task.detached(executorPreference: executor) {
             // For as long as the job lasts: its context does not hold the mesh.
             defer { withExtendedLifetime(mesh) {} }
-            await CallContext.$current.withValue(jobContext) { await Self.conduct(job, body) }
+            await MeshClock.$executor.withValue(executor) {
+                await CallContext.$current.withValue(own) { await Self.conduct(job, body) }
+            }
         }
-        entries[id] = Entry(job: job, task: task)
-        order.append(id)
-        return JobStarted(job: id)
+        entries[id]?.dormant = nil
+        entries[id]?.resumption = body.resumption
+        entries[id]?.task = task
+        if job.isCancelled { task.cancel() }
     }
 
-    private static func conduct<Receipt: JobReceipt>(
-        _ job: Job, _ body: @Sendable (Job) async throws -> Receipt
-    ) async {
+    private static func conduct(_ job: Job, _ body: JobBody) async {
         do {
-            let receipt = try await body(job)
-            job.end(
-                state: receipt.ending == .cancelled ? .cancelled : .finished,
-                needsAttention: receipt.ending == .completeWithProblems, receipt: try JSON.value(of: receipt),
-                error: nil)
+            let outcome = try await body.run(job)
+            if outcome.ending == .cancelled && job.isInterrupted { return await job.suspend() }
+            await job.end { ended in
+                ended.state = outcome.ending == .cancelled ? .cancelled : .finished
+                ended.needsAttention = outcome.ending == .completeWithProblems
+                ended.receipt = outcome.receipt
+            }
         } catch {
             let known = MeshError(describing: error)
-            job.end(
-                state: known.status == .cancelled ? .cancelled : .failed, needsAttention: false, receipt: nil,
-                error: known.status == .cancelled ? nil : known)
+            if known.status == .cancelled && job.isInterrupted { return await job.suspend() }
+            await job.end { ended in
+                ended.state = known.status == .cancelled ? .cancelled : .failed
+                ended.error = known.status == .cancelled ? nil : known
+            }
         }
     }
 
-    private func dropExpired() {
-        let oldest = Timestamp.now().milliseconds - Self.retention
-        order.removeAll { id in
-            guard let ended = entries[id]?.job.snapshot.endedAt, ended.milliseconds < oldest else { return false }
-            entries[id] = nil
-            return true
-        }
-    }
+    // MARK: Asking
 
     func job(_ id: JobID) throws -> Job {
         guard let entry = entries[id] else {
@@ -121,20 +160,26 @@ public actor JobStore: MeshService {
         return entry.job
     }
 
-    func list() -> [JobSnapshot] { order.compactMap { entries[$0]?.job.snapshot } }
-
-    /// Asks the job to stop. Asking again, or for one that has ended, changes nothing.
-    func cancel(_ id: JobID) throws -> JobSnapshot {
-        let job = try job(id)
-        entries[id]?.task.cancel()
-        return job.snapshot
+    func list() async -> [JobSnapshot] {
+        await dropExpired()
+        return order.compactMap { entries[$0]?.job.snapshot }
     }
 
-    /// Lets no job start from now on, cancels those that run, and returns when each has its receipt.
-    func cancelAllAndWait() async {
-        isClosed = true
-        let running = entries.values
-        for entry in running { entry.task.cancel() }
-        for entry in running { await entry.task.value }
+    private func dropExpired() async {
+        let oldest = Timestamp.now().milliseconds - JobLimits.retention
+        let expired = order.filter { id in
+            guard let ended = entries[id]?.job.snapshot.endedAt else { return false }
+            return ended.milliseconds < oldest
+        }
+        guard !expired.isEmpty else { return }
+        forget(expired)
+        // What stays written down is found expired again at the next start.
+        try? await journal.forget(expired)
+    }
+
+    private func forget(_ ids: [JobID]) {
+        for id in ids { entries[id] = nil }
+        order.removeAll { entries[$0] == nil }
+        board.remove(Set(ids))
     }
 }

@@ -2,15 +2,14 @@ import Synchronization
 
 /// What one message has seen since the mesh started: how calls ended and how long they took.
 ///
-/// Two atomic steps a call, no lock: calls that end on several cores at once do not wait for each other here. A
-/// snapshot reads the endings first and the admissions last, so that
-/// `admitted = completed + failed + cancelled + in flight` holds in it with no number below zero. A call that is
-/// failing at that very moment may stand in it as failed and its predecessor as in flight; at rest all is exact.
+/// One atomic step a call, no lock: calls that end on several cores at once do not wait for each other here. Those
+/// that have not ended stand in their service's ``InFlightTable``, so they are counted by nobody: admitted is
+/// the sum of both, no number can be below zero, and at rest all are exact. A call that is ending at the very moment
+/// of a snapshot may be in both halves of it or in none.
 final class CallMetrics: Sendable {
     enum Ending { case completed, failed, cancelled }
 
     struct Counts {
-        var admitted = 0
         var completed = 0
         var failed = 0
         var cancelled = 0
@@ -18,17 +17,15 @@ final class CallMetrics: Sendable {
         var latency = LatencyHistogram()
     }
 
-    private let admitted = Atomic(0)
     private let failed = Atomic(0)
     private let cancelled = Atomic(0)
     private let refused = Atomic(0)
     /// Every ending is in one of these; how many completed is what remains without the failed and cancelled.
     private let buckets = InlineArray<256, Atomic<UInt64>> { _ in Atomic(0) }
 
-    func admit() { admitted.add(1, ordering: .relaxed) }
-
     func refuse() { refused.add(1, ordering: .relaxed) }
 
+    @inline(__always)
     func end(_ ending: Ending, nanoseconds: UInt64) {
         // Released after what makes it no completion: a snapshot that sees the ending sees its kind.
         switch ending {
@@ -47,8 +44,6 @@ final class CallMetrics: Sendable {
         counts.failed = failed.load(ordering: .acquiring)
         counts.cancelled = cancelled.load(ordering: .acquiring)
         counts.completed = max(0, Int(counts.latency.count) - counts.failed - counts.cancelled)
-        counts.admitted = max(
-            admitted.load(ordering: .acquiring), counts.completed + counts.failed + counts.cancelled)
         counts.refused = refused.load(ordering: .relaxed)
         return counts
     }

@@ -9,8 +9,11 @@ public struct Deadline: Sendable, Comparable, Hashable {
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// `milliseconds` from now on the system's monotonic clock; 0 or less has passed already.
-    public static func after(milliseconds: Int64) -> Deadline {
-        let now = MonotonicClock.now()
+    public static func after(milliseconds: Int64) -> Deadline { after(milliseconds: milliseconds, on: .system) }
+
+    /// `milliseconds` from now on `clock`, that of the mesh whose calls it is for; 0 or less has passed already.
+    public static func after(milliseconds: Int64, on clock: MeshClock) -> Deadline {
+        let now = clock.now()
         guard milliseconds > 0 else { return Deadline(nanoseconds: now) }
         let (span, overflow) = UInt64(milliseconds).multipliedReportingOverflow(by: 1_000_000)
         let (end, past) = now.addingReportingOverflow(overflow ? .max : span)
@@ -18,6 +21,8 @@ public struct Deadline: Sendable, Comparable, Hashable {
     }
 
     public static func < (left: Deadline, right: Deadline) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    func hasPassed(at now: UInt64) -> Bool { now >= nanoseconds }
 
     @inlinable
     static func earlier(_ one: Deadline?, _ other: Deadline?) -> Deadline? {
@@ -34,16 +39,15 @@ public struct Deadline: Sendable, Comparable, Hashable {
     /// `operation` is awaited even then, because it may hold things that only it can let go: a deadline
     /// shortens work, it does not abandon it.
     static func enforce<T: Sendable>(
-        _ deadline: Deadline, _ operation: @escaping @Sendable () async throws -> T
+        _ deadline: Deadline, on clock: MeshClock, _ operation: @escaping @Sendable () async throws -> T
     ) async throws -> T {
         try await withThrowingTaskGroup(of: T?.self) { group in
             group.addTask { try await operation() }
             group.addTask {
-                let now = MonotonicClock.now()
                 // The timer of a deadline is what it says: the one place in the mesh that waits for time to pass.
                 // Where the caller is cancelled it ends without an error of its own: what counts is how the
                 // operation ends, which may have done its work all the same.
-                try? await Task.sleep(nanoseconds: deadline.nanoseconds > now ? deadline.nanoseconds - now : 0)
+                try? await clock.sleep(until: deadline.nanoseconds)
                 return nil
             }
             defer { group.cancelAll() }
@@ -54,7 +58,7 @@ public struct Deadline: Sendable, Comparable, Hashable {
                 }
             } catch  where MeshError(describing: error).status == .cancelled && !Task.isCancelled {
                 // Whatever form the operation gives to having been cancelled: it was by the timer.
-                throw MonotonicClock.now() >= deadline.nanoseconds ? exceeded : error
+                throw clock.now() >= deadline.nanoseconds ? exceeded : error
             }
             throw exceeded
         }

@@ -1,4 +1,4 @@
-/// The door of one message: everything about a call that is decided and counted without knowing its types.
+/// The door of one message: the policies in their order, each in its own file, and the counting.
 ///
 /// Not generic, so that its code exists once and ``Mesh/send(_:deadline:)``, which is compiled into each caller for
 /// its message, does nothing but ask here, call the actor, and report here. Synchronous where nothing has to wait: an
@@ -8,7 +8,12 @@ final class Gate: Sendable {
     let method: String
     let access: Role
     let admission: Admission
+    private let clock: MeshClock
     let metrics = CallMetrics()
+    /// This message among those of its service, 1 and up, and among all of the mesh.
+    let indexInService: UInt8
+    let number: UInt32
+    private let faults: FaultPlan?
     private let service: ObjectIdentifier
     /// The chain of a call from outside: this step alone.
     private let link: CallLink
@@ -18,16 +23,23 @@ final class Gate: Sendable {
         self.access = access
         self.service = service
         admission = home.admission
-        link = CallLink(anchor: home.anchor, method: method, service: service, parent: nil)
+        faults = home.faults
+        clock = home.clock
+        (indexInService, number) = home.nextNumbers()
+        link = CallLink(anchor: home.anchor, method: method, service: service, parent: nil, running: admission.running)
     }
 
     /// A call that may go to its actor. Each must come back to ``close(_:)`` or ``close(_:failing:)``, once.
     @usableFromInline
     struct Passage: Sendable {
         @usableFromInline let context: CallContext
-        /// The deadline that this call has to watch, where no call around it does.
-        @usableFromInline let timer: Deadline?
+        /// Whether this call has to watch its deadline itself, because no call around it does.
+        let isTimed: Bool
+        /// Whether there is nothing to do between door and actor: no deadline to watch, no faults to suffer.
+        @usableFromInline let isPlain: Bool
         let began: UInt64
+
+        var timer: Deadline? { isTimed ? context.deadline : nil }
     }
 
     /// The policies in order: role, deadline, cycle, admission.
@@ -40,20 +52,24 @@ final class Gate: Sendable {
     func open(
         _ parent: CallContext?, _ own: Deadline?, isContinued: Bool = false
     ) throws -> Passage? {
-        guard (parent?.role ?? .parent) >= access else { throw refusal(parent?.role ?? .parent) }
+        // One reading of the clock for the deadline, for the place and for the latency.
+        let now = clock.now()
+        if let refusal = Authorisation.refusal(of: parent?.role ?? .parent, needing: access, for: method) {
+            throw refuse(refusal)
+        }
         let deadline = Deadline.earlier(parent?.deadline, own)
-        if let deadline, MonotonicClock.now() >= deadline.nanoseconds {
-            metrics.refuse()
-            throw Deadline.exceeded
-        }
-        if let parent, parent.isInside(service) { throw cycle(parent) }
+        if let deadline, deadline.hasPassed(at: now) { throw refuse(Deadline.exceeded) }
+        if let parent, let cycle = CallCycle.refusal(of: parent, asking: service, method) { throw refuse(cycle) }
+        let place: Int32?
         do {
-            guard try admission.enterNow(isNested: isContinued || parent?.method != nil) else { return nil }
+            place = try admission.enterNow(
+                indexInService, now: now, isNested: isContinued || parent?.method != nil)
         } catch {
-            metrics.refuse()
-            throw error
+            throw refuse(error)
         }
-        return pass(parent, deadline)
+        guard let place else { return nil }
+        parent?.waits(for: number)
+        return pass(parent, deadline, place, now)
     }
 
     /// Waits for a place, after ``open(_:_:isContinued:)`` found none.
@@ -63,37 +79,42 @@ final class Gate: Sendable {
     ) async throws -> Passage {
         let deadline = Deadline.earlier(parent?.deadline, own)
         let isNested = isContinued || parent?.method != nil
+        let place: Int32
+        parent?.waits(for: number)
         do {
             // The wait has to end with the deadline too: nobody may stand in a queue for an answer past its use.
             if let deadline, !isWatched(deadline, by: parent) {
-                try await Deadline.enforce(deadline) { [admission] in try await admission.enter(isNested: isNested) }
+                place = try await Deadline.enforce(deadline, on: clock) { [admission, indexInService] in
+                    try await admission.enter(indexInService, isNested: isNested)
+                }
             } else {
-                try await admission.enter(isNested: isNested)
+                place = try await admission.enter(indexInService, isNested: isNested)
             }
         } catch {
-            metrics.refuse()
-            throw MeshError(describing: error)
+            parent?.waitsNoMore(for: number)
+            throw refuse(error)
         }
-        let passage = pass(parent, deadline)
+        let now = clock.now()
+        let passage = pass(parent, deadline, place, now)
         // Checked again: the call has waited.
-        if let deadline = passage.context.deadline, MonotonicClock.now() >= deadline.nanoseconds {
-            throw close(passage, failing: Deadline.exceeded)
-        }
+        if let deadline, deadline.hasPassed(at: now) { throw close(passage, failing: Deadline.exceeded) }
         return passage
     }
 
-    private func pass(_ parent: CallContext?, _ deadline: Deadline?) -> Passage {
-        metrics.admit()
+    private func pass(_ parent: CallContext?, _ deadline: Deadline?, _ place: Int32, _ now: UInt64) -> Passage {
+        let isTimed = deadline != nil && !isWatched(deadline, by: parent)
         return Passage(
             context: CallContext(
                 role: .service, originalRole: parent?.originalRole ?? .parent, deadline: deadline,
-                trace: parent?.trace ?? TraceNumber.next(), link: link(from: parent)),
-            timer: isWatched(deadline, by: parent) ? nil : deadline, began: MonotonicClock.now())
+                trace: parent?.trace ?? TraceNumber.next(), link: link(from: parent), place: place),
+            isTimed: isTimed, isPlain: !isTimed && faults == nil, began: now)
     }
 
     private func link(from parent: CallContext?) -> CallLink {
         guard let parent, parent.method != nil else { return link }
-        return CallLink(anchor: link.anchor, method: method, service: service, parent: parent.link)
+        return CallLink(
+            anchor: link.anchor, method: method, service: service, parent: parent.link, running: admission.running,
+            parentPlace: parent.place)
     }
 
     /// A deadline that a caller up the chain enforces already needs no second timer.
@@ -101,34 +122,30 @@ final class Gate: Sendable {
         parent?.method != nil && parent?.deadline == deadline
     }
 
+    /// What the plan, where there is one, has in store for this call.
+    func strike() async throws { if let faults { try await faults.strike(method, on: clock) } }
+
     /// The call ended well: it is counted, and its place given back.
     @usableFromInline
-    func close(_ passage: Passage) {
-        metrics.end(.completed, nanoseconds: MonotonicClock.now() &- passage.began)
-        admission.leave()
-    }
+    func close(_ passage: Passage) { leave(passage, .completed) }
 
     /// The call failed: the error as its caller is to see it.
     @usableFromInline
     func close(_ passage: Passage, failing error: any Error) -> MeshError {
         let known = MeshError(describing: error)
-        metrics.end(
-            known.status == .cancelled ? .cancelled : .failed, nanoseconds: MonotonicClock.now() &- passage.began)
-        admission.leave()
+        leave(passage, known.status == .cancelled ? .cancelled : .failed)
         return known
     }
 
-    private func refusal(_ role: Role) -> MeshError {
-        metrics.refuse()
-        return MeshError(
-            .permissionDenied,
-            access == .service
-                ? "\(method) is for the library's own services."
-                : "\(method) needs the \(access) role; this connection has the \(role) role.")
+    @inline(__always)
+    private func leave(_ passage: Passage, _ ending: CallMetrics.Ending) {
+        metrics.end(ending, nanoseconds: clock.now() &- passage.began)
+        passage.context.link.parentWaitsNoMore(for: number)
+        admission.leave(passage.context.place)
     }
 
-    private func cycle(_ caller: CallContext) -> MeshError {
+    private func refuse(_ error: any Error) -> MeshError {
         metrics.refuse()
-        return MeshError(.internal, "A call cycle: \((caller.chain + [method]).joined(separator: " → ")).")
+        return MeshError(describing: error)
     }
 }

@@ -41,15 +41,22 @@ public final class ZipVerification: Sendable {
     public func work(
         cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
     ) throws(ZipError) {
-        while let index = takeNext() {
-            do throws(ZipError) {
-                let digest = try reader.verify(
-                    index, expected: expected[index], cancelled: cancelled, progress: progress)
-                state.withLock { $0.digests[index] = digest }
-            } catch .unusableEntry(let name, let problem) {
-                state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }
-            }
+        while try workOnNext(cancelled: cancelled, progress: progress) {}
+    }
+
+    /// As ``work(cancelled:progress:)``, for one entry, for those who have something to decide between two.
+    /// - Returns: false where none was left to be taken.
+    public func workOnNext(
+        cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
+    ) throws(ZipError) -> Bool {
+        guard let index = takeNext() else { return false }
+        do throws(ZipError) {
+            let digest = try reader.verify(index, expected: expected[index], cancelled: cancelled, progress: progress)
+            state.withLock { $0.digests[index] = digest }
+        } catch .unusableEntry(let name, let problem) {
+            state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }
         }
+        return true
     }
 
     private func takeNext() -> Int? {

@@ -45,6 +45,9 @@ public struct ZipLayout: Sendable {
     public let totalSize: Int64
     let places: [Place]
 
+    /// Where the bytes of the entry at `index` start in the file.
+    public func dataOffset(of index: Int) -> Int64 { places[index].data }
+
     /// - Throws: `.unusableName` for a name that `ZipReader` would refuse, `.unusableSize` for sizes below zero or
     ///   past 2^63 - 1 in total.
     public init(entries: [Entry]) throws(ZipError) {

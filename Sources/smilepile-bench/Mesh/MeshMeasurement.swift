@@ -13,16 +13,19 @@ struct MeshMeasurement: Measurement {
         Arguments.Option("asks", "N", "asks in each run, about (200000)"),
         Arguments.Option("callers", "N", "how many ask at once (1, and then 64)"),
         Arguments.Option("runs", "N", "runs of each contender, medians are shown (5)"),
+        Arguments.Option("floods", "N", "asks at a service whose queue is full (1000000)"),
     ]
-    static let quick = ["--asks", "20000", "--runs", "3"]
+    static let quick = ["--asks", "20000", "--runs", "3", "--floods", "100000"]
 
     let asks: Int
     let runs: Int
     let callers: [Int]
+    let floods: Int
 
     init(_ arguments: Arguments) throws {
         asks = try arguments.number("asks", in: 640...100_000_000) ?? 200_000
         runs = try arguments.number("runs", in: 1...1000) ?? 5
+        floods = try arguments.number("floods", in: 1000...100_000_000) ?? 1_000_000
         callers = try arguments.number("callers", in: 1...640).map { [$0] } ?? [1, 64]
     }
 
@@ -37,8 +40,21 @@ struct MeshMeasurement: Measurement {
             note("mesh: \(asks) asks from \(callers) caller\(callers == 1 ? "" : "s"), \(runs) runs")
             figures += try await compare(callers, mesh, service, erlang, go, work)
         }
+        if callers.count > 1 { figures.append(try await crowd(mesh)) }
         await mesh.stop()
-        return figures
+        return figures + (try await FloodMeasurement(asks: floods).figures())
+    }
+
+    /// Whether many callers at once get as much done as one.
+    private func crowd(_ mesh: Mesh) async throws -> Figure {
+        func contender(_ callers: Int) -> Measuring.Contender {
+            let load = AskLoad(total: asks, callers: callers)
+            return { try await Self.nanoseconds(load) { _ = try await mesh.send(Echo(number: 1)) } }
+        }
+        let medians = try await Measuring.interleaved(runs: runs, [contender(64), contender(1)])
+        return .times(
+            "mesh asks, 64 callers vs 1 caller", ours: medians[0] / 1e9, peer: medians[1] / 1e9, atLeast: 1,
+            show: Self.nanoseconds)
     }
 
     private func compare(

@@ -12,7 +12,10 @@ final class LineSocket {
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
     /// Connects to the Unix socket at `path`.
-    init(path: String) throws {
+    init(path: String) throws { descriptor = try Self.connected(to: path) }
+
+    /// A socket, connected to the one at `path`, which the caller closes.
+    static func connected(to path: String) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(description: "No socket could be made.") }
         var address = sockaddr_un()
@@ -32,7 +35,7 @@ final class LineSocket {
             close(descriptor)
             throw Failure(description: "Nobody answers at \(path).")
         }
-        self.descriptor = descriptor
+        return descriptor
     }
 
     deinit { close(descriptor) }

@@ -1,0 +1,85 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// What `smilepile watch` can show.
+enum WatchSubject: String, CaseIterable, Sendable {
+    case events, photos, categories, jobs, swipe, trash, settings
+}
+
+extension CommandTable {
+    static let watchCommands: [Command] = [
+        Command(
+            words: ["watch"], summary: "Show what there is, then each change as it happens.",
+            details: """
+                Ctrl-C ends it, with exit code 130; so does the end of the daemon, with 3. Where changes come faster
+                than they are read, the newest state is shown and those between are left out. With --json each line
+                is one object with sequence, overflowed and value. Options that choose photos are for 'watch photos'.
+                """,
+            operands: [
+                Operand(
+                    "WHAT", .words(WatchSubject.allCases.map(\.rawValue)), .optional,
+                    help: "What to watch; events unless given.")
+            ],
+            options: filters + [
+                .value("text", "TEXT", .text, help: "Only with this text in name, caption or path."),
+                .value("limit", "NUMBER", .number(1...1000), help: "How many of the newest; 100 unless given."),
+            ],
+            examples: [
+                Example("smilepile watch photos", "Sit beside an import."),
+                Example("smilepile watch photos --category Family --favorites", "Only some."),
+                Example("smilepile watch --json", "For a script that reacts to every change."),
+            ]
+        ) { invocation, session in
+            let subject = invocation.operand("WHAT").flatMap(WatchSubject.init) ?? .events
+            let given = ["category", "from", "to", "favorites", "text", "limit"].first(where: invocation.has)
+            if let given, subject != .photos {
+                throw invocation.usageError("--\(given) is for 'watch photos' alone.")
+            }
+            let observed = try await observation(of: subject, invocation, session)
+            return try await Watcher(session: session, observed: observed).run()
+        }
+    ]
+
+    private static func observation(
+        of subject: WatchSubject, _ invocation: Invocation, _ session: Session
+    ) async throws -> WatchedObservation {
+        switch subject {
+        case .events: try WatchedObservation(SubscribeToEvents(), EventReport())
+        case .categories: try WatchedObservation(ObserveCategories(), CategoryReport())
+        case .swipe: try WatchedObservation(ObservePendingSwipes(), PendingReport())
+        case .trash: try WatchedObservation(ObserveTrash(), TrashReport())
+        case .settings: try WatchedObservation(ObserveSettings(), SettingsReport())
+        case .jobs: WatchedObservation(method: "job.observe", params: Data("{}".utf8), report: JobsReport())
+        case .photos: try WatchedObservation(try await photos(invocation, session), PhotosReport())
+        }
+    }
+
+    private static func photos(_ invocation: Invocation, _ session: Session) async throws -> ObservePhotos {
+        var category: Int64?
+        if let name = invocation.value("category") {
+            category = try await session.withLibrary { try await $0.category(named: name).id }
+        }
+        return ObservePhotos(
+            text: invocation.value("text"), categoryId: category, from: invocation.from("from"),
+            to: invocation.through("to"), favoritesOnly: invocation.has("favorites") ? true : nil,
+            limit: invocation.number("limit"))
+    }
+}
+
+/// An observation as `watch` asks for it, and what is told of its values.
+struct WatchedObservation: Sendable {
+    let method: String
+    let params: Data
+    let report: any ChangeReport
+
+    init(method: String, params: Data, report: any ChangeReport) {
+        self.method = method
+        self.params = params
+        self.report = report
+    }
+
+    init<M: Message>(_ message: M, _ report: any ChangeReport) throws {
+        self.init(method: M.method, params: try JSONText.encode(message), report: report)
+    }
+}

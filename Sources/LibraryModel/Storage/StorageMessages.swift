@@ -1,0 +1,137 @@
+import ServiceMesh
+
+/// What the library's files take on the disk, and whether there is room for more (PRODUCT.md 2, `StorageManager`).
+/// Counts what is in the folders, known to the catalogue or not. Errors: `invalid_argument`.
+public struct GetStorageUsage: Message {
+    public typealias Reply = StorageUsage
+    public static let method = "storage.usage"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "What photos and thumbnails take on the disk, and whether there is room for more."
+    /// Bytes that somebody wants to store; 10 MB unless told.
+    public let needed: Int64?
+    public init(needed: Int64? = nil) { self.needed = needed }
+}
+
+public struct StorageUsage: Codable, Sendable, Equatable {
+    public let photoBytes: Int64
+    public let photoCount: Int
+    public let thumbnailBytes: Int64
+    public let thumbnailCount: Int
+    public var totalBytes: Int64 { photoBytes + thumbnailBytes }
+    /// Free for this user on the library's file system.
+    public let freeBytes: Int64
+    /// Whether what was asked for fits into that.
+    public let hasEnoughSpace: Bool
+
+    public init(
+        photoBytes: Int64, photoCount: Int, thumbnailBytes: Int64, thumbnailCount: Int, freeBytes: Int64,
+        hasEnoughSpace: Bool
+    ) {
+        self.photoBytes = photoBytes
+        self.photoCount = photoCount
+        self.thumbnailBytes = thumbnailBytes
+        self.thumbnailCount = thumbnailCount
+        self.freeBytes = freeBytes
+        self.hasEnoughSpace = hasEnoughSpace
+    }
+}
+
+/// Compares catalogue and files as a job, and changes nothing: photos without files or thumbnails, files of another size
+/// and, with `digests`, of other bytes, and files that the catalogue does not know. Only what is not as it should be
+/// has a line, with one of ``StorageFinding``. Photos in the trash are checked too.
+public struct RescanLibrary: Message {
+    public typealias Reply = JobStarted
+    public static let method = "library.rescan"
+    public static let access = Role.parent
+    public static let kind = MessageKind.job
+    public static let summary = "Checks every stored file against the catalogue."
+    /// Reads every byte.
+    public let digests: Bool?
+    public init(digests: Bool? = nil) { self.digests = digests }
+}
+
+/// What a rescan finds.
+public enum StorageFinding: String, Codable, Sendable, CaseIterable {
+    /// A photo whose file is not there.
+    case missing
+    /// A photo that was taken over without a file and has none.
+    case withoutFile = "without_file"
+    /// A photo whose file is not the one that was stored.
+    case damaged
+    /// A photo whose file cannot be read.
+    case unreadable
+    /// A photo without its thumbnail.
+    case noThumbnail = "no_thumbnail"
+    /// A file in the folder of photos or thumbnails that the catalogue does not know.
+    case unknown
+}
+
+public struct RescanReceipt: JobReceipt {
+    /// Photos looked at, those in the trash included.
+    public let photos: Int
+    /// Bytes read for their digests.
+    public let bytes: Int64
+    /// How many lines there are of each ``StorageFinding``.
+    public let findings: [String: Int]
+    public let ending: JobEnding
+
+    public init(photos: Int, bytes: Int64, findings: [String: Int], ending: JobEnding) {
+        self.photos = photos
+        self.bytes = bytes
+        self.findings = findings
+        self.ending = ending
+    }
+}
+
+/// Removes thumbnails that belong to no photo, in the library or in the trash. Other files are never touched.
+public struct CleanStorage: Message {
+    public typealias Reply = StorageCleaning
+    public static let method = "storage.clean"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Removes thumbnails that belong to no photo."
+    /// Only says what would go.
+    public let dryRun: Bool?
+    public init(dryRun: Bool? = nil) { self.dryRun = dryRun }
+}
+
+public struct StorageCleaning: Codable, Sendable, Equatable {
+    public let thumbnails: Int
+    public let bytes: Int64
+
+    public init(thumbnails: Int, bytes: Int64) {
+        self.thumbnails = thumbnails
+        self.bytes = bytes
+    }
+}
+
+/// Whether a path is one of the library's stored files, and of which photo. Nothing is opened.
+/// Errors: `invalid_argument` (a relative path).
+public struct IdentifyPath: Message {
+    public typealias Reply = PathIdentity
+    public static let method = "storage.identify"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "Whether a path is one of the library's stored files, and of which photo."
+    /// Absolute. `.` and `..` are resolved by name.
+    public let path: String
+    public init(path: String) { self.path = path }
+}
+
+public struct PathIdentity: Codable, Sendable, Equatable {
+    /// Inside the library's folders of photos or thumbnails.
+    public let isOurs: Bool
+    /// The photo that has this file as its picture or thumbnail; none where the catalogue does not know it.
+    public let photoId: Int64?
+    /// Absolute, of that photo.
+    public let photoPath: String?
+    public let thumbnailPath: String?
+
+    public init(isOurs: Bool, photoId: Int64?, photoPath: String?, thumbnailPath: String?) {
+        self.isOurs = isOurs
+        self.photoId = photoId
+        self.photoPath = photoPath
+        self.thumbnailPath = thumbnailPath
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// What a backup needs to go on after a restart. The catalogue as it was stands in the unfinished file itself, as its
+/// metadata document; here is where, and what those bytes must be.
+///
+/// It comes back from the catalogue and is believed only as far as a lie costs no more than the backup: the finished
+/// file is proven byte by byte, whoever wrote it.
+struct BackupCheckpoint: Codable, Sendable {
+    /// A photo whose file is not what the catalogue says.
+    struct Deviation: Codable, Sendable {
+        let size: Int64
+        let sha256: String
+    }
+
+    /// Where everything is; the parts of two archives that agree in this can be mixed.
+    struct Arrangement: Codable, Sendable, Equatable {
+        let metadataOffset: Int64
+        let metadataSize: Int64
+        /// SHA-256 of the metadata document, lower-case hex.
+        let metadataDigest: String
+        let totalSize: Int64
+    }
+
+    /// Reading it back has shown that the file is whole: only its name is still to come.
+    struct Proven: Codable, Sendable {
+        let receipt: BackupReceipt
+        let lines: [ReceiptLine]
+    }
+
+    let target: String
+    let time: Timestamp
+    /// Whether the backup holds a part of the library only.
+    let holdsPart: Bool
+    /// Photos whose files were gone at the beginning.
+    let missing: [String]
+    var deviations: [String: Deviation] = [:]
+    /// Photos that could not be read, and why.
+    var unreadable: [String: String] = [:]
+    var arrangement: Arrangement?
+    /// Photos whose bytes are in the file, durably: number and CRC-32 of each, as little-endian 32-bit words.
+    var finished = Data()
+    var proven: Proven?
+
+    /// The file while it is no backup yet.
+    var partial: String { target + ".partial" }
+
+    init(target: String, time: Timestamp, holdsPart: Bool, missing: [String]) {
+        self.target = target
+        self.time = time
+        self.holdsPart = holdsPart
+        self.missing = missing
+    }
+
+    init?(_ data: Data) {
+        guard let read = try? JSONDecoder().decode(Self.self, from: data), read.target.hasPrefix("/"),
+            !read.target.utf8.contains(0)
+        else { return nil }
+        self = read
+    }
+
+    func encoded() throws -> Data { try JSONEncoder().encode(self) }
+
+    /// CRC-32 by the photo's number.
+    var finishedEntries: [Int: UInt32] {
+        var entries: [Int: UInt32] = [:]
+        finished.withUnsafeBytes { bytes in
+            for place in stride(from: 0, to: bytes.count - bytes.count % 8, by: 8) {
+                let number = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+                entries[Int(number)] = UInt32(
+                    littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
+            }
+        }
+        return entries
+    }
+
+    static func pack(_ entries: [Int: UInt32]) -> Data {
+        var packed = Data(capacity: entries.count * 8)
+        for (number, checksum) in entries {
+            withUnsafeBytes(of: UInt32(clamping: number).littleEndian) { packed.append(contentsOf: $0) }
+            withUnsafeBytes(of: checksum.littleEndian) { packed.append(contentsOf: $0) }
+        }
+        return packed
+    }
+}

@@ -1,0 +1,273 @@
+import CLinux
+import Database
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+import ZipArchive
+
+/// Makes one backup: the catalogue as it is, a file under a name of its own, the proof that it can be read, then the
+/// name that makes it a backup. A run that was broken off is continued from its checkpoint; where what it left is of
+/// no use any more, the backup begins anew.
+struct BackupCreation: Sendable {
+    let folder: LibraryFolder
+    let database: Database
+    let discards: DiscardedFiles
+    let bulk: BlockingPool
+    let width: Int
+
+    /// Where the backup goes: the file itself, or the standard name in a folder.
+    func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {
+        guard request.categoryIds?.isEmpty != true else {
+            throw MeshError(.invalidArgument, "Name at least one category, or leave them out to save all.")
+        }
+        let wanted = request.path ?? folder.backups
+        try BackupCoordinator.requireAbsolute(wanted)
+        let target = try await bulk.run {
+            let isFolder = try FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+            return isFolder ? wanted + "/" + BackupFormat.fileName(at: time) : wanted
+        }
+        let partial = target + ".partial"
+        // One that we could not remove ourselves is no obstacle; any other is somebody's.
+        let isOurs = try await database.read { try DiscardedFileTable.contains(partial, in: $0) }
+        try await bulk.run {
+            for path in isOurs ? [target] : [target, partial] where try FileSystem.status(path) != nil {
+                throw MeshError(.alreadyExists, "There is a file \(path) already. Choose another name.")
+            }
+            let parent = target.lastIndex(of: "/").map { $0 == target.startIndex ? "/" : String(target[..<$0]) } ?? "/"
+            guard let found = try FileSystem.status(parent), found.st_mode & S_IFMT != S_IFREG else {
+                throw MeshError(.notFound, "There is no folder \(parent). Make it first.")
+            }
+        }
+        return target
+    }
+
+    func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
+        if let checkpoint = job.checkpoint.flatMap(BackupCheckpoint.init) {
+            if let receipt = try await goOn(from: checkpoint, job: job) { return receipt }
+        }
+        try await job.mayContinue()
+        let time = Timestamp.now()
+        let target = try await target(request, at: time)
+        job.begin(phase: "reading the catalogue")
+        var snapshot = try await database.read { try CatalogueSnapshot.take(request, in: $0) }
+        let missing = try await leaveOutMissing(&snapshot)
+        try await requireSpace(for: snapshot, target: target)
+        let checkpoint = BackupCheckpoint(
+            target: target, time: time, holdsPart: snapshot.isPartial, missing: missing)
+        let descriptor = try await makePartial(checkpoint.partial)
+        defer { close(descriptor) }
+        return try await complete(snapshot, checkpoint, descriptor, job: job)
+    }
+
+    /// Writes, proves and names the file, which is made already.
+    private func complete(
+        _ snapshot: CatalogueSnapshot, _ checkpoint: BackupCheckpoint, _ descriptor: Int32, job: Job
+    ) async throws -> BackupReceipt {
+        let (partial, missing) = (checkpoint.partial, checkpoint.missing)
+        let progress = BackupProgress(checkpoint, descriptor: descriptor, pool: bulk, job: job)
+        let flag = CancellationFlag()
+        do {
+            let written = try await withTaskCancellationHandler {
+                try await write(snapshot, to: descriptor, progress, flag: flag, job: job)
+            } onCancel: {
+                flag.set()
+            }
+            let damaged = written.damaged.count + written.unreadable.count + missing.count
+            let proven = BackupCheckpoint.Proven(
+                receipt: BackupReceipt(
+                    path: checkpoint.target,
+                    // Photos that turned out unreadable in an earlier run are not in its snapshot.
+                    photos: snapshot.photos.count { written.unreadable[$0.path] == nil },
+                    categories: snapshot.categories.count, bytes: written.bytes, damaged: damaged,
+                    isPartial: snapshot.isPartial, ending: damaged > 0 ? .completeWithProblems : .complete),
+                lines: Self.lines(missing: missing, written))
+            // From here on calling the job off would deny a backup that is there.
+            try await uncancelled { try await progress.keep(proven: proven) }
+            return try await conclude(progress.checkpoint, proven, job: job)
+        } catch {
+            // Interrupted, it goes on from its checkpoint, and needs the file.
+            if !job.isInterrupted || job.checkpoint == nil { await discards.remove([partial]) }
+            throw error
+        }
+    }
+
+    private static func lines(missing: [String], _ written: BackupWriter.Written) -> [ReceiptLine] {
+        missing.map { ReceiptLine(item: $0, outcome: "missing", detail: "its file is gone") }
+            + written.damaged.map {
+                ReceiptLine(
+                    item: $0, outcome: "damaged", detail: "its bytes are not those recorded; saved as they are")
+            }
+            + written.unreadable.sorted { $0.key < $1.key }.map {
+                ReceiptLine(item: $0.key, outcome: "unreadable", detail: "left out: \($0.value)")
+            }
+    }
+
+    /// The file is whole: it gets its name, and the receipt its lines.
+    private func conclude(
+        _ checkpoint: BackupCheckpoint, _ proven: BackupCheckpoint.Proven, job: Job
+    ) async throws -> BackupReceipt {
+        job.record(proven.lines)
+        try await uncancelled { try await commit(checkpoint) }
+        return proven.receipt
+    }
+
+    // MARK: Going on
+
+    /// Goes on with a backup that was broken off.
+    /// - Returns: nil where what it left is of no use any more; it has been removed, and the backup begins anew.
+    private func goOn(from checkpoint: BackupCheckpoint, job: Job) async throws -> BackupReceipt? {
+        let partial = checkpoint.partial
+        let isOurs = try await uncancelled { [database] in
+            try await database.read { try DiscardedFileTable.contains(partial, in: $0) }
+        }
+        guard isOurs else { return nil }
+        if let proven = checkpoint.proven, try await uncancelled({ try await isThere(checkpoint) }) {
+            do {
+                return try await conclude(checkpoint, proven, job: job)
+            } catch {
+                await discards.remove([partial])
+                throw error
+            }
+        }
+        do {
+            try await job.mayContinue()
+            job.begin(phase: "reading what is there")
+            let opened = try await bulk.run { try Self.open(checkpoint) }
+            guard let (descriptor, snapshot) = opened else {
+                await discards.remove([partial])
+                return nil
+            }
+            defer { close(descriptor) }
+            do {
+                return try await complete(snapshot, checkpoint, descriptor, job: job)
+            } catch let error as MeshError where error.status == .dataLoss {
+                // What was copied before is not what the disk has now. The whole of it once more will tell.
+                return nil
+            }
+        } catch {
+            if job.isCancelled { await discards.remove([partial]) }
+            throw error
+        }
+    }
+
+    /// Whether the proven file is there, under the one name or the other.
+    private func isThere(_ checkpoint: BackupCheckpoint) async throws -> Bool {
+        try await bulk.run {
+            let path = try FileSystem.status(checkpoint.partial) == nil ? checkpoint.target : checkpoint.partial
+            guard let file = try? BackupFile(path: path) else { return false }
+            return file.manifest.timestamp == checkpoint.time
+        }
+    }
+
+    /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.
+    private static func open(_ checkpoint: BackupCheckpoint) throws -> (Int32, CatalogueSnapshot)? {
+        guard let place = checkpoint.arrangement,
+            (0...Int64(BackupFormat.maximumDocument)).contains(place.metadataSize),
+            place.metadataOffset >= 0
+        else { return nil }
+        let descriptor = clinux_open(checkpoint.partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+        guard descriptor >= 0 else { return nil }
+        var found = stat()
+        var bytes = Data(count: Int(place.metadataSize))
+        let count = bytes.withUnsafeMutableBytes {
+            pread(descriptor, $0.baseAddress, $0.count, off_t(place.metadataOffset))
+        }
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),
+            found.st_nlink == 1, count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest,
+            let metadata = try? JSONDecoder().decode(BackupMetadata.self, from: bytes)
+        else {
+            close(descriptor)
+            return nil
+        }
+        return (descriptor, CatalogueSnapshot(metadata, isPartial: checkpoint.holdsPart))
+    }
+
+    /// Makes the file that is to become the backup, and only if there is none of that name.
+    private func makePartial(_ partial: String) async throws -> Int32 {
+        if try await database.read({ try DiscardedFileTable.contains(partial, in: $0) }) {
+            try await bulk.run { try FileSystem.remove(partial) }
+        }
+        // Before the file exists: a kill from here on leaves a file that the next start knows to remove.
+        try await database.write { try DiscardedFileTable.add([partial], in: $0) }
+        do {
+            return try await bulk.run {
+                let descriptor = clinux_open(partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+                guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: partial, code: errno) }
+                return descriptor
+            }
+        } catch {
+            // It was not made, so what may be there is not ours to remove.
+            let database = database
+            try await uncancelled { try await database.write { try DiscardedFileTable.remove([partial], in: $0) } }
+            throw error
+        }
+    }
+
+    /// Photos whose file is gone cannot be saved: they are left out, and reported.
+    /// - Returns: their paths.
+    private func leaveOutMissing(_ snapshot: inout CatalogueSnapshot) async throws -> [String] {
+        let folder = folder
+        let photos = snapshot.photos
+        let present = try await bulk.run {
+            try photos.filter { photo in
+                let status = try FileSystem.status(folder.absolute(photo.path))
+                return status.map { $0.st_mode & S_IFMT == S_IFREG } ?? false
+            }
+        }
+        let kept = Set(present.map(\.id))
+        snapshot.photos = present
+        return photos.filter { !kept.contains($0.id) }.map(\.path)
+    }
+
+    private func requireSpace(for snapshot: CatalogueSnapshot, target: String) async throws {
+        let needed = snapshot.photos.reduce(Int64(1 << 20)) { $0 &+ $1.fileSize &+ 8192 }
+        let free = try await bulk.run {
+            try FileSystem.freeBytes(String(target[..<(target.lastIndex(of: "/") ?? target.startIndex)]) + "/")
+        }
+        guard needed <= free else {
+            throw MeshError(
+                .resourceExhausted,
+                "The backup needs \(needed >> 20) MiB and the disk has \(free >> 20) MiB free. Choose another folder, or free some space.",
+                details: ["neededBytes": .integer(needed), "freeBytes": .integer(free)])
+        }
+    }
+
+    /// Writes the file, makes it durable, and proves it by reading it back.
+    private func write(
+        _ snapshot: CatalogueSnapshot, to descriptor: Int32, _ progress: BackupProgress, flag: CancellationFlag,
+        job: Job
+    ) async throws -> BackupWriter.Written {
+        let partial = progress.checkpoint.partial
+        let writer = BackupWriter(folder: folder, pool: bulk, width: width, isCancelled: flag)
+        let written = try await writer.write(snapshot, to: descriptor, progress: progress, job: job)
+        try await bulk.run {
+            try FileSystem.sync(descriptor, partial)
+            // Out of the page cache, or reading back would prove what we remember and not what the disk has.
+            _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+        }
+        let proof = try await bulk.run { try BackupFile(path: partial) }
+        do {
+            _ = try await proof.check(width: width, pool: bulk, isCancelled: flag, job: job)
+            try Task.checkCancellation()
+        } catch  where job.isInterrupted {
+            // All is copied: the next run only has to prove it.
+            try? await progress.keep()
+            throw error
+        }
+        return written
+    }
+
+    /// From here on it is a backup. Once more where this was done already: it changes nothing.
+    private func commit(_ checkpoint: BackupCheckpoint) async throws {
+        let (partial, target) = (checkpoint.partial, checkpoint.target)
+        try await bulk.run {
+            if try FileSystem.status(partial) != nil { try FileSystem.renameNew(partial, to: target) }
+            try FileSystem.sync(String(target[..<(target.lastIndex(of: "/") ?? target.startIndex)]) + "/")
+        }
+        try await database.write { connection in
+            try DiscardedFileTable.remove([partial], in: connection)
+            try SettingTable.set(.lastBackupDate, to: String(checkpoint.time.milliseconds), in: connection)
+        }
+    }
+}

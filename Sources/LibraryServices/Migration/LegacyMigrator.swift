@@ -1,0 +1,226 @@
+import Database
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// Takes over the Android app's library: a private copy of its database is read whole and checked → its categories
+/// come in by one transaction → each photo's file is found and goes the way of an import, with the old row's uuid,
+/// date and favourite mark.
+///
+/// What was taken over is recognised in a second run, categories by their name and photos by their uuid, then by their
+/// content; so a run that was stopped is completed by the same command, and a run more changes nothing.
+public actor LegacyMigrator: MeshService {
+    public static let serviceName = "LegacyMigrator"
+    public static var messages: MessageList<LegacyMigrator> { MigrateLibrary.self }
+
+    /// The most that reading an old database may take: a hostile one could keep SQLite busy for ever.
+    private static let readingTime: Duration = .seconds(600)
+
+    private let folder: LibraryFolder
+    private let database: Database
+    private let files: BlockingPool
+    /// Photos under way at once, as in an import.
+    private let width: Int
+    private unowned var mesh: Mesh?
+
+    init(folder: LibraryFolder, database: Database, files: BlockingPool, workers: Int) {
+        self.folder = folder
+        self.database = database
+        self.files = files
+        width = workers + 2
+    }
+
+    public func start(on mesh: Mesh) { self.mesh = mesh }
+
+    func check(_ request: MigrateLibrary) async throws {
+        for path in [request.database, request.photos].compactMap({ $0 })
+        where !path.hasPrefix("/") || path.utf8.contains(0) {
+            throw MeshError(.invalidArgument, "Paths are absolute here; '\(path.prefix(200))' is not.")
+        }
+        try await files.run {
+            guard access(request.database, F_OK) == 0 else {
+                throw FileSystem.Failure(action: "open", path: request.database, code: errno)
+            }
+            guard let photos = request.photos else { return }
+            var found = stat()
+            guard stat(photos, &found) == 0 else {
+                throw FileSystem.Failure(action: "look at", path: photos, code: errno)
+            }
+            guard found.st_mode & S_IFMT == S_IFDIR else {
+                throw MeshError(.invalidArgument, "\(photos) is not a folder. Name the one that has the photos.")
+            }
+        }
+    }
+
+    func run(_ request: MigrateLibrary, job: Job) async throws -> MigrationReceipt {
+        let flag = CancellationFlag()
+        return try await withTaskCancellationHandler {
+            try await migrate(request, flag, job)
+        } onCancel: {
+            flag.set()
+        }
+    }
+
+    private func migrate(_ request: MigrateLibrary, _ flag: CancellationFlag, _ job: Job) async throws
+        -> MigrationReceipt
+    {
+        guard let mesh else { throw MeshError(.unavailable, "The migration is not started.") }
+        let isDryRun = request.dryRun == true
+        job.begin(phase: "reading the old database")
+        let old = try await read(request.database, flag)
+        job.begin(phase: "looking for files")
+        let library = folder.path
+        let found = try await files.run {
+            try LegacyPhotoFiles(folder: request.photos, library: library, isCancelled: { flag.isSet })
+        }
+        let categories = try await place(old, isDryRun: isDryRun)
+        // The categories are here: from now on the truth is a receipt, also for whoever stops the job.
+        let items = try await uncancelled { try await self.items(old, categories) }
+
+        var tally = MigrationTally(old, database: request.database, isDryRun: isDryRun)
+        for line in categories.lines { tally.countCategory(line, in: job) }
+        tally.countEncrypted(in: job)
+        job.begin(phase: isDryRun ? "checking" : "migrating", items: Int64(items.count))
+        let names = Dictionary(old.categories.compactMap { category in category.key.map { ($0, category) } }) {
+            first, _ in
+            first
+        }
+        let one = OneMigration(
+            mesh: mesh, folder: folder, database: database, files: files, found: found,
+            keepsMissing: request.keepMissing == true, isDryRun: isDryRun)
+        await withTaskGroup(of: OneMigration.Lines.self) { group in
+            var next = items.makeIterator()
+            func startNext() {
+                guard let item = next.next() else { return }
+                let further = item.photo.furtherKeys.map { LegacyCategories.title($0, names[$0]) }
+                group.addTask { await one.take(item, further: further) }
+            }
+            for _ in 0..<width { startNext() }
+            // Photos of a job that is stopped end at once: each still gets its line.
+            while let lines = await group.next() {
+                tally.countPhoto(lines, in: job)
+                if lines.photo.outcome != MigrationOutcome.cancelled.rawValue { job.advance(items: 1) }
+                startNext()
+            }
+        }
+        return tally.receipt
+    }
+
+    /// Reads the old database from a private copy, which is gone again when this returns.
+    private func read(_ path: String, _ flag: CancellationFlag) async throws -> LegacyLibrary {
+        let folder = folder
+        let copy = try await files.run { try LegacyDatabaseCopy(of: path, in: folder, isCancelled: { flag.isSet }) }
+        let result: Result<LegacyLibrary, any Error>
+        do {
+            result = .success(
+                try await Database.inspect(
+                    at: copy.path, isOwnCopy: true, deadline: .now.advanced(by: Self.readingTime)
+                ) { try LegacyLibrary(reading: $0, path: path) })
+        } catch {
+            result = .failure(LegacyDatabaseFault.explaining(error, path))
+        }
+        try await files.run { copy.remove() }
+        return try result.get()
+    }
+
+    private func place(_ old: LegacyLibrary, isDryRun: Bool) async throws -> LegacyCategories {
+        if isDryRun {
+            return try await database.read { LegacyCategories(old, here: try CategoryTable.all(in: $0)) }
+        }
+        return try await database.write { connection in
+            var categories = LegacyCategories(old, here: try CategoryTable.all(in: connection))
+            try categories.add(in: connection)
+            return categories
+        }
+    }
+
+    /// Each photo with its category, its uuid, and whether the library has that already.
+    private func items(_ old: LegacyLibrary, _ categories: LegacyCategories) async throws -> [OneMigration.Item] {
+        try await database.read { connection in
+            let trashed = Set(try connection.query("SELECT uuid FROM trash") { try $0[0] as String })
+            return try zip(old.photos, LegacyIdentity.uuids(of: old.photos)).map { photo, uuid in
+                var there: String?
+                if let known = try PhotoTable.find(uuid: uuid, in: connection) {
+                    there =
+                        known.fileSize > 0
+                        ? "the library has it already, as photo \(known.id)"
+                        : "the library has it without its file, as photo \(known.id); to take the file over, forget that first: smilepile photos forget \(known.id)"
+                } else if trashed.contains(uuid) {
+                    there = "it is in the trash: smilepile trash list"
+                }
+                return OneMigration.Item(photo: photo, home: categories.home(of: photo), uuid: uuid, there: there)
+            }
+        }
+    }
+}
+
+/// What the receipt of a migration adds up.
+private struct MigrationTally {
+    private let old: (database: String, version: Int, encrypted: [String: Int])
+    private let isDryRun: Bool
+    private var categories: [String: Int] = [:]
+    private var photos: [String: Int] = [:]
+    private var defaulted = 0
+    private var renamed = 0
+    private var further = 0
+    private var needsAttention = false
+
+    init(_ library: LegacyLibrary, database: String, isDryRun: Bool) {
+        old = (database, library.version, library.encryptedValues)
+        self.isDryRun = isDryRun
+    }
+
+    private mutating func record(_ line: ReceiptLine, in job: Job) {
+        job.record(line)
+        needsAttention = needsAttention || MigrationOutcome(rawValue: line.outcome)?.needsAttention ?? true
+    }
+
+    mutating func countCategory(_ line: ReceiptLine, in job: Job) {
+        record(line, in: job)
+        switch MigrationOutcome(rawValue: line.outcome) {
+        case .renamed: renamed += 1
+        case .defaulted: defaulted += 1
+        default: categories[line.outcome, default: 0] += 1
+        }
+    }
+
+    func countEncrypted(in job: Job) {
+        for (column, count) in old.encrypted.sorted(by: { $0.key < $1.key }) {
+            job.record(
+                ReceiptLine(
+                    item: column, outcome: MigrationOutcome.left.rawValue,
+                    detail:
+                        "\(count) encrypted \(count == 1 ? "value" : "values"): only the phone that wrote them can read them"
+                ))
+        }
+    }
+
+    mutating func countPhoto(_ lines: OneMigration.Lines, in job: Job) {
+        record(lines.photo, in: job)
+        photos[lines.photo.outcome, default: 0] += 1
+        for line in lines.others {
+            record(line, in: job)
+            if line.outcome == MigrationOutcome.left.rawValue { further += 1 } else { defaulted += 1 }
+        }
+    }
+
+    var receipt: MigrationReceipt {
+        let isCancelled = photos[MigrationOutcome.cancelled.rawValue] ?? 0 > 0
+        return MigrationReceipt(
+            database: old.database, version: old.version, isDryRun: isDryRun, categories: categories, photos: photos,
+            defaulted: defaulted, renamed: renamed, furtherCategories: further, encryptedValues: old.encrypted,
+            ending: isCancelled
+                ? .cancelled : needsAttention || !old.encrypted.isEmpty ? .completeWithProblems : .complete)
+    }
+}
+
+extension MigrateLibrary: HandledJob {
+    public typealias Service = LegacyMigrator
+
+    public func prepare(on service: LegacyMigrator) async throws { try await service.check(self) }
+
+    public func run(on service: LegacyMigrator, job: Job) async throws -> MigrationReceipt {
+        try await service.run(self, job: job)
+    }
+}

@@ -1,0 +1,198 @@
+import CLinux
+import Database
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+import ZipArchive
+
+/// What a migration does with one photo. It never throws: whatever happens is in its lines.
+struct OneMigration: Sendable {
+    let mesh: Mesh
+    let folder: LibraryFolder
+    let database: Database
+    let files: BlockingPool
+    let found: LegacyPhotoFiles
+    let keepsMissing: Bool
+    let isDryRun: Bool
+    /// Digests of the sources that a dry run has seen: nothing else tells it that two rows are one picture.
+    let seen = SeenSources()
+
+    /// One photo with all that was decided about it before.
+    struct Item: Sendable {
+        let photo: LegacyLibrary.Photo
+        let home: LegacyCategories.Home
+        let uuid: String
+        /// Where the library has this uuid already, as a sentence.
+        let there: String?
+    }
+
+    /// What became of the photo, then what was changed or left of it.
+    struct Lines: Sendable {
+        let photo: ReceiptLine
+        var others: [ReceiptLine] = []
+    }
+
+    func take(_ item: Item, further: [String]) async -> Lines {
+        let name = Self.name(item.photo)
+        func only(_ outcome: MigrationOutcome, _ detail: String?) -> Lines {
+            Lines(photo: ReceiptLine(item: name, outcome: outcome.rawValue, detail: detail))
+        }
+        if Task.isCancelled { return only(.cancelled, nil) }
+        if let there = item.there { return only(.duplicate, there) }
+        let category: Int64
+        var others: [ReceiptLine] = []
+        switch item.home {
+        case .category(let id): category = id
+        case .instead(let id, let title):
+            category = id
+            others.append(
+                ReceiptLine(
+                    item: name, outcome: MigrationOutcome.defaulted.rawValue,
+                    detail: "its category is not in the old database; it goes to '\(title)'"))
+        case .none: return only(.left, "its category is not taken over")
+        }
+        let (createdAt, change) = LegacyDate.credible(item.photo.timestamp)
+        if let change {
+            others.append(ReceiptLine(item: name, outcome: MigrationOutcome.defaulted.rawValue, detail: change))
+        }
+        if !further.isEmpty {
+            others.append(
+                ReceiptLine(
+                    item: name, outcome: MigrationOutcome.left.rawValue,
+                    detail: "a photo is in one category here; it was also in \(further.joined(separator: ", "))"))
+        }
+        let line: ReceiptLine
+        switch await look(item.photo.uri) {
+        case .success(.file(let file)): line = await take(file, item, category, createdAt, name)
+        case .success(.missing(let reason)):
+            line =
+                keepsMissing
+                ? await keep(item, category, createdAt, name, reason)
+                : ReceiptLine(item: name, outcome: MigrationOutcome.missing.rawValue, detail: reason)
+        case .failure(let error): line = Self.line(name, error)
+        }
+        let isTaken = [MigrationOutcome.imported.rawValue, MigrationOutcome.kept.rawValue].contains(line.outcome)
+        return Lines(photo: line, others: isTaken ? others : [])
+    }
+
+    private func look(_ uri: String) async -> Result<LegacyPhotoFiles.Finding, any Error> {
+        do { return .success(try await files.run { found.find(uri) }) } catch { return .failure(error) }
+    }
+
+    private static func line(_ name: String, _ error: any Error) -> ReceiptLine {
+        let known = MeshError(describing: error)
+        let outcome: MigrationOutcome = known.status == .cancelled ? .cancelled : .unreadable
+        return ReceiptLine(item: name, outcome: outcome.rawValue, detail: outcome == .cancelled ? nil : known.message)
+    }
+
+    /// As an import does, with what the old row knows.
+    private func take(
+        _ file: SourceFiles.File, _ item: Item, _ category: Int64, _ createdAt: Timestamp, _ name: String
+    ) async -> ReceiptLine {
+        var one = OneImport(
+            mesh: mesh, folder: folder, files: files, category: category, keepOriginal: false, isDryRun: isDryRun)
+        one.particulars = .init(uuid: item.uuid, createdAt: createdAt, isFavorite: item.photo.isFavorite)
+        let line = await one.take(file)
+        // The importer's words are a subset of the migration's.
+        var detail = line.detail
+        if line.outcome == ImportOutcome.imported.rawValue {
+            if isDryRun, await isSeen(file) {
+                return ReceiptLine(
+                    item: name, outcome: MigrationOutcome.duplicate.rawValue,
+                    detail: "another photo of the old library has the same bytes")
+            }
+            detail = "from \(file.path)"
+        }
+        return ReceiptLine(item: name, outcome: line.outcome, detail: detail)
+    }
+
+    private func isSeen(_ file: SourceFiles.File) async -> Bool {
+        let digest = try? await files.run {
+            try FileSystem.withFile(file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) {
+                try ContentDigest(ofDescriptor: $0).sha256.hex
+            }
+        }
+        guard let digest else { return false }
+        return !seen.insert(digest)
+    }
+
+    /// A row without a picture: no file and no thumbnail, 0 x 0 pixels, the digest of no bytes. Lists show it; a backup
+    /// names it as unreadable and goes on; a second run knows it by its uuid.
+    private func keep(
+        _ item: Item, _ category: Int64, _ createdAt: Timestamp, _ name: String, _ reason: String
+    ) async -> ReceiptLine {
+        let kept = ReceiptLine(
+            item: name, outcome: MigrationOutcome.kept.rawValue, detail: "without its file: \(reason)")
+        guard !isDryRun else { return kept }
+        let title = item.photo.uri.split(separator: "/").last.map(String.init) ?? ""
+        let photo = Photo(
+            id: 0, uuid: item.uuid, path: "photos/missing-\(item.uuid).jpg", categoryId: category,
+            name: String(String.UnicodeScalarView(title.unicodeScalars.filter { $0.value >= 32 }.prefix(200))),
+            caption: nil, isFromAssets: false, createdAt: createdAt, fileSize: 0, width: 0, height: 0,
+            isFavorite: item.photo.isFavorite, takenAt: nil,
+            contentDigest: ContentDigest(of: Data()).sha256.hex, mediaType: "image/jpeg")
+        // Sources are told apart by their digest; this one has none, so it gets one that no file has.
+        let source = ContentDigest(of: Data("missing \(item.uuid)".utf8)).sha256.hex
+        do {
+            try await database.write { connection in
+                try CategoryTable.requireExists(id: category, in: connection)
+                _ = try PhotoTable.insert(photo, sourceDigest: source, sourceSize: 0, in: connection)
+            }
+            return kept
+        } catch DatabaseError.constraint(.unique, _) {
+            return ReceiptLine(
+                item: name, outcome: MigrationOutcome.duplicate.rawValue, detail: "the library has it already")
+        } catch {
+            return Self.line(name, error)
+        }
+    }
+
+    /// How a receipt names an old photo: the end of its uri, where the file's name is.
+    private static func name(_ photo: LegacyLibrary.Photo) -> String {
+        let text = photo.uri.isEmpty ? "photo \(photo.id.prefix(100))" : photo.uri
+        let scalars = text.unicodeScalars
+        return scalars.count <= 300 ? text : "…" + String(String.UnicodeScalarView(scalars.suffix(300)))
+    }
+}
+
+/// Digests of source files, from several tasks.
+final class SeenSources: Sendable {
+    private let digests = Lock<Set<String>>([])
+
+    /// False where it was there already.
+    func insert(_ digest: String) -> Bool { digests.withLock { $0.insert(digest).inserted } }
+}
+
+/// The uuids of old photos in this library.
+enum LegacyIdentity {
+    /// The photo's own id where it is a UUID, in lower case; else one made from what the row says, the same in every
+    /// run, so that a second one finds the first one's photo again.
+    static func uuid(of photo: LegacyLibrary.Photo) -> String {
+        if let own = UUID(uuidString: photo.id) { return own.uuidString.lowercased() }
+        return derived(from: [photo.id, photo.uri, photo.timestamp.map(String.init) ?? ""])
+    }
+
+    /// One for each photo. Ids that are alike but for case name several photos and cannot be one uuid.
+    static func uuids(of photos: [LegacyLibrary.Photo]) -> [String] {
+        var taken: Set<String> = []
+        return photos.enumerated().map { index, photo in
+            let own = uuid(of: photo)
+            if taken.insert(own).inserted { return own }
+            let other = derived(from: [photo.id, photo.uri, String(index)])
+            taken.insert(other)
+            return other
+        }
+    }
+
+    /// RFC 9562, version 8: bits of our own choosing.
+    private static func derived(from parts: [String]) -> String {
+        let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")
+        var bytes = Array(ContentDigest(of: Data("smilepile migrate \(text)".utf8)).sha256.bytes.prefix(16))
+        bytes[6] = bytes[6] & 0x0f | 0x80
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        let digits = Array(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }
+        return groups.joined(separator: "-")
+    }
+}

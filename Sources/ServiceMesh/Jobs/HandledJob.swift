@@ -1,0 +1,70 @@
+import Foundation
+
+/// A message that starts a long piece of work. Its reply is the job's id; the work goes on after the reply and
+/// ends in exactly one receipt, whether it finished, failed or was cancelled.
+public protocol HandledJob: HandledMessage where Reply == JobStarted {
+    associatedtype Receipt: JobReceipt
+    /// What becomes of it when the library is closed, or killed, under it. Default: ``JobResumption/none``.
+    static var resumption: JobResumption { get }
+    /// Whether this can start now; an error here is the reply, and no job is made. Default: always.
+    func prepare(on service: Service) async throws
+    /// Whether a job that was broken off can go on now; an error here ends it. Default: as ``prepare(on:)``.
+    func prepareAgain(on service: Service, checkpoint: Data?) async throws
+    /// The work. Between two items it asks ``Job/mayContinue()``. Where that throws, or its task is cancelled, it stops
+    /// where nothing is left half done: for a job that is interrupted by throwing on, for one that is cancelled by
+    /// returning a receipt whose ending is `cancelled`.
+    func run(on service: Service, job: Job) async throws -> Receipt
+}
+
+/// What becomes of a job when the library is closed or killed under it.
+public enum JobResumption: Sendable {
+    /// It is cancelled, with its receipt; killed, it ends as failed. Its message is not written down: the only
+    /// choice for one that carries a secret.
+    case none
+    /// It runs again, and the lines of its first run are dropped. A checkpoint may spare it part of the way.
+    case again
+    /// It goes on, and its lines stay: it leaves out the items that have one.
+    case onward
+}
+
+extension HandledJob {
+    public static var kind: MessageKind { .job }
+    public static var resumption: JobResumption { .none }
+
+    public func prepare(on service: Service) async throws {}
+
+    public func prepareAgain(on service: Service, checkpoint: Data?) async throws { try await prepare(on: service) }
+
+    public func perform(on service: Service) async throws -> JobStarted {
+        guard let context = CallContext.current else {
+            throw MeshError(.internal, "\(Self.method) was performed outside the mesh.")
+        }
+        try await prepare(on: service)
+        let params = Self.resumption == .none ? nil : try JSON.encode(self)
+        return try await context.mesh.jobs.start(body(on: service), params: params, context: context)
+    }
+
+    func body(on service: Service) -> JobBody {
+        JobBody(
+            method: Self.method, access: Self.access, resumption: Self.resumption,
+            prepareAgain: { try await self.prepareAgain(on: service, checkpoint: $0) },
+            run: { job in
+                let receipt = try await self.run(on: service, job: job)
+                return JobBody.Outcome(ending: receipt.ending, receipt: try JSON.value(of: receipt))
+            })
+    }
+}
+
+/// A job's message with its service, without their types.
+struct JobBody: Sendable {
+    struct Outcome: Sendable {
+        let ending: JobEnding
+        let receipt: JSONValue
+    }
+
+    let method: String
+    let access: Role
+    let resumption: JobResumption
+    let prepareAgain: @Sendable (_ checkpoint: Data?) async throws -> Void
+    let run: @Sendable (Job) async throws -> Outcome
+}

@@ -1,0 +1,107 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+import TestSupport
+import Testing
+
+@Suite struct StorageTests {
+    private func flipByte(_ path: String) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        defer { try? file.close() }
+        try file.seek(toOffset: 200)
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: 200)
+        try file.write(contentsOf: Data([byte ^ 1]))
+    }
+
+    @Test func aSoundLibraryHasNoFindings() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(8)
+        _ = try await test.mesh.send(DeletePhotos(ids: [try await test.allPhotos()[0].id]))
+        let job = try await test.run(RescanLibrary(digests: true))
+        #expect(job.state == .finished && !job.needsAttention && job.outcomes.isEmpty)
+        #expect(job.receipt?["photos"] == 8)
+        await test.library.close()
+    }
+
+    @Test func everyKindOfFindingIsNamed() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(6)
+        let photos = try await test.allPhotos()
+        _ = try await test.mesh.send(DeletePhotos(ids: [photos[5].id]))
+        try flipByte(test.path + "/" + photos[0].path)
+        try flipByte(test.path + "/" + photos[5].path)
+        truncate(test.path + "/" + photos[1].path, 100)
+        unlink(test.path + "/" + photos[2].path)
+        unlink(test.path + "/" + photos[3].thumbnailPath)
+        for name in ["photos/mine.jpg", "thumbnails/thumb_old.jpg"] {
+            try Data("x".utf8).write(to: URL(fileURLWithPath: test.path + "/" + name))
+        }
+        let quick = try await test.run(RescanLibrary())
+        #expect(quick.outcomes == ["damaged": 1, "missing": 1, "no_thumbnail": 1, "unknown": 2], "\(quick.outcomes)")
+        let whole = try await test.run(RescanLibrary(digests: true))
+        #expect(whole.needsAttention)
+        #expect(whole.outcomes == ["damaged": 3, "missing": 1, "no_thumbnail": 1, "unknown": 2], "\(whole.outcomes)")
+        let damaged = try await test.lines(whole.id).filter { $0.outcome == "damaged" }.map(\.item)
+        #expect(Set(damaged) == [photos[0].path, photos[1].path, photos[5].path])
+        await test.library.close()
+    }
+
+    @Test func onlyOrphanedThumbnailsAreRemoved() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(3)
+        _ = try await test.mesh.send(DeletePhotos(ids: [try await test.allPhotos()[0].id]))
+        let before = try test.files("thumbnails")
+        for name in [
+            "photos/mine.jpg", "thumbnails/notes.txt", "thumbnails/thumb_old.jpg", "thumbnails/thumb_busy.jpg",
+        ] {
+            try Data("four".utf8).write(to: URL(fileURLWithPath: test.path + "/" + name))
+        }
+        // Somebody is bringing this one in.
+        link(test.path + "/thumbnails/thumb_busy.jpg", test.path + "/staging/thumb_busy.jpg")
+        let orphan = StorageCleaning(thumbnails: 1, bytes: 4)
+        #expect(try await test.mesh.send(CleanStorage(dryRun: true)) == orphan)
+        #expect(try test.files("thumbnails").contains("thumb_old.jpg"))
+        #expect(try await test.mesh.send(CleanStorage()) == orphan)
+        #expect(try test.files("thumbnails") == (before + ["notes.txt", "thumb_busy.jpg"]).sorted())
+        #expect(try test.files("photos").contains("mine.jpg"))
+        #expect(try await test.mesh.send(CleanStorage()) == StorageCleaning(thumbnails: 0, bytes: 0))
+        await test.library.close()
+    }
+
+    @Test func usageAddsUpWhatIsThere() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(3)
+        let usage = try await test.mesh.send(GetStorageUsage())
+        let photos = try await test.allPhotos()
+        #expect(usage.photoCount == 3 && usage.thumbnailCount == 3)
+        #expect(usage.photoBytes == photos.reduce(0) { $0 + $1.fileSize })
+        #expect(usage.thumbnailBytes == (try photos.reduce(0) { $0 + Int64(try test.bytes($1.thumbnailPath).count) }))
+        #expect(usage.hasEnoughSpace == (usage.freeBytes >= 10_000_000))
+        #expect(try await test.mesh.send(GetStorageUsage(needed: .max)).hasEnoughSpace == false)
+        #expect(await status { _ = try await test.mesh.send(GetStorageUsage(needed: -1)) } == .invalidArgument)
+        await test.library.close()
+    }
+
+    @Test func pathsAreIdentified() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(1)
+        let photo = try await test.allPhotos()[0]
+        for path in [photo.path, photo.thumbnailPath, "backups/../" + photo.path] {
+            let identity = try await test.mesh.send(IdentifyPath(path: test.path + "/" + path))
+            #expect(identity.isOurs && identity.photoId == photo.id, "\(path)")
+            #expect(identity.thumbnailPath == test.path + "/" + photo.thumbnailPath)
+        }
+        for path in ["photos/none.jpg", "thumbnails/" + photo.fileName, "photos/sub/" + photo.fileName] {
+            let identity = try await test.mesh.send(IdentifyPath(path: test.path + "/" + path))
+            #expect(identity.isOurs && identity.photoId == nil, "\(path)")
+        }
+        for path in [
+            "/etc/passwd", test.path + "/catalogue.sqlite", test.path + "/photos/../../x", test.path + "/photosX/a",
+        ] {
+            #expect(try await test.mesh.send(IdentifyPath(path: path)).isOurs == false, "\(path)")
+        }
+        #expect(await status { _ = try await test.mesh.send(IdentifyPath(path: "photos/a.jpg")) } == .invalidArgument)
+        await test.library.close()
+    }
+}

@@ -1,0 +1,89 @@
+import LibraryModel
+import LibraryServices
+import ServiceMesh
+import Synchronization
+import TestSupport
+import Testing
+
+/// An observation that somebody follows: its newest value, and a way to wait for one without time.
+final class Watched<Value: Codable & Sendable & Equatable>: Sendable {
+    private struct State {
+        var newest: Change<Value>?
+        var changes = 0
+        var failure: MeshError?
+        var waiter: (condition: @Sendable (Value) -> Bool, continuation: CheckedContinuation<Void, Never>)?
+    }
+
+    private let state = Mutex(State())
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    private let mayRepeat: Bool
+
+    private init(mayRepeat: Bool) { self.mayRepeat = mayRepeat }
+
+    /// - Parameters:
+    ///   - mayRepeat: whether equal values may follow each other: two events of one kind are two events.
+    ///   - pause: awaited with each change before the next one is taken.
+    static func follow<M: HandledObservation>(
+        _ message: M, on mesh: Mesh, mayRepeat: Bool = false, pause: @escaping @Sendable () async -> Void = {}
+    ) -> Watched where M.Update == Value {
+        let watched = Watched(mayRepeat: mayRepeat)
+        let task = Task {
+            do {
+                _ = try await mesh.observe(message) { change in
+                    watched.take(change)
+                    await pause()
+                }
+            } catch {
+                watched.state.withLock { $0.failure = MeshError(describing: error) }
+            }
+        }
+        watched.task.withLock { $0 = task }
+        return watched
+    }
+
+    private func take(_ change: Change<Value>) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            // What every observation promises: sequences rise, a gap is marked, nothing equal is repeated.
+            if let last = state.newest {
+                #expect(change.sequence > last.sequence)
+                #expect(change.overflowed == (change.sequence > last.sequence + 1))
+                if !mayRepeat, !change.overflowed { #expect(change.value != last.value) }
+            }
+            state.newest = change
+            state.changes += 1
+            guard let waiter = state.waiter, waiter.condition(change.value) else { return nil }
+            state.waiter = nil
+            return waiter.continuation
+        }
+        waiter?.resume()
+    }
+
+    var newest: Change<Value>? { state.withLock { $0.newest } }
+    var changes: Int { state.withLock { $0.changes } }
+    var failure: MeshError? { state.withLock { $0.failure } }
+
+    /// Returns when the newest value meets the condition; one that never comes is found by the suite's time limit.
+    func value(where condition: @escaping @Sendable (Value) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if let newest = state.newest, condition(newest.value) { return true }
+                state.waiter = (condition, continuation)
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    func becomes(_ value: Value) async { await self.value { $0 == value } }
+
+    /// Leaves, and returns when the observation has ended.
+    func end() async {
+        let task = task.withLock { $0 }
+        task?.cancel()
+        await task?.value
+    }
+
+    /// Returns when the observation has ended by itself.
+    func ended() async { await task.withLock { $0 }?.value }
+}

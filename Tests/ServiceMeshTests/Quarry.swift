@@ -1,0 +1,119 @@
+import Foundation
+import TestSupport
+
+@testable import ServiceMesh
+
+/// A service whose jobs can be broken off: they stand at a gate before one of their items, for as long as it is shut.
+actor Quarry: MeshService {
+    static let serviceName = "Quarry"
+    static var messages: MessageList<Quarry> {
+        Dig.self
+        Sift.self
+        Whisper.self
+    }
+
+    nonisolated let gate = Gate()
+    /// Every item that was worked on, over all runs.
+    nonisolated let log: EventLog
+    /// What `prepareAgain` answers.
+    nonisolated let obstacle: MeshError?
+
+    init(log: EventLog = EventLog(), obstacle: MeshError? = nil) {
+        self.log = log
+        self.obstacle = obstacle
+    }
+}
+
+/// Goes on where it was: leaves out the items that have a line.
+struct Dig: HandledJob {
+    typealias Service = Quarry
+    typealias Reply = JobStarted
+    static let method = "test.dig"
+    static let access = Role.parent
+    static let summary = "Digs up stones."
+    static let resumption = JobResumption.onward
+    let stones: Int
+    let holdAt: Int?
+
+    func prepareAgain(on service: Quarry, checkpoint: Data?) async throws {
+        if let obstacle = service.obstacle { throw obstacle }
+    }
+
+    func run(on service: Quarry, job: Job) async throws -> ProduceReceipt {
+        let done = try await job.recordedItems()
+        job.begin(phase: "digging", items: Int64(stones))
+        for stone in 0..<stones where !done.contains("stone \(stone)") {
+            do {
+                try await job.mayContinue()
+            } catch  where job.isCancelled {
+                return ProduceReceipt(made: job.snapshot.outcomes["dug"] ?? 0, ending: .cancelled)
+            }
+            if stone == holdAt { await service.gate.pass() }
+            service.log.add("stone \(stone)")
+            job.record(ReceiptLine(item: "stone \(stone)", outcome: "dug"))
+            job.advance(items: 1)
+        }
+        return ProduceReceipt(made: job.snapshot.outcomes["dug"] ?? 0, ending: .complete)
+    }
+}
+
+/// Begins anew each time, but keeps a checkpoint of how far it was.
+struct Sift: HandledJob {
+    typealias Service = Quarry
+    typealias Reply = JobStarted
+    static let method = "test.sift"
+    static let access = Role.parent
+    static let summary = "Sifts sand."
+    static let resumption = JobResumption.again
+    let keeps: Bool
+
+    func run(on service: Quarry, job: Job) async throws -> ProduceReceipt {
+        let before = job.checkpoint.map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
+        service.log.add("sifting after \(before)")
+        job.record(ReceiptLine(item: "sand", outcome: "sifted"))
+        if keeps { try await job.keep(checkpoint: Data("half".utf8)) }
+        await service.gate.pass()
+        try await job.mayContinue()
+        return ProduceReceipt(made: 1, ending: .complete)
+    }
+}
+
+/// Carries something that must not be written down.
+struct Whisper: HandledJob {
+    typealias Service = Quarry
+    typealias Reply = JobStarted
+    static let method = "test.whisper"
+    static let access = Role.parent
+    static let summary = "Keeps a secret."
+    let secret: String
+
+    func run(on service: Quarry, job: Job) async throws -> ProduceReceipt {
+        await service.gate.pass()
+        try await job.mayContinue()
+        return ProduceReceipt(made: 0, ending: .complete)
+    }
+}
+
+/// A mesh with a quarry, and the journal that its jobs are written to: another mesh with the same journal is the next
+/// start of the daemon.
+func startedQuarry(
+    _ journal: any JobJournal, log: EventLog = EventLog(), obstacle: MeshError? = nil, isOpen: Bool = false
+) async throws -> (Mesh, Quarry) {
+    let quarry = Quarry(log: log, obstacle: obstacle)
+    if isOpen { quarry.gate.open() }
+    let mesh = try Mesh(services: [quarry], journal: journal)
+    try await mesh.start()
+    return (mesh, quarry)
+}
+
+extension Mesh {
+    /// Stops while a job stands at the gate, which is opened once the job has been told: as a daemon stops in the
+    /// middle of an item.
+    func stopAtTheGate(_ quarry: Quarry) async {
+        async let stopping: Void = stop()
+        // Closed in the same step in which the jobs are told.
+        while await !jobs.isClosed { await Task.yield() }
+        quarry.gate.open()
+        await stopping
+    }
+}

@@ -1,0 +1,282 @@
+import ServiceMeshTesting
+
+/// The catalogue's rules (spec/PRODUCT.md) one request at a time, written down a second time and without SQL.
+///
+/// The catalogue gives out ids in order and gives back those of refused requests, so the model knows them too.
+struct CatalogueModel: SequentialModel {
+    enum Input: Sendable {
+        case addCategory(String)
+        case renameCategory(Int64, String)
+        case deleteCategory(Int64, trashesPhotos: Bool)
+        case mergeCategory(Int64, into: Int64)
+        case reorderCategories([Int64])
+        case listCategories
+        /// Of a picture, of which the library takes one copy, under an identity that is new each time.
+        case addPhoto(picture: Int, identity: Int, category: Int64)
+        case getPhoto(Int64)
+        case searchPhotos(category: Int64)
+        case setFavorite([Int64], Bool)
+        case movePhotos([Int64], to: Int64)
+        case setCaption(Int64, String)
+        case deletePhotos([Int64])
+        case restorePhotos([Int64])
+        case purgePhotos([Int64])
+        case listTrash
+        case swipe(session: Int, identity: Int, Decision)
+        case undo(session: Int, count: Int)
+        case finish(session: Int)
+        case listPending
+        case process
+        case changeSettings(threshold: Double?, haptics: Bool?)
+        case getSettings
+    }
+
+    enum Output: Sendable, Equatable {
+        case done
+        case id(Int64)
+        case ids([Int64])
+        case count(Int)
+        case text(String)
+        // Refusals that say something about the state
+        case missing, clash, precondition, invalid
+    }
+
+    enum Decision: String, Sendable { case favorite, trash, keep }
+
+    struct Category: Hashable, Sendable {
+        let id: Int64
+        var name: String
+    }
+
+    struct Photo: Hashable, Sendable {
+        let id: Int64
+        let picture: Int
+        let identity: Int
+        var category: Int64
+        var isFavorite = false
+        var caption = ""
+        /// While it is in the trash.
+        var categoryName = ""
+    }
+
+    struct Swipe: Hashable, Sendable {
+        let id: Int64
+        let session: Int
+        let identity: Int
+        let decision: Decision
+    }
+
+    struct State: Hashable, Sendable {
+        var categories: [Category]
+        var photos: [Photo] = []
+        var trash: [Photo] = []
+        var swipes: [Swipe] = []
+        var isFinished = [false, false]
+        var threshold = 0.3
+        var haptics = true
+        var lastCategory: Int64 = 4
+        var lastPhoto: Int64 = 0
+        var lastSwipe: Int64 = 0
+    }
+
+    let initial = State(
+        categories: ["Family", "Cars", "Games", "Sports"].enumerated().map {
+            Category(id: Int64($0.offset + 1), name: $0.element)
+        })
+
+    func apply(_ input: Input, answering output: Output?, to state: State) -> State? {
+        var changed = state
+        let expected: Output
+        do {
+            expected = try changed.perform(input)
+        } catch {
+            changed = state
+            expected = error.output
+        }
+        return output == nil || output == expected ? changed : nil
+    }
+}
+
+/// A request that changes nothing and says why.
+struct Refusal: Error {
+    let output: CatalogueModel.Output
+    init(_ output: CatalogueModel.Output) { self.output = output }
+}
+
+extension CatalogueModel.State {
+    typealias Model = CatalogueModel
+
+    mutating func perform(_ input: Model.Input) throws(Refusal) -> Model.Output {
+        switch input {
+        case .addCategory(let name): return .id(try addCategory(name))
+        case .renameCategory(let id, let name):
+            let index = try category(id)
+            if categories.contains(where: { $0.name.lowercased() == name.lowercased() && $0.id != id }) {
+                throw Refusal(.clash)
+            }
+            categories[index].name = name
+            return .done
+        case .deleteCategory(let id, let trashesPhotos): return try deleteCategory(id, trashesPhotos: trashesPhotos)
+        case .mergeCategory(let id, let target): return try mergeCategory(id, into: target)
+        case .reorderCategories(let ids):
+            guard ids.sorted() == categories.map(\.id).sorted() else { throw Refusal(.invalid) }
+            categories.sort { (ids.firstIndex(of: $0.id) ?? 0) < (ids.firstIndex(of: $1.id) ?? 0) }
+            return .done
+        case .listCategories:
+            let lines = categories.map { category in
+                "\(category.id) \(category.name) \(photos.count { $0.category == category.id })"
+            }
+            return .text(lines.joined(separator: ", "))
+        case .addPhoto(let picture, let identity, let category):
+            if photos.contains(where: { $0.picture == picture }) { throw Refusal(.clash) }
+            _ = try self.category(category)
+            lastPhoto += 1
+            photos.append(Model.Photo(id: lastPhoto, picture: picture, identity: identity, category: category))
+            return .id(lastPhoto)
+        case .getPhoto(let id):
+            let photo = photos[try self.photo(id)]
+            return .text("\(photo.category) \(photo.isFavorite) \(photo.caption)")
+        case .searchPhotos(let category): return .ids(photos.filter { $0.category == category }.map(\.id).sorted())
+        case .setFavorite(let ids, let isFavorite):
+            return try changeEach(ids) { photo in
+                defer { photo.isFavorite = isFavorite }
+                return photo.isFavorite != isFavorite
+            }
+        case .movePhotos(let ids, let target): return try move(ids, to: target)
+        case .setCaption(let id, let caption):
+            photos[try photo(id)].caption = caption
+            return .done
+        case .deletePhotos(let ids):
+            for id in ids { try trashPhoto(at: photo(id)) }
+            return .count(ids.count)
+        case .restorePhotos(let ids):
+            for id in ids { try restore(id) }
+            return .count(ids.count)
+        case .purgePhotos(let ids):
+            for id in ids { trash.remove(at: try trashed(id)) }
+            return .count(ids.count)
+        case .listTrash: return .ids(trash.map(\.id).sorted())
+        case .swipe(let session, let identity, let decision):
+            guard !isFinished[session] else { throw Refusal(.precondition) }
+            guard photos.contains(where: { $0.identity == identity }) else { throw Refusal(.missing) }
+            lastSwipe += 1
+            swipes.append(Model.Swipe(id: lastSwipe, session: session, identity: identity, decision: decision))
+            return .id(lastSwipe)
+        case .undo(let session, let count):
+            let undone = swipes.filter { $0.session == session }.suffix(count).map(\.id)
+            swipes.removeAll { undone.contains($0.id) }
+            return .ids(undone.reversed())
+        case .finish(let session):
+            isFinished[session] = true
+            return .done
+        case .listPending: return .ids(swipes.map(\.id))
+        case .process: return process()
+        case .changeSettings(let threshold, let haptics):
+            self.threshold = threshold ?? self.threshold
+            self.haptics = haptics ?? self.haptics
+            return .text("\(self.threshold) \(self.haptics)")
+        case .getSettings: return .text("\(threshold) \(haptics)")
+        }
+    }
+
+    private func category(_ id: Int64) throws(Refusal) -> Int {
+        guard let index = categories.firstIndex(where: { $0.id == id }) else { throw Refusal(.missing) }
+        return index
+    }
+
+    private func photo(_ id: Int64) throws(Refusal) -> Int {
+        guard let index = photos.firstIndex(where: { $0.id == id }) else { throw Refusal(.missing) }
+        return index
+    }
+
+    private func trashed(_ id: Int64) throws(Refusal) -> Int {
+        guard let index = trash.firstIndex(where: { $0.id == id }) else { throw Refusal(.missing) }
+        return index
+    }
+
+    private mutating func addCategory(_ name: String) throws(Refusal) -> Int64 {
+        if categories.contains(where: { $0.name.lowercased() == name.lowercased() }) { throw Refusal(.clash) }
+        lastCategory += 1
+        categories.append(Model.Category(id: lastCategory, name: name))
+        return lastCategory
+    }
+
+    private mutating func deleteCategory(_ id: Int64, trashesPhotos: Bool) throws(Refusal) -> Model.Output {
+        let index = try category(id)
+        let itsPhotos = photos.filter { $0.category == id }
+        guard categories.count > 1, trashesPhotos || itsPhotos.isEmpty else { throw Refusal(.precondition) }
+        for photo in itsPhotos { try trashPhoto(at: self.photo(photo.id)) }
+        categories.remove(at: index)
+        return .count(itsPhotos.count)
+    }
+
+    private mutating func mergeCategory(_ id: Int64, into target: Int64) throws(Refusal) -> Model.Output {
+        if id == target { throw Refusal(.invalid) }
+        let index = try category(id)
+        guard categories.count > 1 else { throw Refusal(.precondition) }
+        let itsPhotos = photos.indices.filter { photos[$0].category == id }
+        // Where there is nothing to move, nobody asks whereto.
+        if !itsPhotos.isEmpty { _ = try category(target) }
+        for photo in itsPhotos { photos[photo].category = target }
+        categories.remove(at: index)
+        return .count(itsPhotos.count)
+    }
+
+    private mutating func changeEach(
+        _ ids: [Int64], _ change: (inout Model.Photo) -> Bool
+    ) throws(Refusal) -> Model.Output {
+        var count = 0
+        for id in ids where change(&photos[try photo(id)]) { count += 1 }
+        return .count(count)
+    }
+
+    private mutating func move(_ ids: [Int64], to target: Int64) throws(Refusal) -> Model.Output {
+        _ = try category(target)
+        return try changeEach(ids) { photo in
+            defer { photo.category = target }
+            return photo.category != target
+        }
+    }
+
+    private mutating func trashPhoto(at index: Int) throws(Refusal) {
+        var photo = photos.remove(at: index)
+        photo.categoryName = categories[try category(photo.category)].name
+        trash.append(photo)
+    }
+
+    private mutating func restore(_ id: Int64) throws(Refusal) {
+        let index = try trashed(id)
+        var photo = trash[index]
+        if photos.contains(where: { $0.picture == photo.picture }) { throw Refusal(.clash) }
+        if !categories.contains(where: { $0.id == photo.category }) {
+            let named = categories.first { $0.name.lowercased() == photo.categoryName.lowercased() }
+            if let named { photo.category = named.id } else { photo.category = try addCategory(photo.categoryName) }
+        }
+        photo.categoryName = ""
+        trash.remove(at: index)
+        photos.append(photo)
+    }
+
+    /// Each photo's latest decision alone has an effect.
+    private mutating func process() -> Model.Output {
+        var counts = (favorited: 0, trashed: 0, kept: 0, outdated: 0)
+        for (index, swipe) in swipes.enumerated() {
+            if swipes[(index + 1)...].contains(where: { $0.identity == swipe.identity }) { continue }
+            guard let photo = photos.firstIndex(where: { $0.identity == swipe.identity }) else {
+                counts.outdated += 1
+                continue
+            }
+            switch swipe.decision {
+            case .favorite:
+                photos[photo].isFavorite = true
+                counts.favorited += 1
+            case .trash:
+                try? trashPhoto(at: photo)
+                counts.trashed += 1
+            case .keep: counts.kept += 1
+            }
+        }
+        swipes = []
+        return .text("\(counts.favorited) \(counts.trashed) \(counts.kept) \(counts.outdated)")
+    }
+}

@@ -1,0 +1,69 @@
+import ServiceMesh
+import ServiceMeshTesting
+import Testing
+
+/// The real stores over real SQLite, under clients that interleave, give up, run out of time, and lose the database
+/// under their hands. Every answer has to be that of the model in some order, everything acknowledged has to be there
+/// after a crash, and the library has to keep its rules.
+@Suite struct CatalogueSimulationTests {
+    private static func scenario(_ template: CatalogueTemplate, crashes: Bool)
+        -> @Sendable (Simulation) async throws -> Void
+    {
+        { simulation in
+            try await template.withCopy { path in
+                let library = try await SimulatedLibrary(at: path, in: simulation)
+                try await library.startSessions()
+                let history = History<CatalogueModel.Input, CatalogueModel.Output>(in: simulation)
+                func client(_ number: Int, _ kinds: [Int] = []) -> CatalogueClient {
+                    CatalogueClient(
+                        number: number, library: library, simulation: simulation, history: history,
+                        kinds: kinds)
+                }
+                // Adding photos is always among them: without photos, most requests say the same.
+                let kinds = [6] + (0..<5).map { _ in simulation.choose(CatalogueChoice.allKinds) }
+                try await withThrowingTaskGroup { group in
+                    for number in 0..<3 {
+                        group.addTask { await client(number, kinds).act(6) }
+                    }
+                    if crashes {
+                        for _ in 0..<simulation.choose(120) { await simulation.pause() }
+                        simulation.note("crash")
+                        try await library.crash()
+                    }
+                    try await group.waitForAll()
+                }
+                let reader = client(9)
+                await reader.ask(.process)
+                for input: CatalogueModel.Input in [.listCategories, .listTrash, .listPending, .getSettings] {
+                    await reader.ask(input)
+                }
+                for id in 1...6 as ClosedRange<Int64> { await reader.ask(.getPhoto(id)) }
+                try await library.close()
+                try Linearizability.check(history.operations, against: CatalogueModel())
+            }
+        }
+    }
+
+    @Test func theStoresAnswerAsTheModelDoesInSomeOrder() async throws {
+        let report = try await Simulation.explore(
+            "the stores", seeds: 1000, Self.scenario(try await CatalogueTemplate(), crashes: false))
+        #expect(report.interleavings == report.seeds)
+    }
+
+    @Test func nothingAcknowledgedIsLostInACrash() async throws {
+        let report = try await Simulation.explore(
+            "the stores, killed and opened again", seeds: 600,
+            Self.scenario(try await CatalogueTemplate(), crashes: true))
+        #expect(report.interleavings == report.seeds)
+    }
+
+    @Test func theSameSeedGoesTheSameWayThroughTheStores() async throws {
+        let scenario = Self.scenario(try await CatalogueTemplate(), crashes: true)
+        for seed in 1...40 as ClosedRange<UInt64> {
+            let first = await Simulation.run(seed: seed, scenario)
+            let second = await Simulation.run(seed: seed, scenario)
+            #expect(first.failure == nil)
+            #expect(first.digest == second.digest)
+        }
+    }
+}
