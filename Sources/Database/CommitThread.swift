@@ -12,6 +12,8 @@ final class CommitThread: Sendable {
     private struct State {
         var statistics = DatabaseStatistics()
         var observer: (@Sendable (CommitNotice) -> Void)?
+        var idleObserver: (@Sendable () -> Void)?
+        var foundLog = false
     }
 
     let queue: JobQueue
@@ -33,12 +35,19 @@ final class CommitThread: Sendable {
 
     func observe(_ observer: @escaping @Sendable (CommitNotice) -> Void) { state.withLock { $0.observer = observer } }
 
+    /// Sets what is called each time the thread has written the log back because it had nothing to do; for tests.
+    func observeIdle(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.idleObserver = observer } }
+
+    /// Whether the log of somebody who did not close the file was there.
+    var foundLog: Bool { state.withLock { $0.foundLog } }
+
     /// Opens the file and starts taking jobs.
     func start() async throws(DatabaseError) {
         guard let thread else { return try startSteps() }
         let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
             let accepted = thread.submit { [self] in
                 do throws(DatabaseError) {
+                    state.withLock { $0.foundLog = file.hasLog }
                     let connection = try file.prepare(statements: limits.statements)
                     connection.watchLog()
                     continuation.resume(returning: .success(()))
@@ -66,12 +75,17 @@ final class CommitThread: Sendable {
         while true {
             switch queue.wait(idleAfter: log.isWrittenBack ? nil : limits.idleCheckpoint) {
             case .finished:
+                // What SQLite's planner knows about the tables, brought up to date where they have changed much. A
+                // full disk is no reason not to close.
+                _ = try? connection.execute("PRAGMA optimize")
                 _ = checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE)
                 return
             case .idle:
                 // Where a reader still needs some of the log, the rest waits for the next commit: no loop.
                 _ = checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE)
                 log.isWrittenBack = true
+                connection.releaseMemory()
+                state.withLock { $0.idleObserver }?()
             case .jobs:
                 takeTurn(connection, &log)
             }

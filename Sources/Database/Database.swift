@@ -103,6 +103,11 @@ public final class Database: Sendable {
 
     // MARK: Care
 
+    /// Whether the file was not closed the last time: the program was killed, or the machine stopped. Nothing that was
+    /// acknowledged is missing then; a disk that lost power may still have damaged what it had before, so it is a time
+    /// for `integrityCheck(quick: true)`.
+    public var wasStoppedUncleanly: Bool { commits.foundLog }
+
     /// Writes a consistent copy of the database as of now to `path`: one file of mode 0600, without deleted data, with
     /// the same application id and version. It appears complete or not at all; a file of that name is replaced.
     ///

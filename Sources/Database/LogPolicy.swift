@@ -40,6 +40,9 @@ extension Connection {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
+    /// Gives back the pages that are only kept in case they are needed again.
+    func releaseMemory() { sqlite3_db_release_memory(handle) }
+
     /// True where the whole log was written back (and, for `RESTART` and `TRUNCATE`, no reader stood in the way).
     func checkpoint(_ mode: Int32) -> Bool {
         // Readers finish in a moment or are past their deadline; the passive kind does not wait at all.

@@ -8,13 +8,14 @@ extension String {
     /// `ß` apart from `SS`; no locale, because a library must mean the same on every machine.
     public var caseFolded: String { precomposedStringWithCanonicalMapping.uppercased().lowercased() }
 
-    /// For searching: case and diacritics ignored (`Été` and `ete` are alike).
+    /// For searching: case and diacritics ignored (`Été` and `ete` are alike). Nothing in it is NUL, where SQLite's
+    /// text index would stop reading.
     public var searchFolded: String {
         var folded = String.UnicodeScalarView()
         for scalar in decomposedStringWithCanonicalMapping.uppercased().lowercased()
             .decomposedStringWithCanonicalMapping.unicodeScalars
         where scalar.properties.generalCategory != .nonspacingMark {
-            folded.append(scalar)
+            folded.append(scalar.value == 0 ? "\u{FFFD}" : scalar)
         }
         return String(folded)
     }

@@ -4,7 +4,7 @@ enum BenchmarkProgram {
         [
             MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, BackupMeasurement.self,
             DurableMeasurement.self,
-            SocketMeasurement.self,
+            SocketMeasurement.self, CatalogueMeasurement.self,
         ]
     }
 

@@ -3,36 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A file system of two megabytes, where this process may mount one.
-private struct SmallDisk {
-    let folder: TemporaryFolder
-
-    static let isPossible = geteuid() == 0 && mountTrial()
-
-    private static func mountTrial() -> Bool {
-        guard let folder = try? TemporaryFolder("disk") else { return false }
-        guard mount("tmpfs", folder.path, "tmpfs", 0, "size=1m") == 0 else { return false }
-        return umount(folder.path) == 0
-    }
-
-    init() throws {
-        folder = try TemporaryFolder("disk")
-        guard mount("tmpfs", folder.path, "tmpfs", 0, "size=2m") == 0 else { throw POSIXError(.EPERM) }
-    }
-
-    func fill() throws {
-        try Data().write(to: URL(fileURLWithPath: folder.file("ballast")))
-        let ballast = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("ballast")))
-        let block = Data(repeating: 1, count: 4_096)
-        while (try? ballast.write(contentsOf: block)) != nil {}
-        try ballast.close()
-    }
-
-    func relieve() { unlink(folder.file("ballast")) }
-
-    func unmount() { umount2(folder.path, Int32(MNT_DETACH)) }
-}
-
 @Suite(.enabled(if: SmallDisk.isPossible, "mounting a small tmpfs takes root"))
 struct FullDiskTests {
     @Test func aFullDiskIsATypedErrorAndTheDatabaseRecovers() async throws {

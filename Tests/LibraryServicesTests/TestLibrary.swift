@@ -31,6 +31,12 @@ final class TestLibrary: Sendable {
         try await run(ImportPhotos(paths: [path], originals: originals, dryRun: dryRun))
     }
 
+    /// Enters rows without files, as a program does that takes over a catalogue.
+    @discardableResult
+    func add(_ photos: [NewPhoto]) async throws -> PhotosChanged {
+        try await mesh.send(AddPhotos(photos: photos), in: .root(mesh: mesh, role: .service))
+    }
+
     /// Sends a message that starts a job and waits for its end.
     func run<M: HandledJob>(_ message: M) async throws -> JobSnapshot {
         let started = try await mesh.send(message)

@@ -88,6 +88,9 @@ extension CommandTable {
                     "Image workers",
                     "\(workers.started) started, \(workers.crashed) crashed, \(workers.timedOut) ran out of time")
             }
+            if let problem = status.catalogueProblems?.first {
+                sheet.add("Catalogue", "damaged (\(problem)). Stop the daemon, keep a copy, and restore a backup")
+            }
             session.console.show(sheet)
             return .done
         }

@@ -27,13 +27,16 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     public let imageWorkers: ImageWorkerStatus
     /// The most memory that this process has had resident since its start, in bytes.
     public let peakMemoryBytes: Int64
+    /// What is wrong with the catalogue's file, looked for after a stop that was not a shutdown; absent where nothing is.
+    public let catalogueProblems: [String]?
 
     public init(
         version: String, pid: Int32, path: String, photos: Int, favorites: Int, categories: Int, trashed: Int,
         photoBytes: Int64, freeBytes: Int64, lastBackupDate: Timestamp?, imageWorkers: ImageWorkerStatus,
-        peakMemoryBytes: Int64
+        peakMemoryBytes: Int64, catalogueProblems: [String]? = nil
     ) {
         self.peakMemoryBytes = peakMemoryBytes
+        self.catalogueProblems = catalogueProblems
         self.version = version
         self.pid = pid
         self.path = path

@@ -4,11 +4,11 @@ import ServiceMesh
 
 /// The SQL of categories. Every function works inside the caller's transaction.
 enum CategoryTable {
-    private static let columns = """
+    static let columns = """
         SELECT c.id AS id, c.display_name AS display_name, c.position AS position, c.icon_resource AS icon_resource,
             c.color_hex AS color_hex, c.is_default AS is_default, c.created_at AS created_at,
-            (SELECT count(*) FROM photos p WHERE p.category_id = c.id) AS photo_count
-        FROM categories c
+            t.photos AS photo_count
+        FROM categories c JOIN category_totals t ON t.category_id = c.id
         """
 
     private static func category(_ row: borrowing Row) throws -> Category {
@@ -36,7 +36,7 @@ enum CategoryTable {
         return category
     }
 
-    /// As ``require(id:in:)`` without counting the category's photos, for requests that would do so for each photo.
+    /// As ``require(id:in:)`` without reading the category, for requests that would do so for each photo.
     static func requireExists(id: Int64, in connection: Connection) throws {
         let exists = try connection.first("SELECT EXISTS (SELECT 1 FROM categories WHERE id = ?)", id) {
             try $0[0] as Bool

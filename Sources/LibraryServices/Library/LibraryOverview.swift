@@ -13,13 +13,21 @@ public actor LibraryOverview: MeshService {
     private let database: Database
     private let thumbnailer: Thumbnailer
     private let files: BlockingPool
+    private let check: CatalogueCheck
 
     init(folder: LibraryFolder, database: Database, thumbnailer: Thumbnailer, files: BlockingPool) {
         self.folder = folder
         self.database = database
         self.thumbnailer = thumbnailer
         self.files = files
+        check = CatalogueCheck(database: database)
     }
+
+    public func start(on mesh: Mesh) async throws { await check.start() }
+
+    public func stop() async { await check.stop() }
+
+    static let totals = "SELECT sum(photos), sum(favorites), sum(bytes) FROM category_totals"
 
     func status() async throws -> LibraryStatus {
         let path = folder.path
@@ -27,16 +35,17 @@ public actor LibraryOverview: MeshService {
             (try FileSystem.freeBytes(path), FileSystem.peakMemory(of: getpid()))
         }
         let workers = try await thumbnailer.status()
+        let problems = await check.problems
         return try await database.read { connection in
-            let counts = try connection.first(
-                "SELECT count(*), coalesce(sum(is_favorite), 0), coalesce(sum(file_size), 0) FROM photos"
-            ) { (try $0[0] as Int, try $0[1] as Int, try $0[2] as Int64) }
+            let counts = try connection.first(Self.totals) {
+                (try $0[0] as Int?, try $0[1] as Int?, try $0[2] as Int64?)
+            }
             return LibraryStatus(
                 version: LibraryModel.version, pid: getpid(), path: path, photos: counts?.0 ?? 0,
                 favorites: counts?.1 ?? 0, categories: try CategoryTable.count(in: connection),
                 trashed: try TrashTable.count(in: connection), photoBytes: counts?.2 ?? 0, freeBytes: free,
                 lastBackupDate: try SettingTable.settings(in: connection).lastBackupDate, imageWorkers: workers,
-                peakMemoryBytes: peak)
+                peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems)
         }
     }
 }

@@ -2,46 +2,35 @@ import Database
 import LibraryModel
 import ServiceMesh
 
-/// A search as SQL: every filter is a condition with its own values, and a page begins where the one before ended
-/// (by date and id, not by offset), so that it stays right while photos are added.
+/// One page of a search. A page begins where the one before ended (by date and id, not by offset), so that it stays
+/// right while photos are added.
+///
+/// Without a text, an index has the page in its order. With one there are three ways, since a word may be in three
+/// photos or in all, and evenly spread or only in old ones; none of the three is quick for every word:
+///
+/// 1. Few matches in all: the text index names them, and they are sorted.
+/// 2. Matches everywhere: the newest photos are looked at one by one, and soon the page is full.
+/// 3. Else the text index names all of them, and their dates are sorted without reading the photos.
 struct PhotoQuery {
     static let limits = 1...1000
     static let standardLimit = 100
 
-    private var conditions: [String] = []
-    private var values: [(any SQLBindable)?] = []
-    /// The last conditions and values are the page's and no filter's.
-    private var isFirstPage = true
+    /// Matches that are fetched and sorted at once, at most.
+    private static let few = 500
+    /// Photos that are looked at one by one at first, to see how frequent the text is.
+    private static let firstStretch = 1000
+    /// Photos that are looked at one by one, at most, where the text index could tell where to look.
+    private static let maximumWalk = 10_000
+
+    private let filter: PhotoFilter
+    private let text: SearchText?
     private let limit: Int
 
     /// - Throws: `invalid_argument`.
     init(_ request: SearchPhotos) throws {
         limit = try Self.validated(limit: request.limit)
-        if let from = request.from, let to = request.to, from > to {
-            throw MeshError(.invalidArgument, "'from' must not be later than 'to'.")
-        }
-        if let category = request.categoryId { add("category_id = ?", category) }
-        if let from = request.from { add("shown_at >= ?", from.milliseconds) }
-        if let to = request.to { add("shown_at <= ?", to.milliseconds) }
-        if request.favoritesOnly == true { conditions.append("is_favorite = 1") }
-        if let text = request.text, !text.isEmpty {
-            guard text.count <= 1000 else {
-                throw MeshError(.invalidArgument, "A search text has 1,000 characters at most. Shorten it.")
-            }
-            // instr, not LIKE: `%` and `_` are what they are.
-            add("instr(search_text, ?) > 0", text.searchFolded)
-        }
-        if let cursor = request.after {
-            let place = try Cursor(cursor)
-            isFirstPage = false
-            conditions.append("(shown_at, id) < (?, ?)")
-            values += [place.date, place.id]
-        }
-    }
-
-    private mutating func add(_ condition: String, _ value: any SQLBindable) {
-        conditions.append(condition)
-        values.append(value)
+        filter = try PhotoFilter(request)
+        text = try SearchText(request.text)
     }
 
     static func validated(limit: Int?) throws -> Int {
@@ -53,46 +42,133 @@ struct PhotoQuery {
     }
 
     func page(in connection: Connection) throws -> PhotoPage {
-        let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
         // One more than asked for tells whether there is a next page.
-        let found = try connection.query(
-            """
-            SELECT \(PhotoTable.sharedColumns) FROM photos \(filter)
-            ORDER BY shown_at DESC, id DESC LIMIT ?
-            """, values: values + [limit + 1]
-        ) { try PhotoTable.photo($0) }
+        let wanted = limit + 1
+        let found =
+            if let text {
+                try matches(text, limit: wanted, in: connection)
+            } else {
+                try walk(filter, containing: nil, limit: wanted, in: connection)
+            }
         let photos = Array(found.prefix(limit))
-        let next = found.count > limit ? photos.last.map { Cursor(date: $0.shownAt.milliseconds, id: $0.id).text } : nil
+        let next = found.count > limit ? photos.last.map { PhotoPlace($0).text } : nil
         return PhotoPage(photos: photos, next: next)
     }
 
-    /// Photos that meet the filters, on whichever page.
+    /// Photos that meet the filters, on whichever page. With dates or a text it takes a walk over all of them, though
+    /// not over their rows where no text is to be compared.
     func total(in connection: Connection) throws -> Int {
-        let filters = isFirstPage ? conditions[...] : conditions.dropLast()
-        let filter = filters.isEmpty ? "" : "WHERE " + filters.joined(separator: " AND ")
-        return try connection.first(
-            "SELECT count(*) FROM photos \(filter)", values: isFirstPage ? values : values.dropLast(2)
-        ) { try $0[0] as Int } ?? 0
+        let all = filter.ofAllPages
+        let statement: PhotoStatement
+        if let text {
+            let sieve = try text.sieve ?? text.shortSieve(in: connection)
+            if sieve?.isEmpty == true { return 0 }
+            statement = .total(sieve, all, containing: text.folded)
+        } else {
+            statement = .total(all)
+        }
+        return try connection.first(statement.sql, values: statement.values) { try $0[0] as Int } ?? 0
     }
 
-    /// The place after which a page begins: `date.id`, for clients an opaque text.
-    struct Cursor {
-        let date: Int64
-        let id: Int64
+    // MARK: Ways to find a text
 
-        init(date: Int64, id: Int64) {
-            self.date = date
-            self.id = id
+    private func matches(_ text: SearchText, limit: Int, in connection: Connection) throws -> [Photo] {
+        let sieve = text.sieve
+        if let sieve, try count(sieve, in: connection) <= Self.few {
+            return try gather(sieve, filter, text, limit: limit, in: connection)
         }
-
-        init(_ text: String) throws {
-            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-            guard parts.count == 2, let date = Int64(parts[0]), let id = Int64(parts[1]) else {
-                throw MeshError(.invalidArgument, "'after' takes the 'next' of the page before, as it was.")
+        var found: [Photo] = []
+        var rest = filter
+        var (stretch, walked) = (Self.firstStretch, 0)
+        while walked + stretch <= Self.maximumWalk {
+            guard let date = try date(after: stretch, rest, in: connection) else {
+                return found + (try walk(rest, containing: text, limit: limit - found.count, in: connection))
             }
-            self.init(date: date, id: id)
+            let hits = try walk(rest.since(date), containing: text, limit: limit - found.count, in: connection)
+            found += hits
+            guard found.count < limit else { return found }
+            rest = rest.before(PhotoPlace(date: date, id: .min))
+            guard !hits.isEmpty else { break }
+            walked += stretch
+            // At this rate, and a little more.
+            stretch = (limit - found.count) * stretch / hits.count * 5 / 4 + 100
         }
-
-        var text: String { "\(date).\(id)" }
+        guard let sieve = try sieve ?? text.shortSieve(in: connection) else {
+            return found + (try walk(rest, containing: text, limit: limit - found.count, in: connection))
+        }
+        if !sieve.isEmpty { try add(to: &found, sieve, rest, text, limit: limit, in: connection) }
+        return found
     }
+
+    /// Fills the page with those that the text index names, the newest first.
+    private func add(
+        to found: inout [Photo], _ sieve: Sieve, _ filter: PhotoFilter, _ text: SearchText, limit: Int,
+        in connection: Connection
+    ) throws {
+        var rest = filter
+        // More than are missing, since some do not contain the text: the index knows nothing of positions, and of
+        // `img_2005` it also offers what was taken in May 2020. Each turn is a walk over all matches, hence few turns.
+        var asked = max(200, 2 * (limit - found.count))
+        while true {
+            let statement = PhotoStatement.places(sieve, rest, limit: asked)
+            let places = try connection.query(statement.sql, values: statement.values) {
+                PhotoPlace(date: try $0[0], id: try $0[1])
+            }
+            for place in places {
+                let statement = PhotoStatement.compare(place.id, with: text.folded)
+                guard
+                    let photo = try connection.first(
+                        statement.sql, values: statement.values, transform: { try PhotoTable.photo($0) })
+                else { continue }
+                found.append(photo)
+                if found.count == limit { return }
+            }
+            guard places.count == asked, let last = places.last else { return }
+            rest = rest.before(last)
+            asked = min(asked * 8, 100_000)
+        }
+    }
+
+    // MARK: Statements
+
+    /// The photos of `filter` in order, looked at one by one.
+    private func walk(
+        _ filter: PhotoFilter, containing text: SearchText?, limit: Int, in connection: Connection
+    ) throws -> [Photo] {
+        var found: [Photo] = []
+        for range in filter.ranges where found.count < limit {
+            let statement = PhotoStatement.walk(
+                filter, range, containing: text?.folded, limit: limit - found.count)
+            found += try connection.query(statement.sql, values: statement.values) { try PhotoTable.photo($0) }
+        }
+        return found
+    }
+
+    /// The photos that the text index names, compared and sorted.
+    private func gather(
+        _ sieve: Sieve, _ filter: PhotoFilter, _ text: SearchText, limit: Int, in connection: Connection
+    ) throws -> [Photo] {
+        let statement = PhotoStatement.gather(sieve, filter, containing: text.folded, limit: limit)
+        return try connection.query(statement.sql, values: statement.values) { try PhotoTable.photo($0) }
+    }
+
+    private func count(_ sieve: Sieve, in connection: Connection) throws -> Int {
+        let statement = PhotoStatement.count(sieve, upTo: Self.few + 1)
+        return try connection.first(statement.sql, values: statement.values) { try $0[0] as Int } ?? 0
+    }
+
+    /// The date of the photo that comes `number` after the first, or nil where there are not so many. Where photos of
+    /// one date are cut by the cursor, the count begins after the first range that has enough.
+    private func date(after number: Int, _ filter: PhotoFilter, in connection: Connection) throws -> Int64? {
+        for range in filter.ranges {
+            let statement = PhotoStatement.date(after: number, filter, range)
+            let date = try connection.first(statement.sql, values: statement.values) { try $0[0] as Int64 }
+            if let date { return date }
+        }
+        return nil
+    }
+}
+
+extension PhotoPlace {
+    init(_ photo: Photo) { self.init(date: photo.shownAt.milliseconds, id: photo.id) }
 }

@@ -14,6 +14,7 @@ public actor PhotoStore: MeshService {
         SearchPhotos.self
         GetPhoto.self
         AddPhoto.self
+        AddPhotos.self
         FindSourceDigests.self
         SetFavorite.self
         MovePhotos.self
@@ -96,6 +97,34 @@ public actor PhotoStore: MeshService {
                 try JobLineTable.append(line, to: job, in: connection)
             }
             return try PhotoTable.require(id: id, in: connection)
+        }
+    }
+
+    func addAll(_ photos: [NewPhoto]) async throws -> PhotosChanged {
+        guard !photos.isEmpty, photos.count <= AddPhotos.maximumCount else {
+            throw MeshError(.invalidArgument, "Give between 1 and \(AddPhotos.maximumCount) photos.")
+        }
+        return try await database.write { connection in
+            for category in Set(photos.map(\.photo.categoryId)) {
+                try CategoryTable.requireExists(id: category, in: connection)
+            }
+            do {
+                try connection.inSavepoint { try PhotoTable.insert(photos, in: connection) }
+            } catch DatabaseError.constraint(.unique, let detail) {
+                // Looked for only now: a million questions whose answer is no would cost as much as the rows.
+                for new in photos {
+                    guard let there = try PhotoTable.find(sourceDigest: new.sourceDigest, in: connection) else {
+                        continue
+                    }
+                    throw MeshError(
+                        .alreadyExists,
+                        "The library has one of these pictures already, as photo \(there.id). Nothing was added.",
+                        details: ["photoId": .integer(there.id), "path": .string(there.path)])
+                }
+                throw MeshError(
+                    .alreadyExists, "Two of these photos are the same (\(detail)). Nothing was added; leave one out.")
+            }
+            return PhotosChanged(count: photos.count)
         }
     }
 
@@ -236,6 +265,10 @@ extension GetPhoto: HandledMessage {
 
 extension AddPhoto: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> Photo { try await service.add(self) }
+}
+
+extension AddPhotos: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.addAll(photos) }
 }
 
 extension FindSourceDigests: HandledMessage {

@@ -32,7 +32,7 @@ enum TrashTable {
 
     static func page(_ request: ListTrash, in connection: Connection) throws -> TrashPage {
         let limit = try PhotoQuery.validated(limit: request.limit)
-        let start = try request.after.map(PhotoQuery.Cursor.init)
+        let start = try request.after.map(PhotoPlace.init)
         let found = try connection.query(
             """
             SELECT \(PhotoTable.sharedColumns), category_name, deleted_at FROM trash
@@ -43,7 +43,7 @@ enum TrashTable {
         let next = found.count > limit ? photos.last : nil
         return TrashPage(
             photos: photos,
-            next: next.map { PhotoQuery.Cursor(date: $0.deletedAt.milliseconds, id: $0.photo.id).text })
+            next: next.map { PhotoPlace(date: $0.deletedAt.milliseconds, id: $0.photo.id).text })
     }
 
     private struct Entry {

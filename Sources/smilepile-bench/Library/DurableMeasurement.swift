@@ -13,8 +13,8 @@ struct DurableMeasurement: Measurement {
     ]
     static let quick = ["--writes", "200", "--runs", "3"]
 
-    private static let callers = 64
-    private static let must = 10.0
+    static let callers = 64
+    static let must = 10.0
 
     let writes: Int
     let runs: Int
@@ -61,7 +61,7 @@ struct DurableMeasurement: Measurement {
         ]
     }
 
-    private static func rate(
+    static func rate(
         _ writes: Int, callers: Int, _ write: @escaping @Sendable (Int) async throws -> Void
     ) async throws -> Double {
         let each = writes / callers

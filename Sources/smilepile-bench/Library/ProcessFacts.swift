@@ -4,8 +4,15 @@ import Foundation
 enum ProcessFacts {
     /// The most memory it ever had resident, in bytes (`VmHWM`). Pages that processes share count in each.
     static func peakMemory(_ pid: Int32) -> Int64 {
+        status(pid, "VmHWM:")
+    }
+
+    /// The memory that it has resident at this moment, in bytes. Pages that processes share count in each.
+    static func residentMemory(_ pid: Int32) -> Int64 { status(pid, "VmRSS:") }
+
+    private static func status(_ pid: Int32, _ field: String) -> Int64 {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
-            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(field) }),
             let kilobytes = Int64(line.split(separator: " ").dropLast().last ?? "")
         else { return 0 }
         return kilobytes << 10

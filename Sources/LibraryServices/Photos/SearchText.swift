@@ -1,0 +1,79 @@
+import Database
+import LibraryModel
+import ServiceMesh
+
+/// The text of a search, folded as the photos' own texts are.
+struct SearchText {
+    static let maximumLength = 1000
+    /// Trigrams asked for at once. More would cost and hardly sieve better; the rows are compared anyway.
+    private static let maximumTrigrams = 16
+    /// Trigrams that a text of one or two letters may begin. With more of them it is as quick to look at the photos.
+    private static let maximumBeginnings = 400
+
+    let folded: String
+
+    /// Nil for none, and for one that folding leaves nothing of: every photo contains it.
+    /// - Throws: `invalid_argument` over ``maximumLength`` characters.
+    init?(_ text: String?) throws {
+        guard let text, !text.isEmpty else { return nil }
+        guard text.count <= Self.maximumLength, text.utf8.count <= Self.maximumLength * 16 else {
+            throw MeshError(.invalidArgument, "A search text has 1,000 characters at most. Shorten it.")
+        }
+        folded = text.searchFolded
+        if folded.isEmpty { return nil }
+    }
+
+    /// What the text index is asked for; nil for texts under three characters, of which it knows nothing directly.
+    var sieve: Sieve? {
+        let characters = Array(folded.unicodeScalars)
+        guard characters.count >= 3 else { return nil }
+        let last = characters.count - 3
+        // Every second one: they still overlap, and it takes half the time. Spread over a long text, and the last one
+        // in any case.
+        let step = max(2, (last + 1) / Self.maximumTrigrams)
+        let starts = Set(stride(from: 0, through: last, by: step).prefix(Self.maximumTrigrams - 1)).union([last])
+        let trigrams = starts.sorted().map { start in
+            String(String.UnicodeScalarView(characters[start..<start + 3]))
+        }
+        return Sieve(all: trigrams)
+    }
+
+    /// For a text of one or two characters: every trigram of the catalogue that begins with it. Nil where they are
+    /// too many.
+    func shortSieve(in connection: Connection) throws -> Sieve? {
+        let trigrams = try connection.query(
+            "SELECT term FROM photo_search_terms WHERE term >= ? AND term <= ? LIMIT ?", folded,
+            folded + "\u{10FFFF}\u{10FFFF}", Self.maximumBeginnings + 1
+        ) { try $0[0] as String }
+        return trigrams.count <= Self.maximumBeginnings ? Sieve(any: trigrams) : nil
+    }
+}
+
+/// A question to the text index: photos with all of some trigrams, or with any of them.
+struct Sieve {
+    /// In the syntax of FTS5. Every trigram is in quotes, so nothing in it is an operator.
+    let expression: String
+    /// Nothing passes.
+    let isEmpty: Bool
+
+    init(all trigrams: [String]) {
+        expression = trigrams.map(Self.quoted).joined(separator: " AND ")
+        isEmpty = false
+    }
+
+    init(any trigrams: [String]) {
+        expression = trigrams.map(Self.quoted).joined(separator: " OR ")
+        isEmpty = trigrams.isEmpty
+    }
+
+    private static func quoted(_ trigram: String) -> String {
+        // By scalars: a quote and what follows it may be one `Character`.
+        var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+        for scalar in trigram.unicodeScalars {
+            if scalar == "\"" { quoted.append(scalar) }
+            quoted.append(scalar)
+        }
+        quoted.append("\"")
+        return String(quoted)
+    }
+}

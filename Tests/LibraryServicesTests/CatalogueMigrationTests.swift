@@ -1,0 +1,144 @@
+import Database
+import Foundation
+import LibraryModel
+import ServiceMesh
+import TestSupport
+import Testing
+
+@testable import LibraryServices
+
+/// Catalogues of every version that there was, upgraded by this one. Their texts are in `Tests/Fixtures`, made from
+/// catalogues that the programs of the time had written, and are never changed.
+@Suite struct CatalogueMigrationTests {
+    private static let versions = 1..<CatalogueSchema.schema.version
+
+    private static func text(_ version: Int) throws -> String {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return try String(
+            contentsOf: tests.appendingPathComponent("Fixtures/catalogue-v\(version).sql"), encoding: .utf8)
+    }
+
+    /// A catalogue as the program of `version` left it.
+    private func make(_ version: Int, at path: String) async throws {
+        let text = try Self.text(version)
+        let schema = Schema(
+            applicationID: CatalogueSchema.applicationID,
+            migrations: [Migration(version: version, name: "as it was", script: text)])
+        let database = try await Database.open(at: path, schema: schema)
+        await database.close()
+    }
+
+    private func schema(upTo version: Int, and more: Migration? = nil) -> Schema {
+        Schema(
+            applicationID: CatalogueSchema.applicationID,
+            migrations: CatalogueSchema.schema.migrations.filter { $0.version <= version } + (more.map { [$0] } ?? []))
+    }
+
+    /// Everything a person would miss, as text; the shadow tables of the text index apart, whose pages may differ.
+    private func contents(_ path: String) async throws -> [String] {
+        try await Database.inspect(at: path) { connection in
+            var lines = try connection.query(
+                "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
+            ) { try $0[0] as String }
+            for table in [
+                "categories", "photos", "sealed_fields", "trash", "swipe_sessions", "swipe_actions", "settings",
+                "discarded_files", "jobs", "job_lines", "category_totals", "sqlite_sequence",
+            ] where lines.contains(where: { $0.hasPrefix("table \(table) ") }) {
+                let columns = try connection.query("SELECT name FROM pragma_table_xinfo('\(table)')") {
+                    try $0[0] as String
+                }
+                let row = columns.map { "quote(\($0))" }.joined(separator: " || ', ' || ")
+                lines += try connection.query("SELECT \(row) FROM \(table) ORDER BY 1") {
+                    "\(table): \(try $0[0] as String)"
+                }
+            }
+            return lines
+        }
+    }
+
+    @Test(arguments: versions) func anOldCatalogueIsUpgradedStepByStepAndKeepsEverything(_ version: Int) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("catalogue.sqlite")
+        try await make(version, at: path)
+        let before = try await contents(path)
+        for next in version + 1...CatalogueSchema.schema.version {
+            let database = try await Database.open(at: path, schema: schema(upTo: next))
+            #expect(try await database.read { try $0.value("PRAGMA user_version") as Int? } == next)
+            await database.close()
+        }
+        let after = try await contents(path)
+        // What was there is there: tables, rows, indices. Upgrades so far only add.
+        #expect(Set(before).subtracting(after).isEmpty)
+        #expect(try await catalogueProblems(at: path).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["catalogue.sqlite"])
+
+        // In one go it becomes the same catalogue.
+        let other = folder.file("other.sqlite")
+        try await make(version, at: other)
+        let database = try await Database.open(at: other, schema: CatalogueSchema.schema)
+        await database.close()
+        #expect(try await contents(other) == after)
+    }
+
+    @Test(arguments: versions) func anUpgradedLibraryServes(_ version: Int) async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.file("library"), withIntermediateDirectories: true)
+        try await make(version, at: folder.file("library/catalogue.sqlite"))
+        let library = try await PhotoLibrary.open(at: folder.file("library"))
+        let found = try await library.mesh.send(SearchPhotos(text: "MOWEN, 100 % \"B")).photos
+        #expect(found.map(\.caption) == ["Strand & Möwen, 100 % \"blau\""])
+        #expect(try await library.mesh.send(SearchPhotos(text: "É")).photos.count == 6)
+        let categories = try await library.mesh.send(ListCategories()).categories
+        #expect(categories.map(\.displayName) == ["Family", "Cars", "Games", "Sports", "Été 2009", "Großeltern"])
+        #expect(categories.map(\.photoCount) == [0, 0, 0, 0, 4, 2])
+        let status = try await library.mesh.send(GetLibraryStatus())
+        #expect(status.photos == 6 && status.favorites == 2 && status.trashed == 1)
+        let trashed = try await library.mesh.send(ListTrash()).photos.map(\.photo.id)
+        _ = try await library.mesh.send(RestorePhotos(ids: trashed))
+        #expect(try await library.mesh.send(SearchPhotos(text: "sample")).photos.count == 7)
+        await library.close()
+    }
+
+    @Test func aFailedUpgradeLeavesTheOldCatalogueAndSaysWhatToDo() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("catalogue.sqlite")
+        try await make(2, at: path)
+        let before = try await contents(path)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let broken = Migration(version: 3, name: "broken", script: "DROP TABLE photos; SELECT nothing;")
+        do {
+            _ = try await Database.open(at: path, schema: schema(upTo: 2, and: broken))
+            Issue.record("the upgrade did not fail")
+        } catch {
+            let error = MeshError(describing: error)
+            #expect(error.status == .failedPrecondition)
+            #expect(error.message.contains("\(path).before-v3"))
+            #expect(error.message.contains("Nothing of that step was kept"))
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+        #expect(try await contents(path) == before)
+        #expect(try await contents(path + ".before-v3") == before)
+        // The program of before still opens it.
+        let database = try await Database.open(at: path, schema: schema(upTo: 2))
+        await database.close()
+    }
+
+    @Test func aNewerCatalogueIsRefusedAndLeftAlone() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.file("library"), withIntermediateDirectories: true)
+        let path = folder.file("library/catalogue.sqlite")
+        let next = Migration(version: CatalogueSchema.schema.version + 1, name: "future", script: "CREATE TABLE a (b)")
+        let newer = try await Database.open(at: path, schema: schema(upTo: .max, and: next))
+        await newer.close()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        do {
+            let library = try await PhotoLibrary.open(at: folder.file("library"))
+            await library.close()
+            Issue.record("a newer catalogue was opened")
+        } catch {
+            let error = MeshError(describing: error)
+            #expect(error.status == .failedPrecondition && error.message.contains("Update the program"))
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+    }
+}

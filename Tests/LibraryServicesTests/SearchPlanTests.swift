@@ -1,0 +1,112 @@
+import Database
+import LibraryModel
+import ServiceMesh
+import TestSupport
+import Testing
+
+@testable import LibraryServices
+
+/// The plan of every statement that a search can run: on a catalogue of millions a wrong one costs seconds.
+@Suite struct SearchPlanTests {
+    private func plan(_ statement: PhotoStatement, in connection: Connection) throws -> String {
+        try connection.query("EXPLAIN QUERY PLAN \(statement.sql)", values: statement.values) {
+            try $0["detail"] as String
+        }.joined(separator: "; ")
+    }
+
+    private func check(_ connection: Connection) throws {
+        let place = "1400000000000.5"
+        let (from, to) = (Timestamp(milliseconds: 1), Timestamp(milliseconds: 1_500_000_000_000))
+        let sieve = try #require(try SearchText("beach")?.sieve)
+        for (category, isFavorite, index, equal) in [
+            (nil, false, "photos_by_date", []), (3, false, "photos_by_category", ["category_id=?"]),
+            (nil, true, "photos_favorite", []), (3, true, "photos_favorite_by_category", ["category_id=?"]),
+        ] as [(Int64?, Bool, String, [String])] {
+            for (from, to, after) in [(nil, nil, nil), (from, to, nil), (nil, nil, place), (from, to, place)]
+                as [(Timestamp?, Timestamp?, String?)]
+            {
+                let filter = try PhotoFilter(
+                    SearchPhotos(categoryId: category, from: from, to: to, favoritesOnly: isFavorite, after: after))
+                let lower = from == nil ? [] : ["shown_at>?"]
+                let upper = to == nil && after == nil ? [] : ["shown_at<?"]
+                var terms = [equal + lower + upper]
+                // Among photos of one date, the index finds the cursor's place by the id.
+                if after != nil { terms.insert(equal + ["shown_at=?", "id<?"], at: 0) }
+                #expect(filter.ranges.count == terms.count)
+                for (range, terms) in zip(filter.ranges, terms) {
+                    let search =
+                        terms.isEmpty
+                        ? "SCAN p USING INDEX \(index)"
+                        : "SEARCH p USING INDEX \(index) (\(terms.joined(separator: " AND ")))"
+                    for text in [nil, "be"] {
+                        #expect(
+                            try plan(.walk(filter, range, containing: text, limit: 101), in: connection) == search)
+                    }
+                    #expect(try plan(.date(after: 1000, filter, range), in: connection) == search)
+                }
+                let gather = try plan(.gather(sieve, filter, containing: "beach", limit: 101), in: connection)
+                let places = try plan(.places(sieve, filter, limit: 200), in: connection)
+                for plan in [gather, places] {
+                    #expect(plan.hasPrefix("SCAN s VIRTUAL TABLE INDEX 0:M"))
+                    #expect(plan.contains("SEARCH p USING INDEX photos_by_id (id=?"))
+                }
+            }
+        }
+        #expect(
+            try plan(.compare(1, with: "beach"), in: connection) == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
+        #expect(try plan(.count(sieve, upTo: 501), in: connection).contains("photo_search VIRTUAL TABLE INDEX 0:M"))
+    }
+
+    @Test func everyStatementUsesItsIndexWhateverTheStatistics() async throws {
+        let folder = try TemporaryFolder()
+        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        try await database.read { try check($0) }
+        // Statistics that would tempt a planner: one category, one date, nothing in order.
+        try await database.write { connection in
+            try connection.execute("INSERT INTO categories VALUES (3, 'a', 'a', 0, NULL, '#4CAF50', 0, 0)")
+            let sample = SampleCatalogue()
+            try PhotoTable.insert((0..<300).map { sample.photo($0, category: 3, takenAt: 5) }, in: connection)
+            try connection.execute("ANALYZE")
+        }
+        try await database.read { try check($0) }
+        await database.close()
+    }
+
+    /// Lists of categories, the status and a health check do not count photos.
+    @Test func countingTakesNoWalkOverThePhotos() async throws {
+        let folder = try TemporaryFolder()
+        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let plans = try await database.read { connection in
+            try [CategoryTable.columns, LibraryOverview.totals].flatMap { sql in
+                try connection.query("EXPLAIN QUERY PLAN \(sql)") { try $0["detail"] as String }
+            }
+        }
+        #expect(!plans.isEmpty && plans.allSatisfy { !$0.contains("photos") && !$0.contains(" p ") }, "\(plans)")
+        await database.close()
+    }
+}
+
+/// What is wrong with a catalogue that nobody has open: SQLite's own check, that the text index says of every photo
+/// what the photo says, and that the totals are right. Empty where all is well.
+func catalogueProblems(at path: String) async throws -> [String] {
+    let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+    var problems = try await database.integrityCheck()
+    do {
+        try await database.write {
+            try $0.execute("INSERT INTO photo_search (photo_search, rank) VALUES ('integrity-check', 1)")
+        }
+    } catch {
+        problems.append("text index: \(error)")
+    }
+    problems += try await database.read { connection in
+        try connection.query(
+            """
+            SELECT category_id, photos, favorites, bytes FROM category_totals EXCEPT
+            SELECT c.id, count(p.id), coalesce(sum(p.is_favorite), 0), coalesce(sum(p.file_size), 0)
+            FROM categories c LEFT JOIN photos p ON p.category_id = c.id GROUP BY c.id
+            """
+        ) { "totals of \(try $0[0] as Int64) are wrong" }
+    }
+    await database.close()
+    return problems
+}
