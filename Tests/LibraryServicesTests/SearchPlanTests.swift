@@ -44,16 +44,25 @@ import Testing
                     }
                     #expect(try plan(.date(after: 1000, filter, range), in: connection) == search)
                 }
-                let gather = try plan(.gather(sieve, filter, containing: "beach", limit: 101), in: connection)
-                let places = try plan(.places(sieve, filter, limit: 200), in: connection)
-                for plan in [gather, places] {
-                    #expect(plan.hasPrefix("SCAN s VIRTUAL TABLE INDEX 0:M"))
-                    #expect(plan.contains("SEARCH p USING INDEX photos_by_id (id=?"))
-                }
+                let places = filter.searchPlaces
+                let matches = try plan(
+                    .matches(sieve, filter, containing: "beach", places: places.first...places.last, limit: 101),
+                    in: connection)
+                // In the order of places, from the first to the last.
+                #expect(matches.hasPrefix("SCAN s VIRTUAL TABLE INDEX 64:M"))
+                #expect(matches.contains("><"))
+                #expect(!matches.contains("TEMP B-TREE"))
+                #expect(
+                    matches.contains(
+                        category == nil && !isFavorite
+                            ? "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)" : "SEARCH p USING INDEX photos_by_id (id=?"
+                    ))
             }
         }
+        #expect(try plan(.photo(1), in: connection) == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
         #expect(
-            try plan(.compare(1, with: "beach"), in: connection) == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
+            try plan(.frequencies(["bea", "ach"], newest: 64), in: connection).contains(
+                "SCAN photos USING INDEX photos_by_date"))
         #expect(try plan(.count(sieve, upTo: 501), in: connection).contains("photo_search VIRTUAL TABLE INDEX 0:M"))
     }
 

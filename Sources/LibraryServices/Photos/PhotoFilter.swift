@@ -81,6 +81,12 @@ struct PhotoFilter {
         return [sameDate, dates]
     }
 
+    /// The first and the last place of the text index where such photos can be; the first is greater where there are
+    /// none.
+    var searchPlaces: (first: Int64, last: Int64) {
+        (SearchPlace.first(shownAt: end?.date ?? .max), SearchPlace.last(shownAt: from ?? .min))
+    }
+
     /// All of it as one condition, for photos that something else has found.
     var condition: Condition {
         var condition = self.chosen

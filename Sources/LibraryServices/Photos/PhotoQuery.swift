@@ -5,22 +5,24 @@ import ServiceMesh
 /// One page of a search. A page begins where the one before ended (by date and id, not by offset), so that it stays
 /// right while photos are added.
 ///
-/// Without a text, an index has the page in its order. With one there are three ways, since a word may be in three
-/// photos or in all, and evenly spread or only in old ones; none of the three is quick for every word:
+/// Without a text, an index has the page in its order. With one there are two ways, since a word may be in three photos
+/// or in all, and evenly spread or only in old ones:
 ///
-/// 1. Few matches in all: the text index names them, and they are sorted.
-/// 2. Matches everywhere: the newest photos are looked at one by one, and soon the page is full.
-/// 3. Else the text index names all of them, and their dates are sorted without reading the photos.
+/// 1. The newest photos are looked at one by one. Where matches are everywhere, the page is full soon.
+/// 2. The text index names the matches, the newest week first, until the page is full.
+///
+/// What stays slow is a word that many photos have, but next to none of a large category or of many favourites: every
+/// one of those photos is asked for its category, about two microseconds each.
 struct PhotoQuery {
     static let limits = 1...1000
     static let standardLimit = 100
 
-    /// Matches that are fetched and sorted at once, at most.
+    /// So many matches in all, and the text index alone is asked.
     private static let few = 500
     /// Photos that are looked at one by one at first, to see how frequent the text is.
-    private static let firstStretch = 1000
+    private static let firstStretch = 500
     /// Photos that are looked at one by one, at most, where the text index could tell where to look.
-    private static let maximumWalk = 10_000
+    private static let maximumWalk = 5000
 
     private let filter: PhotoFilter
     private let text: SearchText?
@@ -75,7 +77,7 @@ struct PhotoQuery {
     private func matches(_ text: SearchText, limit: Int, in connection: Connection) throws -> [Photo] {
         let sieve = text.sieve
         if let sieve, try count(sieve, in: connection) <= Self.few {
-            return try gather(sieve, filter, text, limit: limit, in: connection)
+            return try named(by: sieve, filter, text, limit: limit, in: connection)
         }
         var found: [Photo] = []
         var rest = filter
@@ -88,44 +90,51 @@ struct PhotoQuery {
             found += hits
             guard found.count < limit else { return found }
             rest = rest.before(PhotoPlace(date: date, id: .min))
-            guard !hits.isEmpty else { break }
             walked += stretch
+            guard !hits.isEmpty else { break }
             // At this rate, and a little more.
             stretch = (limit - found.count) * stretch / hits.count * 5 / 4 + 100
         }
-        guard let sieve = try sieve ?? text.shortSieve(in: connection) else {
-            return found + (try walk(rest, containing: text, limit: limit - found.count, in: connection))
+        let sieveOfRest: Sieve? =
+            if try date(after: Self.maximumWalk - walked, rest, in: connection) == nil {
+                nil  // So few are left that they are looked at.
+            } else {
+                try sieve?.withoutFrequent(in: connection) ?? text.shortSieve(in: connection)
+            }
+        let missing = limit - found.count
+        guard let sieveOfRest else {
+            return found + (try walk(rest, containing: text, limit: missing, in: connection))
         }
-        if !sieve.isEmpty { try add(to: &found, sieve, rest, text, limit: limit, in: connection) }
-        return found
+        return found + (try named(by: sieveOfRest, rest, text, limit: missing, in: connection))
     }
 
-    /// Fills the page with those that the text index names, the newest first.
-    private func add(
-        to found: inout [Photo], _ sieve: Sieve, _ filter: PhotoFilter, _ text: SearchText, limit: Int,
-        in connection: Connection
-    ) throws {
-        var rest = filter
-        // More than are missing, since some do not contain the text: the index knows nothing of positions, and of
-        // `img_2005` it also offers what was taken in May 2020. Each turn is a walk over all matches, hence few turns.
-        var asked = max(200, 2 * (limit - found.count))
-        while true {
-            let statement = PhotoStatement.places(sieve, rest, limit: asked)
-            let places = try connection.query(statement.sql, values: statement.values) {
-                PhotoPlace(date: try $0[0], id: try $0[1])
+    /// Those that the text index names, the newest first.
+    private func named(
+        by sieve: Sieve, _ filter: PhotoFilter, _ text: SearchText, limit: Int, in connection: Connection
+    ) throws -> [Photo] {
+        if sieve.isEmpty { return [] }
+        var (next, last) = filter.searchPlaces
+        var found: [PhotoPlace] = []
+        // The first statement stops at the match that fills the page, the others take the rest of its week, a part at a
+        // time: how many are in memory does not depend on how many that week has.
+        var asked = limit
+        while next <= last {
+            let statement = PhotoStatement.matches(
+                sieve, filter, containing: text.folded, places: next...last, limit: asked)
+            var place = next
+            let before = found.count
+            try connection.forEach(statement.sql, values: statement.values) { row in
+                place = try row[0]
+                found.append(PhotoPlace(date: try row[1], id: try row[2]))
             }
-            for place in places {
-                let statement = PhotoStatement.compare(place.id, with: text.folded)
-                guard
-                    let photo = try connection.first(
-                        statement.sql, values: statement.values, transform: { try PhotoTable.photo($0) })
-                else { continue }
-                found.append(photo)
-                if found.count == limit { return }
-            }
-            guard places.count == asked, let last = places.last else { return }
-            rest = rest.before(last)
-            asked = min(asked * 8, 100_000)
+            guard found.count - before == asked else { break }
+            found.sort(by: >)
+            found.removeLast(found.count - limit)
+            (next, last, asked) = (place + 1, min(last, SearchPlace.lastOfWeek(place)), 2000)
+        }
+        return try found.sorted(by: >).prefix(limit).compactMap { place in
+            let statement = PhotoStatement.photo(place.id)
+            return try connection.first(statement.sql, values: statement.values) { try PhotoTable.photo($0) }
         }
     }
 
@@ -142,14 +151,6 @@ struct PhotoQuery {
             found += try connection.query(statement.sql, values: statement.values) { try PhotoTable.photo($0) }
         }
         return found
-    }
-
-    /// The photos that the text index names, compared and sorted.
-    private func gather(
-        _ sieve: Sieve, _ filter: PhotoFilter, _ text: SearchText, limit: Int, in connection: Connection
-    ) throws -> [Photo] {
-        let statement = PhotoStatement.gather(sieve, filter, containing: text.folded, limit: limit)
-        return try connection.query(statement.sql, values: statement.values) { try PhotoTable.photo($0) }
     }
 
     private func count(_ sieve: Sieve, in connection: Connection) throws -> Int {

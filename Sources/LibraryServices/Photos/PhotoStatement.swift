@@ -31,36 +31,41 @@ struct PhotoStatement {
                 """, values: range.values + [number])
     }
 
-    /// The photos that the text index names, compared and sorted.
-    static func gather(
-        _ sieve: Sieve, _ filter: PhotoFilter, containing text: String, limit: Int
+    /// Places, dates and ids of photos that the text index names and that contain the text, in the order of places.
+    /// - Parameter places: those to look at; `filter` narrows them further.
+    static func matches(
+        _ sieve: Sieve, _ filter: PhotoFilter, containing text: String, places: ClosedRange<Int64>, limit: Int
     ) -> PhotoStatement {
-        // CROSS JOIN keeps the order of the tables, whatever SQLite's planner thinks of either.
         PhotoStatement(
             sql: """
-                SELECT \(PhotoTable.sharedColumns)
-                FROM photo_search AS s CROSS JOIN photos AS p INDEXED BY photos_by_id ON p.id = s.rowid
-                WHERE s.photo_search MATCH ? AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
-                ORDER BY p.shown_at DESC, p.id DESC LIMIT ?
-                """, values: [sieve.expression] + filter.condition.values + [text, limit])
+                SELECT s.rowid, p.shown_at, p.id FROM \(named(filter))
+                WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ?
+                    AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
+                ORDER BY s.rowid LIMIT ?
+                """,
+            values: [sieve.expression, places.lowerBound, places.upperBound] + filter.condition.values + [text, limit])
     }
 
-    /// Dates and ids of the photos that the text index names, the newest first. None is read: an index has what is asked.
-    static func places(_ sieve: Sieve, _ filter: PhotoFilter, limit: Int) -> PhotoStatement {
-        PhotoStatement(
+    /// The text index and the photos that it names. CROSS JOIN keeps the order of the tables, whatever SQLite's planner
+    /// thinks of either. Where a category or the mark will turn many away, an index tells it without their rows.
+    private static func named(_ filter: PhotoFilter) -> String {
+        let index = filter.category != nil || filter.favoritesOnly ? "INDEXED BY photos_by_id" : "NOT INDEXED"
+        return "photo_search AS s CROSS JOIN photos AS p \(index) ON p.id = \(SearchPlace.id(of: "s.rowid"))"
+    }
+
+    static func photo(_ id: Int64) -> PhotoStatement {
+        PhotoStatement(sql: "SELECT \(PhotoTable.sharedColumns) FROM photos AS p WHERE p.id = ?", values: [id])
+    }
+
+    /// How many of the newest photos contain each trigram, one column for each.
+    static func frequencies(_ trigrams: [String], newest count: Int) -> PhotoStatement {
+        let columns = trigrams.map { _ in "coalesce(sum(instr(search_text, ?) > 0), 0)" }
+        return PhotoStatement(
             sql: """
-                SELECT p.shown_at, p.id
-                FROM photo_search AS s CROSS JOIN photos AS p INDEXED BY photos_by_id ON p.id = s.rowid
-                WHERE s.photo_search MATCH ? AND \(filter.condition.sql)
-                ORDER BY p.shown_at DESC, p.id DESC LIMIT ?
-                """, values: [sieve.expression] + filter.condition.values + [limit])
-    }
-
-    /// The photo with an id, where it contains a text.
-    static func compare(_ id: Int64, with text: String) -> PhotoStatement {
-        PhotoStatement(
-            sql: "SELECT \(PhotoTable.sharedColumns) FROM photos AS p WHERE p.id = ? AND instr(p.search_text, ?) > 0",
-            values: [id, text])
+                SELECT \(columns.joined(separator: ", ")) FROM (
+                    SELECT search_text FROM photos INDEXED BY photos_by_date
+                    ORDER BY shown_at DESC, id DESC LIMIT ?)
+                """, values: trigrams + [count])
     }
 
     /// How many photos the text index names, counted up to `limit`.
@@ -96,8 +101,7 @@ struct PhotoStatement {
         }
         return PhotoStatement(
             sql: """
-                SELECT count(*) FROM photo_search AS s
-                CROSS JOIN photos AS p INDEXED BY photos_by_id ON p.id = s.rowid
+                SELECT count(*) FROM \(named(filter))
                 WHERE s.photo_search MATCH ? AND \(compared)
                 """, values: [sieve.expression] + condition.values + [text])
     }

@@ -109,7 +109,7 @@ public actor PhotoStore: MeshService {
                 try CategoryTable.requireExists(id: category, in: connection)
             }
             do {
-                try connection.inSavepoint { try PhotoTable.insert(photos, in: connection) }
+                try PhotoTable.insert(photos, in: connection)
             } catch DatabaseError.constraint(.unique, let detail) {
                 // Looked for only now: a million questions whose answer is no would cost as much as the rows.
                 for new in photos {

@@ -80,7 +80,8 @@ enum PhotoTable {
         }
     }
 
-    /// Enters a photo under a new id, or under its own where `keepingID` is set, and returns that id.
+    /// Enters a photo under a new id, or under its own where `keepingID` is set and the text index can hold it, and
+    /// returns that id.
     static func insert(
         _ photo: Photo, sourceDigest: String, sourceSize: Int64, keepingID: Bool = false, in connection: Connection
     ) throws -> Int64 {
@@ -89,18 +90,27 @@ enum PhotoTable {
             INSERT INTO photos (\(sharedColumns), search_text)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            keepingID ? photo.id : nil, photo.uuid, photo.path, photo.categoryId, photo.name, photo.caption,
+            keepingID && (1...SearchPlace.maximumID).contains(photo.id) ? photo.id : nil, photo.uuid, photo.path,
+            photo.categoryId, photo.name, photo.caption,
             photo.isFromAssets, photo.createdAt.milliseconds, photo.takenAt?.milliseconds, photo.fileSize, photo.width,
             photo.height, photo.isFavorite, photo.mediaType, photo.contentDigest, sourceDigest, sourceSize,
             searchText(name: photo.name, caption: photo.caption, path: photo.path))
         return connection.lastInsertRowID
     }
 
-    /// Enters photos under new ids, many in one statement.
-    ///
-    /// Statements with triggers have a savepoint of their own, and for each one the text index writes out what it
-    /// holds in memory. One by one, a row costs twice as much.
+    /// Enters photos under new ids, all or none, and their texts into the index with one statement: see
+    /// ``SearchIndexSchema``.
     static func insert(_ photos: [NewPhoto], in connection: Connection) throws {
+        try connection.inSavepoint {
+            try connection.execute("INSERT INTO photo_search_paused (id) VALUES (1)")
+            let last = try connection.value("SELECT coalesce(max(id), 0) FROM photos") as Int64? ?? 0
+            try insertRows(photos, in: connection)
+            try connection.execute(SearchIndexSchema.enterRange, last + 1, Int64.max)
+            try connection.execute("DELETE FROM photo_search_paused")
+        }
+    }
+
+    private static func insertRows(_ photos: [NewPhoto], in connection: Connection) throws {
         let row = "(" + Array(repeating: "?", count: 17).joined(separator: ", ") + ")"
         var rest = photos[...]
         while !rest.isEmpty {

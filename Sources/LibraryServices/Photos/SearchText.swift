@@ -55,16 +55,36 @@ struct Sieve {
     let expression: String
     /// Nothing passes.
     let isEmpty: Bool
+    /// Those that a photo must all have; none where one is enough.
+    let required: [String]
 
     init(all trigrams: [String]) {
         expression = trigrams.map(Self.quoted).joined(separator: " AND ")
         isEmpty = false
+        required = trigrams
     }
 
     init(any trigrams: [String]) {
         expression = trigrams.map(Self.quoted).joined(separator: " OR ")
         isEmpty = trigrams.isEmpty
+        required = []
     }
+
+    /// The same without the trigrams that most photos have, such as those of `img_`: they sieve nothing, and to walk
+    /// their long lists takes most of the time. One stays in any case.
+    func withoutFrequent(in connection: Connection) throws -> Sieve {
+        guard required.count > 1 else { return self }
+        let statement = PhotoStatement.frequencies(required, newest: Self.sample)
+        let counts = try connection.first(statement.sql, values: statement.values) { row in
+            try required.indices.map { try row[$0] as Int }
+        }
+        guard let counts, let least = counts.min() else { return self }
+        let kept = zip(required, counts).filter { $1 <= max(least, Self.sample / 4) }.map(\.0)
+        return kept.count < required.count ? Sieve(all: kept) : self
+    }
+
+    /// Photos that show how frequent a trigram is.
+    private static let sample = 64
 
     private static func quoted(_ trigram: String) -> String {
         // By scalars: a quote and what follows it may be one `Character`.

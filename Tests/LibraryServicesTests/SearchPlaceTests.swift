@@ -1,0 +1,100 @@
+import Database
+import LibraryModel
+import ServiceMesh
+import TestSupport
+import Testing
+
+@testable import LibraryServices
+
+/// The row ids of the text index: in the order of dates, and in step with every change.
+@Suite struct SearchPlaceTests {
+    private static let dates: [Int64] = [
+        .max, .max - 1, 1 << 60, 1 << 43, 1 << 43 - 1, 1_400_000_000_000, 1_400_000_000_000 - 1 << 29, 1, 0, -1,
+        -1 << 43, -1 << 43 - 1, -1 << 60, .min + 1, .min,
+    ]
+
+    @Test func placesAreInTheOrderOfDatesAndTheSameInSQLAndSwift() async throws {
+        let folder = try TemporaryFolder()
+        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let places = try await database.read { connection in
+            try Self.dates.flatMap { date in
+                try [1, 1000, SearchPlace.maximumID].map { id in
+                    let place =
+                        try connection.value("SELECT " + SearchPlace.sql(date: "?1", id: "?2"), date, id) as Int64?
+                    #expect(place == SearchPlace.first(shownAt: date) + id)
+                    let found = try connection.value("SELECT " + SearchPlace.id(of: "?"), place) as Int64?
+                    #expect(found == id)
+                    return try #require(place)
+                }
+            }
+        }
+        #expect(places.allSatisfy { $0 > 0 })
+        for (date, place) in zip(Self.dates, stride(from: 0, to: places.count, by: 3).map { places[$0] }) {
+            #expect(SearchPlace.lastOfWeek(place) == SearchPlace.last(shownAt: date))
+        }
+        let weeks = places.map(SearchPlace.lastOfWeek)
+        #expect(weeks == weeks.sorted())
+        // A week apart is another week, a millisecond beyond the ends is not.
+        #expect(SearchPlace.first(shownAt: Self.dates[5]) < SearchPlace.first(shownAt: Self.dates[6]))
+        #expect(SearchPlace.first(shownAt: .max) == SearchPlace.first(shownAt: 1 << 43 - 1))
+        await database.close()
+    }
+
+    /// Nothing changes a date today. What will must find the index in step.
+    @Test func aChangedDateMovesThePhotoInTheIndex() async throws {
+        let test = try await TestLibrary()
+        let sample = SampleCatalogue()
+        _ = try await test.add((0..<20).map { sample.photo($0, caption: "beach", takenAt: Int64($0) << 30) })
+        await test.library.close()
+        let path = test.path + "/catalogue.sqlite"
+        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        try await database.write { connection in
+            try connection.execute("UPDATE photos SET taken_at = -taken_at WHERE id % 2 = 0")
+            try connection.execute("UPDATE photos SET taken_at = NULL, created_at = 5 WHERE id = 3")
+        }
+        await database.close()
+        #expect(try await catalogueProblems(at: path).isEmpty)
+    }
+
+    /// Also where the statement that enters many failed: single photos afterwards are in the index.
+    @Test func theIndexIsInStepAfterBatches() async throws {
+        let test = try await TestLibrary()
+        var sample = SampleCatalogue(seed: 3)
+        let photos = sample.photos(1500, categories: [1, 2])
+        _ = try await test.add(Array(photos[..<700]))
+        #expect(await status { _ = try await test.add(Array(photos[600...])) } == .alreadyExists)
+        let single = photos[700]
+        let added = try await test.mesh.send(
+            AddPhoto(photo: single.photo, sourceDigest: single.sourceDigest, sourceSize: single.sourceSize),
+            in: CallContext.root(mesh: test.mesh, role: .service))
+        _ = try await test.add(Array(photos[701...]))
+        _ = try await test.mesh.send(ForgetPhotos(ids: [added.id, 1, 2]))
+        await test.library.close()
+        #expect(try await catalogueProblems(at: test.path + "/catalogue.sqlite").isEmpty)
+    }
+
+    /// A backup may say any id. The index holds 48 bits of it, so such a photo gets a new one.
+    @Test func anIDThatTheIndexCannotHoldIsNotKept() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("c.sqlite")
+        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        let ids = try await database.write { connection in
+            try connection.execute("INSERT INTO categories VALUES (1, 'a', 'a', 0, NULL, '#4CAF50', 0, 0)")
+            let sample = SampleCatalogue()
+            return try [7, SearchPlace.maximumID + 7, .max, 0, -7].enumerated().map { index, id in
+                let new = sample.photo(index, takenAt: 5)
+                let photo = new.photo
+                return try PhotoTable.insert(
+                    Photo(
+                        id: id, uuid: photo.uuid, path: photo.path, categoryId: 1, name: photo.name, caption: nil,
+                        isFromAssets: false, createdAt: photo.createdAt, fileSize: 1, width: 1, height: 1,
+                        isFavorite: false, takenAt: photo.takenAt, contentDigest: photo.contentDigest,
+                        mediaType: photo.mediaType),
+                    sourceDigest: new.sourceDigest, sourceSize: 1, keepingID: true, in: connection)
+            }
+        }
+        #expect(ids == [7, 8, 9, 10, 11])
+        await database.close()
+        #expect(try await catalogueProblems(at: path).isEmpty)
+    }
+}
