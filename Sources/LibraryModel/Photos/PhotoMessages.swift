@@ -45,24 +45,74 @@ public struct PhotoPage: Codable, Sendable, Equatable {
     }
 }
 
-/// One photo by its id or its uuid. Errors: `not_found`, `invalid_argument` without either.
+/// How many photos meet every filter given; without filters, how many there are. Takes what ``SearchPhotos`` takes, but
+/// for pages. Not for following a number: ``ObservePhotos`` and ``ObserveCategory`` bring it after each change.
+/// Errors: `invalid_argument` (dates the wrong way round, a long text).
+public struct CountPhotos: Message {
+    public typealias Reply = PhotoCount
+    public static let method = "photo.count"
+    public static let access = Role.kid
+    public static let kind = MessageKind.read
+    public static let summary = "How many photos meet the filters."
+    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
+    public let text: String?
+    /// One that is not there has none.
+    public let categoryId: Int64?
+    /// Inclusive, by the date taken, else the date added.
+    public let from: Timestamp?
+    public let to: Timestamp?
+    public let favoritesOnly: Bool?
+
+    public init(
+        text: String? = nil, categoryId: Int64? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        favoritesOnly: Bool? = nil
+    ) {
+        self.text = text
+        self.categoryId = categoryId
+        self.from = from
+        self.to = to
+        self.favoritesOnly = favoritesOnly
+    }
+
+    /// The search that finds those that are counted.
+    public var search: SearchPhotos {
+        SearchPhotos(text: text, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly)
+    }
+}
+
+public struct PhotoCount: Codable, Sendable, Equatable {
+    public let count: Int
+    public init(count: Int) { self.count = count }
+}
+
+/// One photo by its id, its uuid or its path. Errors: `not_found`, `invalid_argument` unless it is named in one way.
 public struct GetPhoto: Message {
     public typealias Reply = Photo
     public static let method = "photo.get"
     public static let access = Role.kid
     public static let kind = MessageKind.read
-    public static let summary = "One photo, by id or by uuid."
+    public static let summary = "One photo, by id, by uuid or by path."
     public let id: Int64?
     public let uuid: String?
+    /// Relative to the library folder, as in ``Photo/path``. For an absolute one: ``IdentifyPath``.
+    public let path: String?
 
     public init(id: Int64) {
         self.id = id
         uuid = nil
+        path = nil
     }
 
     public init(uuid: String) {
         id = nil
         self.uuid = uuid
+        path = nil
+    }
+
+    public init(path: String) {
+        id = nil
+        uuid = nil
+        self.path = path
     }
 }
 
@@ -205,15 +255,67 @@ public struct SetCaption: Message {
     }
 }
 
-/// Puts photos into the trash, from which they can be restored for 30 days. All or none. Errors: `not_found`.
+/// Changes what is given of one photo and keeps the rest, all at once. What describes its file (path, size, digest,
+/// pixels) is not for a person to change. Errors: `not_found` for the photo or the category; `invalid_argument` for
+/// nothing to change, a name over ``maximumNameLength`` or with control characters, a caption over
+/// ``SetCaption/maximumLength``.
+public struct EditPhoto: Message {
+    public typealias Reply = Photo
+    public static let method = "photo.edit"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Changes a photo's name, caption, category, mark or date."
+    /// Characters, after trimming.
+    public static let maximumNameLength = 500
+    public let id: Int64
+    /// An empty text removes it: the photo is shown under its file's name then.
+    public let name: String?
+    /// An empty text removes it.
+    public let caption: String?
+    public let categoryId: Int64?
+    public let isFavorite: Bool?
+    /// By which lists sort and filter from then on; the file's own EXIF stays as it is.
+    public let takenAt: Timestamp?
+
+    public init(
+        id: Int64, name: String? = nil, caption: String? = nil, categoryId: Int64? = nil, isFavorite: Bool? = nil,
+        takenAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.caption = caption
+        self.categoryId = categoryId
+        self.isFavorite = isFavorite
+        self.takenAt = takenAt
+    }
+}
+
+/// Puts photos into the trash, from which they can be restored for 30 days. All or none. They are named in one way: by
+/// ids, by uuids, by paths, or as all of a category; the category stays, also empty.
+/// Errors: `not_found`, naming the first; `invalid_argument` unless they are named in one way.
 public struct DeletePhotos: Message {
     public typealias Reply = PhotosChanged
     public static let method = "photo.delete"
     public static let access = Role.parent
     public static let kind = MessageKind.write
     public static let summary = "Puts photos into the trash; they can be restored for 30 days."
-    public let ids: [Int64]
-    public init(ids: [Int64]) { self.ids = ids }
+    public let ids: [Int64]?
+    public let uuids: [String]?
+    /// Relative to the library folder, as in ``Photo/path``.
+    public let paths: [String]?
+    public let categoryId: Int64?
+
+    public init(ids: [Int64]) { self.init(ids, nil, nil, nil) }
+    public init(uuids: [String]) { self.init(nil, uuids, nil, nil) }
+    public init(paths: [String]) { self.init(nil, nil, paths, nil) }
+    public init(categoryId: Int64) { self.init(nil, nil, nil, categoryId) }
+
+    private init(_ ids: [Int64]?, _ uuids: [String]?, _ paths: [String]?, _ categoryId: Int64?) {
+        self.ids = ids
+        self.uuids = uuids
+        self.paths = paths
+        self.categoryId = categoryId
+    }
 }
 
 /// Forgets photos and leaves their files where they are (`removeFromLibrary`). Errors: `not_found`.
