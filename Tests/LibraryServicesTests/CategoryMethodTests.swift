@@ -104,6 +104,20 @@ import Testing
         await test.library.close()
     }
 
+    @Test func oneIsFoundByItsDerivedName() async throws {
+        let test = try await TestLibrary()
+        let added = try await test.mesh.send(AddCategory(displayName: "Big Trip"))
+        let twin = try await test.mesh.send(AddCategory(displayName: "Big_trip"))
+        #expect(try await test.mesh.send(GetCategory(name: "big_trip")) == added)
+        _ = try await test.mesh.send(ReorderCategories(ids: [twin.id, 1, 2, 3, 4, added.id]))
+        #expect(try await test.mesh.send(GetCategory(name: "big_trip")).id == twin.id)
+        #expect(try await test.mesh.send(GetCategory(name: "family")).id == 1)
+        for name in ["Family", "Big Trip", ""] {
+            #expect(await status { _ = try await test.mesh.send(GetCategory(name: name)) } == .notFound)
+        }
+        await test.library.close()
+    }
+
     @Test func aTakenNameIsToldAlsoForARename() async throws {
         let test = try await TestLibrary()
         let added = try await test.mesh.send(AddCategory(displayName: "Straße"))

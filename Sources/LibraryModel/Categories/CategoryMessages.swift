@@ -78,7 +78,7 @@ public struct CategoryList: Codable, Sendable, Equatable {
     public init(categories: [Category]) { self.categories = categories }
 }
 
-/// One category by its id or by its name (case ignored). Errors: `not_found`, `invalid_argument` without either.
+/// One category by its id or by one of its names. Errors: `not_found`, `invalid_argument` unless it is named in one way.
 public struct GetCategory: Message {
     public typealias Reply = Category
     public static let method = "category.get"
@@ -86,16 +86,27 @@ public struct GetCategory: Message {
     public static let kind = MessageKind.read
     public static let summary = "One category, by id or by name."
     public let id: Int64?
+    /// Case ignored.
     public let displayName: String?
+    /// The derived name, as it is: `big_trip`. Of several the first in order, since only display names are unique.
+    public let name: String?
 
     public init(id: Int64) {
         self.id = id
         displayName = nil
+        name = nil
     }
 
     public init(displayName: String) {
         id = nil
         self.displayName = displayName
+        name = nil
+    }
+
+    public init(name: String) {
+        id = nil
+        displayName = nil
+        self.name = name
     }
 }
 

@@ -46,6 +46,8 @@ enum CategoryKey: Sendable, Hashable {
     case id(Int64)
     /// Case ignored.
     case displayName(String)
+    /// The derived name, as it is; of several the first in order.
+    case name(String)
 }
 
 extension PhotoKey {
@@ -62,10 +64,11 @@ extension PhotoKey {
 
 extension CategoryKey {
     /// - Throws: `invalid_argument` unless exactly one is given.
-    init(id: Int64?, displayName: String?) throws {
-        switch (id, displayName) {
-        case (let id?, nil): self = .id(id)
-        case (nil, let name?): self = .displayName(name)
+    init(id: Int64?, displayName: String?, name: String?) throws {
+        switch (id, displayName, name) {
+        case (let id?, nil, nil): self = .id(id)
+        case (nil, let name?, nil): self = .displayName(name)
+        case (nil, nil, let name?): self = .name(name)
         default: throw MeshError(.invalidArgument, "Name the category by 'id' or by 'displayName'.")
         }
     }
@@ -87,7 +90,7 @@ extension CatalogueError: MeshErrorConvertible {
             MeshError(
                 .notFound, "There is no category with the id \(id). 'smilepile categories' lists them.",
                 details: ["categoryId": .integer(id)])
-        case .noCategory(.displayName(let name), let known):
+        case .noCategory(.displayName(let name), let known), .noCategory(.name(let name), let known):
             MeshError(
                 .notFound, "There is no category '\(name.prefix(80))'. There are: \(known.joined(separator: ", ")).")
         case .nameTaken(let other):

@@ -35,7 +35,7 @@ extension CategoryRepository {
     /// - Throws: `noCategory`, with some of the names that there are where it was named by its name.
     func require(_ key: CategoryKey) throws(CatalogueError) -> Category {
         if let category = try find(key) { return category }
-        guard case .displayName = key else { throw .noCategory(key, known: []) }
+        if case .id = key { throw .noCategory(key, known: []) }
         throw .noCategory(key, known: try all().prefix(20).map(\.displayName))
     }
 }

@@ -47,7 +47,7 @@ public actor CategoryStore: MeshService {
     }
 
     func get(_ request: GetCategory) async throws -> Category {
-        let key = try CategoryKey(id: request.id, displayName: request.displayName)
+        let key = try CategoryKey(id: request.id, displayName: request.displayName, name: request.name)
         return try await catalogue.read { try $0.categories.require(key) }
     }
 

@@ -15,6 +15,7 @@ struct SQLCategoryRepository: CategoryRepository {
             switch key {
             case .id(let id): try CategoryTable.find(id: id, in: connection)
             case .displayName(let name): try CategoryTable.find(displayName: name, in: connection)
+            case .name(let name): try CategoryTable.all(in: connection).first { $0.name == name }
             }
         }
     }

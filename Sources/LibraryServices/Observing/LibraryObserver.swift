@@ -61,7 +61,7 @@ public actor LibraryObserver: MeshService {
     }
 
     func category(_ request: ObserveCategory) throws -> QueryObservation<ObservedCategory> {
-        let key = try CategoryKey(id: request.id, displayName: request.displayName)
+        let key = try CategoryKey(id: request.id, displayName: request.displayName, name: nil)
         return observe(request, ["categories", "photos"]) { transaction in
             ObservedCategory(category: try transaction.categories.find(key))
         }
