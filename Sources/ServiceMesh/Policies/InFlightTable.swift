@@ -45,6 +45,7 @@ final class InFlightTable: Sendable {
     /// Nil where every place is taken. Each place must be given back by one ``release(_:)``.
     func claim(_ word: UInt64) -> Int32? {
         let first = hint.load(ordering: .relaxed)
+        letPass(first, before: word)
         var index = first
         repeat {
             if places[index].call.load(ordering: .sequentiallyConsistent) == 0,
@@ -59,6 +60,26 @@ final class InFlightTable: Sendable {
         } while index != first
         return nil
     }
+
+    /// Gives a call that has just begun a moment to end.
+    ///
+    /// A default actor that is asked while it is at work puts the asker into its queue, and as long as anybody stands
+    /// there, every ask goes through that queue and through the pool's: several times the cost of a short call, and with
+    /// callers that ask again at once it never ends (560 to 980 ns an ask with 64 callers, 350 with this). Most such
+    /// meetings are over within the time of one short call, so this looks at the place for a little longer than that,
+    /// without sleeping; a call that has been under way for longer is left alone. Callers on an executor of the mesh's
+    /// own were tried instead: every ask then goes through a queue.
+    private func letPass(_ index: Int, before word: UInt64) {
+        let there = places[index].call.load(ordering: .relaxed)
+        guard there != 0, word >> 8 &- there >> 8 < Self.patience else { return }
+        for _ in 0..<Self.looks where places[index].call.load(ordering: .relaxed) == 0 { return }
+    }
+
+    /// How young a call has to be to be waited for, in units of 16 ns.
+    private static let patience: UInt64 = 256
+    /// How often it is looked at: less than two microseconds together. Measured with 64 callers and 200 ns between their
+    /// asks, 300 looks left every third run in the queue, and these none.
+    private static let looks = 1_500
 
     func release(_ place: Int32) {
         let index = Int(place)
