@@ -179,7 +179,13 @@ public final class Connection {
         guard !isLent || isInTransaction else {
             throw DatabaseError.notCommitted(cause: "a statement ended the transaction")
         }
-        let statement = try prepared(sql)
+        let statement: Statement
+        do {
+            statement = try prepared(sql)
+        } catch {
+            // The first statement reads the schema, which can be stopped as every read can.
+            throw interruption?.error ?? error
+        }
         statement.isRunning = true
         defer {
             statement.reset()

@@ -9,13 +9,13 @@ extension String {
     public var caseFolded: String { precomposedStringWithCanonicalMapping.uppercased().lowercased() }
 
     /// For searching: case and diacritics ignored (`Été` and `ete` are alike). Nothing in it is NUL, where SQLite's
-    /// text index would stop reading.
+    /// text index would stop reading, nor U+FFFE or U+FFFF, which that index reads as U+FFFD.
     public var searchFolded: String {
         var folded = String.UnicodeScalarView()
         for scalar in decomposedStringWithCanonicalMapping.uppercased().lowercased()
             .decomposedStringWithCanonicalMapping.unicodeScalars
         where scalar.properties.generalCategory != .nonspacingMark {
-            folded.append(scalar.value == 0 ? "\u{FFFD}" : scalar)
+            folded.append([0, 0xFFFE, 0xFFFF].contains(scalar.value) ? "\u{FFFD}" : scalar)
         }
         return String(folded)
     }

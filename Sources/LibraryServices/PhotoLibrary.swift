@@ -106,13 +106,14 @@ public final class PhotoLibrary: Sendable {
     ) -> [any MeshService] {
         let thumbnailer = Thumbnailer(folder: folder, workers: workers, files: files)
         let discards = DiscardedFiles(folder: folder, database: database, pool: files)
+        let catalogue = SQLCatalogue(database)
         return [
-            SettingsStore(database: database),
-            CategoryStore(database: database),
-            PhotoStore(database: database, discards: discards),
+            SettingsStore(catalogue: catalogue),
+            CategoryStore(catalogue: catalogue),
+            PhotoStore(catalogue: catalogue, discards: discards),
             thumbnailer,
             SwipeSessionRecorder(database: database),
-            LibraryObserver(database: database),
+            LibraryObserver(catalogue: catalogue, database: database),
             LibraryOverview(folder: folder, database: database, thumbnailer: thumbnailer, files: files),
             StorageAuditor(folder: folder, database: database, files: files, workers: width),
             PhotoImporter(folder: folder, files: files, workers: width),

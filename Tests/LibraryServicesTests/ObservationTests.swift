@@ -75,6 +75,12 @@ import Testing
         let added = try await after(AddCategory(displayName: "Sea"))
         try await after(EditCategory(id: added.id, displayName: "Mountains"))
         try await after(ReorderCategories(ids: [added.id, 4, games, cars, family]))
+        try await after(
+            AddCategories(categories: [NewCategory(displayName: "Lakes"), NewCategory(displayName: "Sea")]))
+        try await after(DeleteCategory(id: added.id + 2))
+        try await after(DeleteCategory(id: added.id + 1))
+        try await after(EditPhoto(id: 6, name: "New name", caption: "Not the sea", isFavorite: true))
+        try await after(EditPhoto(id: 6, name: "Old name", caption: "", isFavorite: false))
         try await after(SetFavorite(ids: [1, 2], isFavorite: true))
         try await after(MovePhotos(ids: [2, 3], categoryId: cars))
         try await after(SetCaption(id: 3, caption: "By the sea"))

@@ -40,7 +40,6 @@ import Testing
         await database.close()
     }
 
-    /// Nothing changes a date today. What will must find the index in step.
     @Test func aChangedDateMovesThePhotoInTheIndex() async throws {
         let test = try await TestLibrary()
         let sample = SampleCatalogue()

@@ -83,6 +83,22 @@ import Testing
         await test.library.close()
     }
 
+    @Test func storedFilesAreListedByName() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(4)
+        _ = try await test.mesh.send(DeletePhotos(ids: [1]))
+        try Data("x".utf8).write(to: URL(fileURLWithPath: test.path + "/photos/mine.jpg"))
+        let expected = try test.files("photos").map { "photos/" + $0 }
+        #expect(expected.count == 5)
+        #expect(try await test.mesh.send(ListStoredFiles()) == StoredFilePage(paths: expected, next: nil))
+        let first = try await test.mesh.send(ListStoredFiles(limit: 3))
+        #expect(first == StoredFilePage(paths: Array(expected.prefix(3)), next: expected[2]))
+        let second = try await test.mesh.send(ListStoredFiles(limit: 3, after: first.next))
+        #expect(second == StoredFilePage(paths: Array(expected.dropFirst(3)), next: nil))
+        #expect(await status { _ = try await test.mesh.send(ListStoredFiles(limit: 0)) } == .invalidArgument)
+        await test.library.close()
+    }
+
     @Test func pathsAreIdentified() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(1)

@@ -123,8 +123,8 @@ final class SimulatedLibrary: CatalogueDoor {
 func stores(_ folder: LibraryFolder, _ database: Database, _ pool: BlockingPool) -> [any MeshService] {
     let discards = DiscardedFiles(folder: folder, database: database, pool: pool)
     return [
-        SettingsStore(database: database), CategoryStore(database: database),
-        PhotoStore(database: database, discards: discards), SwipeSessionRecorder(database: database),
+        SettingsStore(catalogue: SQLCatalogue(database)), CategoryStore(catalogue: SQLCatalogue(database)),
+        PhotoStore(catalogue: SQLCatalogue(database), discards: discards), SwipeSessionRecorder(database: database),
     ]
 }
 
@@ -150,7 +150,7 @@ final class CatalogueTemplate: Sendable {
         root = base + "/smilepile-simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         let database = try await Database.open(at: root + "/template", schema: CatalogueSchema.schema)
-        let mesh = try Mesh(services: [CategoryStore(database: database)])
+        let mesh = try Mesh(services: [CategoryStore(catalogue: SQLCatalogue(database))])
         try await mesh.start()
         await mesh.stop()
         await database.close()

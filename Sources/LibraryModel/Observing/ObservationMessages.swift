@@ -4,15 +4,23 @@ import ServiceMesh
 // change, until its caller cancels. Values that a slow caller missed are left out, and the next one says so. Equal
 // values are not repeated. (data-storage.md: every `Flow`; CONTROL.md, Observation.)
 
-/// Observes all categories in their order, with photo counts.
+/// Observes categories, with photo counts. Takes what ``ListCategories`` takes. Errors: `invalid_argument` (text).
 public struct ObserveCategories: Message, Hashable {
     public typealias Reply = Done
     public typealias Update = CategoryList
     public static let method = "category.observe"
     public static let access = Role.kid
     public static let kind = MessageKind.observation
-    public static let summary = "All categories with photo counts, now and after each change."
-    public init() {}
+    public static let summary = "Categories with photo counts, now and after each change."
+    /// Anywhere in the display name; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
+    public let text: String?
+    /// By position unless told.
+    public let order: CategoryOrder?
+
+    public init(text: String? = nil, order: CategoryOrder? = nil) {
+        self.text = text
+        self.order = order
+    }
 }
 
 /// Observes one category by its id or by its name (case ignored). One that is not there is no error: it may come.

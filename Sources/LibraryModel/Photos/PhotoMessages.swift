@@ -45,24 +45,74 @@ public struct PhotoPage: Codable, Sendable, Equatable {
     }
 }
 
-/// One photo by its id or its uuid. Errors: `not_found`, `invalid_argument` without either.
+/// How many photos meet every filter given; without filters, how many there are. Takes what ``SearchPhotos`` takes, but
+/// for pages. Not for following a number: ``ObservePhotos`` and ``ObserveCategory`` bring it after each change.
+/// Errors: `invalid_argument` (dates the wrong way round, a long text).
+public struct CountPhotos: Message {
+    public typealias Reply = PhotoCount
+    public static let method = "photo.count"
+    public static let access = Role.kid
+    public static let kind = MessageKind.read
+    public static let summary = "How many photos meet the filters."
+    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
+    public let text: String?
+    /// One that is not there has none.
+    public let categoryId: Int64?
+    /// Inclusive, by the date taken, else the date added.
+    public let from: Timestamp?
+    public let to: Timestamp?
+    public let favoritesOnly: Bool?
+
+    public init(
+        text: String? = nil, categoryId: Int64? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        favoritesOnly: Bool? = nil
+    ) {
+        self.text = text
+        self.categoryId = categoryId
+        self.from = from
+        self.to = to
+        self.favoritesOnly = favoritesOnly
+    }
+
+    /// The search that finds those that are counted.
+    public var search: SearchPhotos {
+        SearchPhotos(text: text, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly)
+    }
+}
+
+public struct PhotoCount: Codable, Sendable, Equatable {
+    public let count: Int
+    public init(count: Int) { self.count = count }
+}
+
+/// One photo by its id, its uuid or its path. Errors: `not_found`, `invalid_argument` unless it is named in one way.
 public struct GetPhoto: Message {
     public typealias Reply = Photo
     public static let method = "photo.get"
     public static let access = Role.kid
     public static let kind = MessageKind.read
-    public static let summary = "One photo, by id or by uuid."
+    public static let summary = "One photo, by id, by uuid or by path."
     public let id: Int64?
     public let uuid: String?
+    /// Relative to the library folder, as in ``Photo/path``. For an absolute one: ``IdentifyPath``.
+    public let path: String?
 
     public init(id: Int64) {
         self.id = id
         uuid = nil
+        path = nil
     }
 
     public init(uuid: String) {
         id = nil
         self.uuid = uuid
+        path = nil
+    }
+
+    public init(path: String) {
+        id = nil
+        uuid = nil
+        self.path = path
     }
 }
 
@@ -146,89 +196,4 @@ public struct SourceDigests: Codable, Sendable {
     /// SHA-256, lower-case hex.
     public let digests: [String]
     public init(digests: [String]) { self.digests = digests }
-}
-
-/// Marks photos as favourites, or takes the mark away. All or none. Errors: `not_found`, naming the first id.
-public struct SetFavorite: Message {
-    public typealias Reply = PhotosChanged
-    public static let method = "photo.favorite"
-    public static let access = Role.parent
-    public static let kind = MessageKind.write
-    public static let summary = "Marks photos as favourites, or takes the mark away."
-    public let ids: [Int64]
-    public let isFavorite: Bool
-
-    public init(ids: [Int64], isFavorite: Bool) {
-        self.ids = ids
-        self.isFavorite = isFavorite
-    }
-}
-
-/// How many photos a request changed; asking for what is so already changes none.
-public struct PhotosChanged: Codable, Sendable, Equatable {
-    public let count: Int
-    public init(count: Int) { self.count = count }
-}
-
-/// Moves photos to another category. All or none. Errors: `not_found` for a photo or the category.
-public struct MovePhotos: Message {
-    public typealias Reply = PhotosChanged
-    public static let method = "photo.move"
-    public static let access = Role.parent
-    public static let kind = MessageKind.write
-    public static let summary = "Moves photos to another category."
-    public let ids: [Int64]
-    public let categoryId: Int64
-
-    public init(ids: [Int64], categoryId: Int64) {
-        self.ids = ids
-        self.categoryId = categoryId
-    }
-}
-
-/// Writes a photo's caption; without one, removes it. Not for anything about a child: captions are searched and
-/// shown, the sensitive fields are sealed. Errors: `not_found`, `invalid_argument` (over 2,000 characters).
-public struct SetCaption: Message {
-    public typealias Reply = Photo
-    public static let method = "photo.caption"
-    public static let access = Role.parent
-    public static let kind = MessageKind.write
-    public static let summary = "Writes a photo's caption, or removes it."
-    /// Characters.
-    public static let maximumLength = 2000
-    public let id: Int64
-    public let caption: String?
-
-    public init(id: Int64, caption: String?) {
-        self.id = id
-        self.caption = caption
-    }
-}
-
-/// Puts photos into the trash, from which they can be restored for 30 days. All or none. Errors: `not_found`.
-public struct DeletePhotos: Message {
-    public typealias Reply = PhotosChanged
-    public static let method = "photo.delete"
-    public static let access = Role.parent
-    public static let kind = MessageKind.write
-    public static let summary = "Puts photos into the trash; they can be restored for 30 days."
-    public let ids: [Int64]
-    public init(ids: [Int64]) { self.ids = ids }
-}
-
-/// Forgets photos and leaves their files where they are (`removeFromLibrary`). Errors: `not_found`.
-public struct ForgetPhotos: Message {
-    public typealias Reply = ForgottenPhotos
-    public static let method = "photo.forget"
-    public static let access = Role.parent
-    public static let kind = MessageKind.write
-    public static let summary = "Forgets photos without touching their files."
-    public let ids: [Int64]
-    public init(ids: [Int64]) { self.ids = ids }
-}
-
-public struct ForgottenPhotos: Codable, Sendable, Equatable {
-    /// Where the files still are, relative to the library folder.
-    public let paths: [String]
-    public init(paths: [String]) { self.paths = paths }
 }

@@ -37,6 +37,37 @@ public struct StorageUsage: Codable, Sendable, Equatable {
     }
 }
 
+/// The files that the folder of photos has, by name, a page at a time, known to the catalogue or not. For photos:
+/// ``SearchPhotos``; for what is wrong with files: ``RescanLibrary``. Errors: `invalid_argument` (limit).
+public struct ListStoredFiles: Message {
+    public typealias Reply = StoredFilePage
+    public static let method = "storage.list"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "The files in the folder of photos, by name, in pages."
+    /// 1…1000; 100 unless told.
+    public let limit: Int?
+    /// The last path of the page before.
+    public let after: String?
+
+    public init(limit: Int? = nil, after: String? = nil) {
+        self.limit = limit
+        self.after = after
+    }
+}
+
+public struct StoredFilePage: Codable, Sendable, Equatable {
+    /// Relative to the library folder.
+    public let paths: [String]
+    /// What to pass as `after` for the next page; absent after the last.
+    public let next: String?
+
+    public init(paths: [String], next: String?) {
+        self.paths = paths
+        self.next = next
+    }
+}
+
 /// Compares catalogue and files as a job, and changes nothing: photos without files or thumbnails, files of another size
 /// and, with `digests`, of other bytes, and files that the catalogue does not know. Only what is not as it should be
 /// has a line, with one of ``StorageFinding``. Photos in the trash are checked too.

@@ -1,5 +1,6 @@
 import Database
 import LibraryModel
+import ServiceMesh
 
 /// The catalogue's tables, version by version.
 ///
@@ -173,4 +174,10 @@ enum CatalogueSchema {
 /// How photos that are in the trash, and their files, go.
 enum TrashTerm {
     static let milliseconds: Int64 = 30 * 24 * 3_600_000
+
+    /// Also for a time at the end of what a number holds: a row may have been written by anybody.
+    static func end(deletedAt time: Int64) -> Timestamp {
+        let (end, overflow) = time.addingReportingOverflow(milliseconds)
+        return Timestamp(milliseconds: overflow ? .max : end)
+    }
 }

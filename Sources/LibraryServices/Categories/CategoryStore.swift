@@ -1,4 +1,3 @@
-import Database
 import LibraryModel
 import ServiceMesh
 
@@ -9,15 +8,18 @@ public actor CategoryStore: MeshService {
     public static var messages: MessageList<CategoryStore> {
         ListCategories.self
         GetCategory.self
+        CountCategories.self
+        CheckCategoryName.self
         AddCategory.self
+        AddCategories.self
         EditCategory.self
         ReorderCategories.self
         DeleteCategory.self
     }
 
-    private let database: Database
+    private let catalogue: any Catalogue
 
-    init(database: Database) { self.database = database }
+    init(catalogue: any Catalogue) { self.catalogue = catalogue }
 
     /// Name and colour, in order. Created once in a library's life.
     private static let defaults = [
@@ -25,50 +27,65 @@ public actor CategoryStore: MeshService {
     ]
 
     public func start(on mesh: Mesh) async throws {
-        try await database.write { connection in
-            guard try SettingTable.value(.defaultCategoriesInitialized, in: connection) != "true" else { return }
-            for (name, color) in Self.defaults
-            where try CategoryTable.find(displayName: name, in: connection) == nil {
-                try CategoryTable.add(
-                    displayName: name, colorHex: color, iconResource: nil, isDefault: true, createdAt: .now(),
-                    in: connection)
+        try await catalogue.write { transaction in
+            guard try !transaction.settings.areDefaultCategoriesMade() else { return }
+            for (name, color) in Self.defaults where try transaction.categories.find(.displayName(name)) == nil {
+                _ = try transaction.categories.insert(
+                    ValidCategory(displayName: name, colorHex: color, iconResource: nil), isDefault: true, at: .now())
             }
-            try SettingTable.set(.defaultCategoriesInitialized, to: "true", in: connection)
+            try transaction.settings.setDefaultCategoriesMade()
         }
     }
 
-    public func checkHealth() async throws { _ = try await database.read { try CategoryTable.count(in: $0) } }
+    public func checkHealth() async throws { _ = try await count() }
 
-    func list() async throws -> CategoryList {
-        CategoryList(categories: try await database.read { try CategoryTable.all(in: $0) })
+    // MARK: Reading
+
+    func list(_ request: ListCategories) async throws -> CategoryList {
+        let query = try CategoryQuery(text: request.text, order: request.order)
+        return CategoryList(categories: query.select(from: try await catalogue.read { try $0.categories.all() }))
     }
 
     func get(_ request: GetCategory) async throws -> Category {
-        try await database.read { connection in
-            if let id = request.id { return try CategoryTable.require(id: id, in: connection) }
-            guard let name = request.displayName else {
-                throw MeshError(.invalidArgument, "Name the category by 'id' or by 'displayName'.")
-            }
-            guard let category = try CategoryTable.find(displayName: name, in: connection) else {
-                let known = try CategoryTable.all(in: connection).prefix(20).map(\.displayName)
-                throw MeshError(
-                    .notFound,
-                    "There is no category '\(name.prefix(80))'. There are: \(known.joined(separator: ", ")).")
-            }
-            return category
-        }
+        let key = try CategoryKey(id: request.id, displayName: request.displayName, name: request.name)
+        return try await catalogue.read { try $0.categories.require(key) }
     }
 
+    func count() async throws -> Int { try await catalogue.read { try $0.categories.count() } }
+
+    func checkName(_ request: CheckCategoryName) async throws -> CategoryNameUse {
+        let other = try await catalogue.read { try $0.categories.find(.displayName(request.displayName)) }
+        return CategoryNameUse(categoryId: other?.id == request.exceptId ? nil : other?.id)
+    }
+
+    // MARK: Changing
+
     func add(_ request: AddCategory) async throws -> Category {
-        let name = try CategoryName.validated(request.displayName)
-        let color = try request.colorHex.map(CategoryColor.validated)
-        let icon = try request.iconResource.map(CategoryLimits.validated(icon:))
-        return try await database.write { connection in
-            let used = try CategoryTable.all(in: connection).map(\.colorHex)
-            return try CategoryTable.add(
-                displayName: name, colorHex: color ?? CategoryColor.next(used: used),
-                iconResource: icon.flatMap { $0.isEmpty ? nil : $0 }, isDefault: false,
-                createdAt: .now(), in: connection)
+        let new = NewCategory(
+            displayName: request.displayName, colorHex: request.colorHex, iconResource: request.iconResource)
+        return try await add([new])[0]
+    }
+
+    /// All or none.
+    func add(_ requests: [NewCategory]) async throws -> [Category] {
+        guard (1...CategoryLimits.count).contains(requests.count) else {
+            throw MeshError(.invalidArgument, "Give between 1 and \(CategoryLimits.count) categories.")
+        }
+        let wanted = try requests.map { request in
+            (
+                name: try CategoryName.validated(request.displayName),
+                color: try request.colorHex.map(CategoryColor.validated),
+                icon: try request.iconResource.map(CategoryLimits.validated(icon:)).flatMap { $0.isEmpty ? nil : $0 }
+            )
+        }
+        return try await catalogue.write { transaction in
+            var used = try transaction.categories.all().map(\.colorHex)
+            return try wanted.map { name, color, icon in
+                let color = color ?? CategoryColor.next(used: used)
+                used.append(color)
+                return try transaction.categories.insert(
+                    ValidCategory(displayName: name, colorHex: color, iconResource: icon), isDefault: false, at: .now())
+            }
         }
     }
 
@@ -76,30 +93,27 @@ public actor CategoryStore: MeshService {
         let name = try request.displayName.map(CategoryName.validated)
         let color = try request.colorHex.map(CategoryColor.validated)
         let newIcon = try request.iconResource.map(CategoryLimits.validated(icon:))
-        return try await database.write { connection in
-            let old = try CategoryTable.require(id: request.id, in: connection)
-            if let name { try CategoryTable.refuseClash(name, except: old.id, in: connection) }
+        return try await catalogue.write { transaction in
+            let old = try transaction.categories.require(.id(request.id))
             let icon = newIcon.map { $0.isEmpty ? nil : $0 } ?? old.iconResource
-            try CategoryTable.update(
-                id: old.id, displayName: name ?? old.displayName, colorHex: color ?? old.colorHex, iconResource: icon,
-                in: connection)
-            return try CategoryTable.require(id: old.id, in: connection)
+            return try transaction.categories.update(
+                id: old.id,
+                to: ValidCategory(
+                    displayName: name ?? old.displayName, colorHex: color ?? old.colorHex, iconResource: icon))
         }
     }
 
     func reorder(_ ids: [Int64]) async throws -> CategoryList {
-        try await database.write { connection in
-            let known = try CategoryTable.all(in: connection).map(\.id)
+        try await catalogue.write { transaction in
+            let known = try transaction.categories.all().map(\.id)
             guard ids.count == known.count, Set(ids) == Set(known) else {
                 throw MeshError(
                     .invalidArgument,
                     "A new order names every category once. The library has: \(known.map(String.init).joined(separator: " "))."
                 )
             }
-            for (position, id) in ids.enumerated() {
-                try CategoryTable.setPosition(position, of: id, in: connection)
-            }
-            return CategoryList(categories: try CategoryTable.all(in: connection))
+            try transaction.categories.reorder(ids)
+            return CategoryList(categories: try transaction.categories.all())
         }
     }
 
@@ -110,9 +124,9 @@ public actor CategoryStore: MeshService {
         guard request.moveTo != request.id else {
             throw MeshError(.invalidArgument, "Photos cannot be moved to the category that is deleted.")
         }
-        return try await database.write { connection in
-            let category = try CategoryTable.require(id: request.id, in: connection)
-            guard try CategoryTable.count(in: connection) > 1 else {
+        return try await catalogue.write { transaction in
+            let category = try transaction.categories.require(.id(request.id))
+            guard try transaction.categories.count() > 1 else {
                 throw MeshError(
                     .failedPrecondition, "'\(category.displayName)' is the last category. Add another one first.")
             }
@@ -120,11 +134,9 @@ public actor CategoryStore: MeshService {
             var trashed = 0
             if category.photoCount > 0 {
                 if let target = request.moveTo {
-                    _ = try CategoryTable.require(id: target, in: connection)
-                    moved = try PhotoTable.moveAll(from: category.id, to: target, in: connection)
+                    moved = try transaction.photos.moveAll(from: category.id, to: target)
                 } else if request.deletePhotos == true {
-                    trashed = try TrashTable.moveIn(
-                        where: "p.category_id = ?", category.id, at: .now(), in: connection)
+                    trashed = try transaction.photos.moveToTrash(category: category.id, at: .now())
                 } else {
                     throw MeshError(
                         .failedPrecondition,
@@ -132,18 +144,36 @@ public actor CategoryStore: MeshService {
                         details: ["photoCount": .integer(Int64(category.photoCount))])
                 }
             }
-            try CategoryTable.delete(id: category.id, in: connection)
+            try transaction.categories.delete(id: category.id)
             return CategoryDeletion(photosTrashed: trashed, photosMoved: moved)
         }
     }
 }
 
 extension ListCategories: HandledMessage {
-    public func perform(on service: CategoryStore) async throws -> CategoryList { try await service.list() }
+    public func perform(on service: CategoryStore) async throws -> CategoryList { try await service.list(self) }
 }
 
 extension GetCategory: HandledMessage {
     public func perform(on service: CategoryStore) async throws -> Category { try await service.get(self) }
+}
+
+extension CountCategories: HandledMessage {
+    public func perform(on service: CategoryStore) async throws -> CategoryCount {
+        CategoryCount(count: try await service.count())
+    }
+}
+
+extension CheckCategoryName: HandledMessage {
+    public func perform(on service: CategoryStore) async throws -> CategoryNameUse {
+        try await service.checkName(self)
+    }
+}
+
+extension AddCategories: HandledMessage {
+    public func perform(on service: CategoryStore) async throws -> CategoryList {
+        CategoryList(categories: try await service.add(categories))
+    }
 }
 
 extension AddCategory: HandledMessage {

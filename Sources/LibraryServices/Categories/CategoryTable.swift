@@ -30,7 +30,7 @@ enum CategoryTable {
         try connection.first("\(columns) WHERE c.name_key = ?", CategoryName.key(displayName)) { try category($0) }
     }
 
-    /// - Throws: `not_found`.
+    /// - Throws: `noCategory`.
     static func require(id: Int64, in connection: Connection) throws -> Category {
         guard let category = try find(id: id, in: connection) else { throw missing(id) }
         return category
@@ -44,11 +44,7 @@ enum CategoryTable {
         guard exists == true else { throw missing(id) }
     }
 
-    private static func missing(_ id: Int64) -> MeshError {
-        MeshError(
-            .notFound, "There is no category with the id \(id). 'smilepile categories' lists them.",
-            details: ["categoryId": .integer(id)])
-    }
+    private static func missing(_ id: Int64) -> CatalogueError { .noCategory(.id(id), known: []) }
 
     static func count(in connection: Connection) throws -> Int {
         try connection.first("SELECT count(*) FROM categories") { try $0[0] as Int } ?? 0
@@ -56,8 +52,7 @@ enum CategoryTable {
 
     /// Enters a category at the end, whose name and colour were validated before.
     /// - Parameter id: for data from elsewhere that keeps its ids; else the catalogue gives one.
-    /// - Throws: `already_exists` for a name that another one has, case ignored; `resource_exhausted` where there are
-    ///   ``CategoryLimits/count`` already.
+    /// - Throws: `nameTaken`; `tooManyCategories`.
     @discardableResult
     static func add(
         displayName: String, colorHex: String, iconResource: String?, isDefault: Bool, createdAt: Timestamp,
@@ -65,9 +60,7 @@ enum CategoryTable {
     ) throws -> Category {
         try refuseClash(displayName, except: nil, in: connection)
         guard try count(in: connection) < CategoryLimits.count else {
-            throw MeshError(
-                .resourceExhausted,
-                "A library has \(CategoryLimits.count) categories at most. Delete one that is not needed first.")
+            throw CatalogueError.tooManyCategories
         }
         try connection.execute(
             """
@@ -81,9 +74,7 @@ enum CategoryTable {
 
     static func refuseClash(_ displayName: String, except id: Int64?, in connection: Connection) throws {
         guard let other = try find(displayName: displayName, in: connection), other.id != id else { return }
-        throw MeshError(
-            .alreadyExists, "There is a category '\(other.displayName)' already. Choose another name.",
-            details: ["categoryId": .integer(other.id)])
+        throw CatalogueError.nameTaken(other)
     }
 
     static func update(

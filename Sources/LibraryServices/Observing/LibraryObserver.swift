@@ -13,18 +13,23 @@ public actor LibraryObserver: MeshService {
         ObserveCategory.self
         ObservePhotos.self
         ObservePhoto.self
+        ObserveSealedPhotos.self
         ObserveSettings.self
         ObservePendingSwipes.self
         ObserveTrash.self
         SubscribeToEvents.self
     }
 
+    private let catalogue: any Catalogue
     private let database: Database
     private let hub: ObservationHub
     private let revisions = Revisions()
 
-    /// - Parameter clock: by which reads are spaced; the mesh's.
-    init(database: Database, clock: MeshClock = .system) {
+    /// - Parameters:
+    ///   - database: which tells of commits, and has the decisions.
+    ///   - clock: by which reads are spaced; the mesh's.
+    init(catalogue: any Catalogue, database: Database, clock: MeshClock = .system) {
+        self.catalogue = catalogue
         self.database = database
         hub = ObservationHub(clock: clock)
         // The database tells one listener, and this is the one.
@@ -37,73 +42,73 @@ public actor LibraryObserver: MeshService {
 
     public func stop() async { hub.close() }
 
-    public func checkHealth() async throws { _ = try await database.read { try CategoryTable.count(in: $0) } }
+    public func checkHealth() async throws { _ = try await catalogue.read { try $0.categories.count() } }
 
     private func observe<Query: Hashable & Sendable, Value: Equatable & Sendable>(
-        _ query: Query, _ tables: Set<String>, _ read: @escaping @Sendable (Connection) throws -> Value
+        _ query: Query, _ tables: Set<String>, _ read: @escaping @Sendable (CatalogueTransaction) throws -> Value
     ) -> QueryObservation<Value> {
-        hub.observe(query, reading: tables) { [database] in try await database.read(read) }
+        hub.observe(query, reading: tables) { [catalogue] in try await catalogue.read(read) }
     }
 
     // MARK: What is read, and from where
 
-    func categories(_ request: ObserveCategories) -> QueryObservation<CategoryList> {
+    func categories(_ request: ObserveCategories) throws -> QueryObservation<CategoryList> {
+        let query = try CategoryQuery(text: request.text, order: request.order)
         // Of photos too, because of the counts.
-        observe(request, ["categories", "photos"]) { CategoryList(categories: try CategoryTable.all(in: $0)) }
+        return observe(request, ["categories", "photos"]) {
+            CategoryList(categories: query.select(from: try $0.categories.all()))
+        }
     }
 
     func category(_ request: ObserveCategory) throws -> QueryObservation<ObservedCategory> {
-        guard request.id != nil || request.displayName != nil else {
-            throw MeshError(.invalidArgument, "Name the category by 'id' or by 'displayName'.")
-        }
-        return observe(request, ["categories", "photos"]) { connection in
-            if let id = request.id { return ObservedCategory(category: try CategoryTable.find(id: id, in: connection)) }
-            let name = request.displayName ?? ""
-            return ObservedCategory(category: try CategoryTable.find(displayName: name, in: connection))
+        let key = try CategoryKey(id: request.id, displayName: request.displayName, name: nil)
+        return observe(request, ["categories", "photos"]) { transaction in
+            ObservedCategory(category: try transaction.categories.find(key))
         }
     }
 
     func photos(_ request: ObservePhotos) throws -> QueryObservation<ObservedPhotos> {
         let query = try PhotoQuery(request.search)
-        return observe(request, ["photos"]) { connection in
-            let page = try query.page(in: connection)
+        return observe(request, ["photos"]) { transaction in
+            let page = try transaction.photos.page(query)
             // A page that begins the list and has no next one is the whole list.
             let isWhole = request.after == nil && page.next == nil
             return ObservedPhotos(
                 photos: page.photos, next: page.next,
-                total: isWhole ? page.photos.count : try query.total(in: connection))
+                total: isWhole ? page.photos.count : try transaction.photos.count(query))
         }
+    }
+
+    func sealedPhotos(_ request: ObserveSealedPhotos) throws -> QueryObservation<SealedPhotos> {
+        let query = try SealedPhotoQuery(request.list)
+        return observe(request, ["photos", "sealed_fields"]) { try $0.photos.sealed(query) }
     }
 
     func photo(_ request: ObservePhoto) throws -> QueryObservation<ObservedPhoto> {
-        guard request.id != nil || request.uuid != nil else {
-            throw MeshError(.invalidArgument, "Name the photo by 'id' or by 'uuid'.")
-        }
-        return observe(request, ["photos"]) { connection in
-            if let id = request.id { return ObservedPhoto(photo: try PhotoTable.find(id: id, in: connection)) }
-            let uuid = request.uuid?.lowercased() ?? ""
-            return ObservedPhoto(photo: try PhotoTable.find(uuid: uuid, in: connection))
-        }
+        let key = try PhotoKey(id: request.id, uuid: request.uuid, path: nil)
+        return observe(request, ["photos"]) { ObservedPhoto(photo: try $0.photos.find(key)) }
     }
 
     func settings(_ request: ObserveSettings) -> QueryObservation<Settings> {
-        observe(request, ["settings"]) { try SettingTable.settings(in: $0) }
+        observe(request, ["settings"]) { try $0.settings.settings() }
     }
 
     func pending(_ request: ObservePendingSwipes) throws -> QueryObservation<PendingSwipes> {
         let limit = try PhotoQuery.validated(limit: request.limit)
         let (session, after) = (request.sessionID?.lowercased(), request.after ?? 0)
-        return observe(request, ["swipe_actions"]) { connection in
-            PendingSwipes(actions: try SwipeTable.pending(session: session, after: after, limit: limit, in: connection))
+        return hub.observe(request, reading: ["swipe_actions"]) { [database] in
+            try await database.read { connection in
+                PendingSwipes(
+                    actions: try SwipeTable.pending(session: session, after: after, limit: limit, in: connection))
+            }
         }
     }
 
     func trash(_ request: ObserveTrash) throws -> QueryObservation<ObservedTrash> {
-        let limit = try PhotoQuery.validated(limit: request.limit)
-        return observe(request, ["trash"]) { connection in
-            let page = try TrashTable.page(ListTrash(limit: limit), in: connection)
-            return ObservedTrash(
-                photos: page.photos, next: page.next, total: try TrashTable.count(in: connection))
+        let query = try TrashQuery(ListTrash(limit: request.limit))
+        return observe(request, ["trash"]) { transaction in
+            let page = try transaction.photos.trash(query)
+            return ObservedTrash(photos: page.photos, next: page.next, total: try transaction.photos.trashCount())
         }
     }
 
@@ -127,7 +132,7 @@ public actor LibraryObserver: MeshService {
 
 extension ObserveCategories: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<CategoryList> {
-        await service.categories(self)
+        try await service.categories(self)
     }
     public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
@@ -149,6 +154,13 @@ extension ObservePhotos: HandledObservation {
 extension ObservePhoto: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<ObservedPhoto> {
         try await service.photo(self)
+    }
+    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
+}
+
+extension ObserveSealedPhotos: HandledObservation {
+    public func observe(on service: LibraryObserver) async throws -> QueryObservation<SealedPhotos> {
+        try await service.sealedPhotos(self)
     }
     public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }

@@ -1,6 +1,3 @@
-import Database
-import Executors
-import Foundation
 import LibraryModel
 import ServiceMesh
 
@@ -12,12 +9,15 @@ public actor PhotoStore: MeshService {
     public static let serviceName = "PhotoStore"
     public static var messages: MessageList<PhotoStore> {
         SearchPhotos.self
+        CountPhotos.self
+        ListSealedPhotos.self
         GetPhoto.self
         AddPhoto.self
         AddPhotos.self
         FindSourceDigests.self
         SetFavorite.self
         MovePhotos.self
+        EditPhoto.self
         SetCaption.self
         DeletePhotos.self
         ForgetPhotos.self
@@ -29,12 +29,12 @@ public actor PhotoStore: MeshService {
     /// Ids in one request.
     private static let maximumIDs = 10_000
 
-    private let database: Database
-    private let discards: DiscardedFiles
+    let catalogue: any Catalogue
+    let discards: DiscardedFiles
     private var cleanup: Task<Void, Never>?
 
-    init(database: Database, discards: DiscardedFiles) {
-        self.database = database
+    init(catalogue: any Catalogue, discards: DiscardedFiles) {
+        self.catalogue = catalogue
         self.discards = discards
     }
 
@@ -54,209 +54,140 @@ public actor PhotoStore: MeshService {
     }
 
     public func checkHealth() async throws {
-        _ = try await database.read { try PhotoQuery(SearchPhotos(limit: 1)).page(in: $0) }
+        _ = try await search(SearchPhotos(limit: 1))
     }
 
     // MARK: Reading
 
     func search(_ request: SearchPhotos) async throws -> PhotoPage {
         let query = try PhotoQuery(request)
-        return try await database.read { try query.page(in: $0) }
+        return try await catalogue.read { try $0.photos.page(query) }
+    }
+
+    func count(_ request: CountPhotos) async throws -> PhotoCount {
+        let query = try PhotoQuery(request.search)
+        return PhotoCount(count: try await catalogue.read { try $0.photos.count(query) })
+    }
+
+    func sealed(_ request: ListSealedPhotos) async throws -> SealedPhotos {
+        let query = try SealedPhotoQuery(request)
+        return try await catalogue.read { try $0.photos.sealed(query) }
     }
 
     func get(_ request: GetPhoto) async throws -> Photo {
-        try await database.read { connection in
-            if let id = request.id { return try PhotoTable.require(id: id, in: connection) }
-            guard let uuid = request.uuid else {
-                throw MeshError(.invalidArgument, "Name the photo by 'id' or by 'uuid'.")
-            }
-            guard let photo = try PhotoTable.find(uuid: uuid.lowercased(), in: connection) else {
-                throw MeshError(.notFound, "There is no photo with the uuid \(uuid.prefix(80)).")
-            }
-            return photo
-        }
+        let key = try PhotoKey(id: request.id, uuid: request.uuid, path: request.path)
+        return try await catalogue.read { try $0.photos.require(key) }
     }
 
     func sourceDigests(size: Int64) async throws -> SourceDigests {
-        SourceDigests(digests: try await database.read { try PhotoTable.sourceDigests(size: size, in: $0) })
+        SourceDigests(digests: try await catalogue.read { try $0.photos.sourceDigests(size: size) })
     }
 
     // MARK: Changing
 
     func add(_ request: AddPhoto) async throws -> Photo {
-        try await database.write { connection in
-            if let there = try PhotoTable.find(sourceDigest: request.sourceDigest, in: connection) {
-                throw MeshError(
-                    .alreadyExists, "The library has this picture already, as photo \(there.id).",
-                    details: ["photoId": .integer(there.id), "path": .string(there.path)])
-            }
-            try CategoryTable.requireExists(id: request.photo.categoryId, in: connection)
-            let id = try PhotoTable.insert(
-                request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize, in: connection)
-            if let job = request.job, let line = request.line {
-                try JobLineTable.append(line, to: job, in: connection)
-            }
-            return try PhotoTable.require(id: id, in: connection)
-        }
+        let new = NewPhoto(photo: request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize)
+        return try await catalogue.write { try $0.photos.insert(new, line: request.line, of: request.job) }
     }
 
     func addAll(_ photos: [NewPhoto]) async throws -> PhotosChanged {
         guard !photos.isEmpty, photos.count <= AddPhotos.maximumCount else {
             throw MeshError(.invalidArgument, "Give between 1 and \(AddPhotos.maximumCount) photos.")
         }
-        return try await database.write { connection in
-            for category in Set(photos.map(\.photo.categoryId)) {
-                try CategoryTable.requireExists(id: category, in: connection)
-            }
-            do {
-                try PhotoTable.insert(photos, in: connection)
-            } catch DatabaseError.constraint(.unique, let detail) {
-                // Looked for only now: a million questions whose answer is no would cost as much as the rows.
-                for new in photos {
-                    guard let there = try PhotoTable.find(sourceDigest: new.sourceDigest, in: connection) else {
-                        continue
-                    }
-                    throw MeshError(
-                        .alreadyExists,
-                        "The library has one of these pictures already, as photo \(there.id). Nothing was added.",
-                        details: ["photoId": .integer(there.id), "path": .string(there.path)])
-                }
-                throw MeshError(
-                    .alreadyExists, "Two of these photos are the same (\(detail)). Nothing was added; leave one out.")
-            }
-            return PhotosChanged(count: photos.count)
-        }
+        try await catalogue.write { try $0.photos.insert(photos) }
+        return PhotosChanged(count: photos.count)
+    }
+
+    func edit(_ request: EditPhoto) async throws -> Photo {
+        let edit = try PhotoEdit(request)
+        return try await catalogue.write { try Self.apply(edit, id: request.id, in: $0) }
+    }
+
+    func setCaption(_ request: SetCaption) async throws -> Photo {
+        let edit = try PhotoEdit(EditPhoto(id: request.id, caption: request.caption ?? ""))
+        return try await catalogue.write { try Self.apply(edit, id: request.id, in: $0) }
+    }
+
+    private static func apply(_ edit: PhotoEdit, id: Int64, in transaction: CatalogueTransaction) throws -> Photo {
+        let edited = edit.applied(to: try transaction.photos.require(.id(id)))
+        try transaction.photos.update(edited)
+        return edited
     }
 
     func setFavorite(_ request: SetFavorite) async throws -> PhotosChanged {
-        try await changeEach(request.ids) { id, connection in
-            try PhotoTable.setFavorite(request.isFavorite, id: id, in: connection)
+        try await changeEach(request.ids.map(PhotoKey.id)) { id, transaction in
+            try transaction.photos.setFavorite(request.isFavorite, id: id)
         }
     }
 
     func move(_ request: MovePhotos) async throws -> PhotosChanged {
-        try await changeEach(request.ids) { id, connection in
-            try CategoryTable.requireExists(id: request.categoryId, in: connection)
-            return try PhotoTable.move(id: id, to: request.categoryId, in: connection)
+        try await changeEach(request.ids.map(PhotoKey.id)) { id, transaction in
+            try transaction.photos.move(id: id, to: request.categoryId)
         }
     }
 
-    func setCaption(_ request: SetCaption) async throws -> Photo {
-        let caption = request.caption.map(\.trimmingWhitespace).flatMap { $0.isEmpty ? nil : $0 }
-        guard (caption?.count ?? 0) <= SetCaption.maximumLength,
-            (caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16
-        else {
-            throw MeshError(
-                .invalidArgument, "A caption has \(SetCaption.maximumLength) characters at most. Shorten it.")
-        }
-        return try await database.write { connection in
-            let photo = try PhotoTable.require(id: request.id, in: connection)
-            try PhotoTable.setCaption(caption, of: photo, in: connection)
-            return try PhotoTable.require(id: request.id, in: connection)
-        }
-    }
-
-    func delete(_ ids: [Int64]) async throws -> PhotosChanged {
+    func delete(_ request: DeletePhotos) async throws -> PhotosChanged {
         let now = Timestamp.now()
-        return try await changeEach(ids) { id, connection in
-            try TrashTable.moveIn(where: "p.id = ?", id, at: now, in: connection) > 0
+        let keys: [PhotoKey]
+        switch (request.ids, request.uuids, request.paths, request.categoryId) {
+        case (let ids?, nil, nil, nil): keys = ids.map(PhotoKey.id)
+        case (nil, let uuids?, nil, nil): keys = uuids.map(PhotoKey.uuid)
+        case (nil, nil, let paths?, nil): keys = paths.map(PhotoKey.path)
+        case (nil, nil, nil, let category?):
+            return try await catalogue.write { transaction in
+                _ = try transaction.categories.require(.id(category))
+                return PhotosChanged(count: try transaction.photos.moveToTrash(category: category, at: now))
+            }
+        default:
+            throw MeshError(.invalidArgument, "Name the photos by one of 'ids', 'uuids', 'paths' and 'categoryId'.")
         }
+        return try await changeEach(keys) { id, transaction in try transaction.photos.moveToTrash(id: id, at: now) }
     }
 
     func forget(_ ids: [Int64]) async throws -> ForgottenPhotos {
         let ids = try Self.validated(ids)
-        let (paths, thumbnails) = try await database.write { connection in
-            let photos = try ids.map { try PhotoTable.require(id: $0, in: connection) }
-            for photo in photos {
-                try PhotoTable.delete(id: photo.id, in: connection)
-                try DiscardedFileTable.add([photo.thumbnailPath], in: connection)
-            }
-            return (photos.map(\.path), photos.map(\.thumbnailPath))
+        let photos = try await catalogue.write { transaction in
+            try ids.map { try transaction.photos.forget(id: $0) }
         }
-        await discards.remove(thumbnails)
-        return ForgottenPhotos(paths: paths)
+        await discards.remove(photos.map(\.thumbnailPath))
+        return ForgottenPhotos(paths: photos.map(\.path))
     }
 
-    /// One transaction over photos that must all exist; counts those that `change` says it changed.
+    /// One transaction over photos that must all exist; counts those that `change` says it changed. A photo that is
+    /// named twice is changed once.
     private func changeEach(
-        _ ids: [Int64], _ change: @escaping @Sendable (Int64, Connection) throws -> Bool
+        _ keys: [PhotoKey], _ change: @escaping @Sendable (Int64, CatalogueTransaction) throws -> Bool
     ) async throws -> PhotosChanged {
-        let ids = try Self.validated(ids)
-        return try await database.write { connection in
-            var count = 0
-            for id in ids {
-                _ = try PhotoTable.require(id: id, in: connection)
-                if try change(id, connection) { count += 1 }
+        let keys = try Self.validated(keys)
+        return try await catalogue.write { transaction in
+            var (seen, count): (Set<Int64>, Int) = ([], 0)
+            for id in try keys.map({ try transaction.photos.require($0).id }) where seen.insert(id).inserted {
+                if try change(id, transaction) { count += 1 }
             }
             return PhotosChanged(count: count)
         }
     }
 
-    /// The ids without repetition.
-    private static func validated(_ ids: [Int64]) throws -> [Int64] {
+    /// The ids, or whatever names photos, without repetition.
+    static func validated<ID: Hashable>(_ ids: [ID]) throws -> [ID] {
         guard !ids.isEmpty, ids.count <= maximumIDs else {
             throw MeshError(.invalidArgument, "Name between 1 and \(maximumIDs) photos.")
         }
-        var seen: Set<Int64> = []
+        var seen: Set<ID> = []
         return ids.filter { seen.insert($0).inserted }
-    }
-
-    // MARK: Trash
-
-    func trash(_ request: ListTrash) async throws -> TrashPage {
-        try await database.read { try TrashTable.page(request, in: $0) }
-    }
-
-    func restore(_ ids: [Int64]) async throws -> PhotosChanged {
-        let ids = try Self.validated(ids)
-        return try await database.write { connection in
-            for id in ids { try TrashTable.moveOut(id: id, in: connection) }
-            return PhotosChanged(count: ids.count)
-        }
-    }
-
-    func purge(_ request: PurgeTrash) async throws -> PhotosChanged {
-        guard request.ids == nil || request.all != true else {
-            throw MeshError(.invalidArgument, "Say either which photos, or 'all'.")
-        }
-        if let ids = request.ids {
-            let ids = try Self.validated(ids)
-            return PhotosChanged(count: try await purge { _ in ids })
-        }
-        let before = request.all == true ? Int64.max : Timestamp.now().milliseconds - TrashTerm.milliseconds
-        var count = 0
-        while true {
-            try Task.checkCancellation()
-            let purged = try await purge {
-                try TrashTable.ids(deletedBefore: Timestamp(milliseconds: before), limit: 500, in: $0)
-            }
-            guard purged > 0 else { return PhotosChanged(count: count) }
-            count += purged
-        }
-    }
-
-    /// Rows first, then the files: what a kill leaves between is in the list of discarded files.
-    /// - Parameter choose: which, in the transaction that takes them out, so that purges that meet do not clash.
-    private func purge(_ choose: @escaping @Sendable (Connection) throws -> [Int64]) async throws -> Int {
-        let (count, paths) = try await database.write { connection in
-            let ids = try choose(connection)
-            return (ids.count, try ids.flatMap { try TrashTable.purge(id: $0, in: connection) })
-        }
-        await discards.remove(paths)
-        return count
-    }
-
-    private func purgeExpired() async {
-        guard let settings = try? await database.read({ try SettingTable.settings(in: $0) }),
-            settings.storageCleanupEnabled
-        else { return }
-        // What fails now is tried again at the next turn; a person who purges by hand sees the error.
-        _ = try? await purge(PurgeTrash())
     }
 }
 
 extension SearchPhotos: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> PhotoPage { try await service.search(self) }
+}
+
+extension CountPhotos: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> PhotoCount { try await service.count(self) }
+}
+
+extension ListSealedPhotos: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> SealedPhotos { try await service.sealed(self) }
 }
 
 extension GetPhoto: HandledMessage {
@@ -285,26 +216,18 @@ extension MovePhotos: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.move(self) }
 }
 
+extension EditPhoto: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> Photo { try await service.edit(self) }
+}
+
 extension SetCaption: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> Photo { try await service.setCaption(self) }
 }
 
 extension DeletePhotos: HandledMessage {
-    public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.delete(ids) }
+    public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.delete(self) }
 }
 
 extension ForgetPhotos: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> ForgottenPhotos { try await service.forget(ids) }
-}
-
-extension ListTrash: HandledMessage {
-    public func perform(on service: PhotoStore) async throws -> TrashPage { try await service.trash(self) }
-}
-
-extension RestorePhotos: HandledMessage {
-    public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.restore(ids) }
-}
-
-extension PurgeTrash: HandledMessage {
-    public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.purge(self) }
 }

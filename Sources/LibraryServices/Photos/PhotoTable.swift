@@ -64,12 +64,10 @@ enum PhotoTable {
         try connection.first("SELECT count(*) FROM photos") { try $0[0] as Int } ?? 0
     }
 
-    /// - Throws: `not_found`, naming the id.
+    /// - Throws: `noPhoto`.
     static func require(id: Int64, in connection: Connection) throws -> Photo {
         guard let photo = try find(id: id, in: connection) else {
-            throw MeshError(
-                .notFound, "There is no photo with the id \(id). It may be in the trash: smilepile trash list.",
-                details: ["photoId": .integer(id)])
+            throw CatalogueError.noPhoto(.id(id))
         }
         return photo
     }
@@ -157,10 +155,15 @@ enum PhotoTable {
         try connection.execute("UPDATE photos SET category_id = ? WHERE category_id = ?", target, category)
     }
 
-    static func setCaption(_ caption: String?, of photo: Photo, in connection: Connection) throws {
+    /// Name, caption, category, mark and date. The path stays, and with it what the search text has of it.
+    /// - Returns: whether there is such a photo.
+    static func update(_ photo: Photo, in connection: Connection) throws -> Bool {
         try connection.execute(
-            "UPDATE photos SET caption = ?, search_text = ? WHERE id = ?", caption,
-            searchText(name: photo.name, caption: caption, path: photo.path), photo.id)
+            """
+            UPDATE photos SET name = ?, caption = ?, category_id = ?, is_favorite = ?, taken_at = ?, search_text = ?
+            WHERE id = ?
+            """, photo.name, photo.caption, photo.categoryId, photo.isFavorite, photo.takenAt?.milliseconds,
+            searchText(name: photo.name, caption: photo.caption, path: photo.path), photo.id) > 0
     }
 
     static func delete(id: Int64, in connection: Connection) throws {

@@ -27,12 +27,11 @@ enum TrashTable {
         return TrashedPhoto(
             photo: try PhotoTable.photo(row), categoryName: try row["category_name"],
             deletedAt: Timestamp(milliseconds: deletedAt),
-            purgeAfter: Timestamp(milliseconds: deletedAt + TrashTerm.milliseconds))
+            purgeAfter: TrashTerm.end(deletedAt: deletedAt))
     }
 
-    static func page(_ request: ListTrash, in connection: Connection) throws -> TrashPage {
-        let limit = try PhotoQuery.validated(limit: request.limit)
-        let start = try request.after.map(PhotoPlace.init)
+    static func page(_ query: TrashQuery, in connection: Connection) throws -> TrashPage {
+        let (limit, start) = (query.limit, query.end)
         let found = try connection.query(
             """
             SELECT \(PhotoTable.sharedColumns), category_name, deleted_at FROM trash
@@ -63,9 +62,7 @@ enum TrashTable {
                 categoryColor: try row["category_color"], categoryIcon: try row["category_icon"])
         }
         guard let found else {
-            throw MeshError(
-                .notFound, "There is no photo with the id \(id) in the trash. 'smilepile trash list' shows what is.",
-                details: ["photoId": .integer(id)])
+            throw CatalogueError.notInTrash(id)
         }
         return found
     }
@@ -77,10 +74,7 @@ enum TrashTable {
             try PhotoTable.find(sourceDigest: entry.sourceDigest, in: connection)
             ?? PhotoTable.find(uuid: entry.photo.uuid, in: connection)
         if let there {
-            throw MeshError(
-                .alreadyExists,
-                "The photo \(id) is in the library again already, as \(there.id). Purge the one in the trash.",
-                details: ["photoId": .integer(there.id)])
+            throw CatalogueError.restoredAlready(id, as: there.id)
         }
         let category = try category(for: entry, in: connection)
         let photo = entry.photo
@@ -133,6 +127,19 @@ enum TrashTable {
             UPDATE trash SET category_id =
                 coalesce((SELECT id FROM categories c WHERE c.display_name = trash.category_name), 0)
             """)
+    }
+}
+
+/// One page of the trash.
+struct TrashQuery {
+    let limit: Int
+    /// Photos stand before it, by the time of their deletion; nil for the first page.
+    let end: PhotoPlace?
+
+    /// - Throws: `invalid_argument`.
+    init(_ request: ListTrash) throws {
+        limit = try PhotoQuery.validated(limit: request.limit)
+        end = try request.after.map(PhotoPlace.init)
     }
 }
 

@@ -1,4 +1,3 @@
-import Database
 import LibraryModel
 import ServiceMesh
 
@@ -10,23 +9,23 @@ public actor SettingsStore: MeshService {
         ChangeSettings.self
     }
 
-    private let database: Database
+    private let catalogue: any Catalogue
 
-    init(database: Database) { self.database = database }
+    init(catalogue: any Catalogue) { self.catalogue = catalogue }
 
-    func settings() async throws -> Settings { try await database.read { try SettingTable.settings(in: $0) } }
+    func settings() async throws -> Settings { try await catalogue.read { try $0.settings.settings() } }
 
     func change(_ request: ChangeSettings) async throws -> Settings {
         if let threshold = request.swipeThreshold, !(0...1).contains(threshold) {
             throw MeshError(.invalidArgument, "The swipe threshold is a fraction between 0 and 1.")
         }
-        return try await database.write { connection in
-            var settings = try SettingTable.settings(in: connection)
+        return try await catalogue.write { transaction in
+            var settings = try transaction.settings.settings()
             settings.swipeThreshold = request.swipeThreshold ?? settings.swipeThreshold
             settings.enableHapticFeedback = request.enableHapticFeedback ?? settings.enableHapticFeedback
             settings.autoProcessActions = request.autoProcessActions ?? settings.autoProcessActions
             settings.storageCleanupEnabled = request.storageCleanupEnabled ?? settings.storageCleanupEnabled
-            try SettingTable.store(settings, in: connection)
+            try transaction.settings.store(settings)
             return settings
         }
     }

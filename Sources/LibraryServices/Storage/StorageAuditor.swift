@@ -10,6 +10,7 @@ public actor StorageAuditor: MeshService {
     public static let serviceName = "StorageAuditor"
     public static var messages: MessageList<StorageAuditor> {
         GetStorageUsage.self
+        ListStoredFiles.self
         RescanLibrary.self
         CleanStorage.self
         IdentifyPath.self
@@ -44,6 +45,17 @@ public actor StorageAuditor: MeshService {
                 photoBytes: photos.bytes, photoCount: photos.sizes.count, thumbnailBytes: thumbnails.bytes,
                 thumbnailCount: thumbnails.sizes.count, freeBytes: free, hasEnoughSpace: needed <= free)
         }
+    }
+
+    func list(_ request: ListStoredFiles) async throws -> StoredFilePage {
+        let limit = try PhotoQuery.validated(limit: request.limit)
+        let folder = folder
+        let paths = try await files.run {
+            try StoredFiles(in: folder.photos).sizes.keys.map { "photos/" + $0 }
+                .filter { $0 > request.after ?? "" }.sorted()
+        }
+        let page = Array(paths.prefix(limit))
+        return StoredFilePage(paths: page, next: paths.count > limit ? page.last : nil)
     }
 
     // MARK: Cleaning up
@@ -213,6 +225,10 @@ extension Array {
 
 extension GetStorageUsage: HandledMessage {
     public func perform(on service: StorageAuditor) async throws -> StorageUsage { try await service.usage(self) }
+}
+
+extension ListStoredFiles: HandledMessage {
+    public func perform(on service: StorageAuditor) async throws -> StoredFilePage { try await service.list(self) }
 }
 
 extension CleanStorage: HandledMessage {

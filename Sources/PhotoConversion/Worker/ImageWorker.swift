@@ -7,6 +7,9 @@ import ImageWorkerProtocol
 public enum ImageWorker {
     /// Runs until the end of requests, and returns the process's exit status.
     public static func run() -> Int32 {
+        // Whoever stops the daemon's whole process group (a terminal, a service manager) means the daemon, which still
+        // needs its workers for the photos under way; they end with its socket.
+        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
         guard restrict() else { return 71 }
         let conversation = WorkerConversation(socket: WorkerProtocol.descriptor)
         let converter = PhotoConverter()

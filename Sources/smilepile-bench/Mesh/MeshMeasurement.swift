@@ -85,7 +85,7 @@ struct MeshMeasurement: Measurement {
         }
         return [
             figure("gen_server:call", erlang == nil ? nil : medians.next(), .erlang, must: 4),
-            figure("Go channel ask", go == nil ? nil : medians.next(), .go, must: nil),
+            figure("Go channel ask", go == nil ? nil : medians.next(), .go, must: 1),
             figure("raw actor call", raw, nil, must: nil),
         ]
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a closed catalogue as SQL text, for Tests/Fixtures: Scripts/catalogue-fixture LIBRARY/catalogue.sqlite
+"""Writes a closed catalogue as SQL text: Tests/Fixtures/catalogue-as-sql.py LIBRARY/catalogue.sqlite
 
 Run it on a small library that the program of the version had made, when that version's schema is no longer the last.
 """

@@ -1,0 +1,69 @@
+import LibraryModel
+import ServiceMesh
+
+/// The trash: what is in it, and the two ways out.
+extension PhotoStore {
+    func trash(_ request: ListTrash) async throws -> TrashPage {
+        let query = try TrashQuery(request)
+        return try await catalogue.read { try $0.photos.trash(query) }
+    }
+
+    func restore(_ ids: [Int64]) async throws -> PhotosChanged {
+        let ids = try Self.validated(ids)
+        return try await catalogue.write { transaction in
+            for id in ids { try transaction.photos.restore(id: id) }
+            return PhotosChanged(count: ids.count)
+        }
+    }
+
+    func purge(_ request: PurgeTrash) async throws -> PhotosChanged {
+        guard request.ids == nil || request.all != true else {
+            throw MeshError(.invalidArgument, "Say either which photos, or 'all'.")
+        }
+        if let ids = request.ids {
+            let ids = try Self.validated(ids)
+            return PhotosChanged(count: try await purge { _ in ids })
+        }
+        let before = request.all == true ? Int64.max : Timestamp.now().milliseconds - TrashTerm.milliseconds
+        var count = 0
+        while true {
+            try Task.checkCancellation()
+            let purged = try await purge {
+                try $0.photos.trashed(before: Timestamp(milliseconds: before), limit: 500)
+            }
+            guard purged > 0 else { return PhotosChanged(count: count) }
+            count += purged
+        }
+    }
+
+    /// Rows first, then the files: what a kill leaves between is in the list of discarded files.
+    /// - Parameter choose: which, in the transaction that takes them out, so that purges that meet do not clash.
+    private func purge(_ choose: @escaping @Sendable (CatalogueTransaction) throws -> [Int64]) async throws -> Int {
+        let (count, paths) = try await catalogue.write { transaction in
+            let ids = try choose(transaction)
+            return (ids.count, try ids.flatMap { try transaction.photos.purge(id: $0) })
+        }
+        await discards.remove(paths)
+        return count
+    }
+
+    func purgeExpired() async {
+        guard let settings = try? await catalogue.read({ try $0.settings.settings() }),
+            settings.storageCleanupEnabled
+        else { return }
+        // What fails now is tried again at the next turn; a person who purges by hand sees the error.
+        _ = try? await purge(PurgeTrash())
+    }
+}
+
+extension ListTrash: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> TrashPage { try await service.trash(self) }
+}
+
+extension RestorePhotos: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.restore(ids) }
+}
+
+extension PurgeTrash: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.purge(self) }
+}

@@ -1,0 +1,163 @@
+import Database
+import LibraryModel
+import ServiceMesh
+import TestSupport
+import Testing
+
+@testable import LibraryServices
+
+/// The repositories as the actors use them: inside a transaction, and with errors of one closed type.
+@Suite(.timeLimit(.minutes(2))) struct RepositoryTests {
+    private let sample = SampleCatalogue()
+
+    /// A catalogue with the categories Family and Cars, and photos 1…3 in the first.
+    private func withCatalogue(_ body: (SQLCatalogue, Database) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let catalogue = SQLCatalogue(database)
+        try await catalogue.write { [sample] transaction in
+            for name in ["Family", "Cars"] {
+                _ = try transaction.categories.insert(category(name), isDefault: true, at: .now())
+            }
+            try transaction.photos.insert((1...3).map { sample.photo($0, takenAt: Int64($0)) })
+        }
+        try await body(catalogue, database)
+        await database.close()
+    }
+
+    /// What `body` refuses with, as its case is called, and what the mesh says of it. Throwing undoes the rest.
+    private func refusal(
+        _ catalogue: SQLCatalogue,
+        _ body: @escaping @Sendable (CatalogueTransaction) throws(CatalogueError) -> Void
+    ) async throws -> (name: String, status: MeshStatus)? {
+        try await catalogue.write { transaction -> (name: String, status: MeshStatus)? in
+            do throws(CatalogueError) {
+                try body(transaction)
+                return nil
+            } catch {
+                let name = String(describing: error).prefix { $0 != "(" }
+                return (String(name.split(separator: ".").last ?? name), error.meshError.status)
+            }
+        }
+    }
+
+    @Test func everyRefusalHasItsCaseAndStatus() async throws {
+        try await withCatalogue { catalogue, _ in
+            let photos = try await catalogue.read { try $0.photos.page(PhotoQuery(SearchPhotos())).photos }
+            let known = photos[0]
+            let again = sample.photo(3, takenAt: 9)
+            let (strange, twin) = (sample.photo(8, category: 77, takenAt: 1), sample.photo(9, takenAt: 1))
+            let cases: [(String, MeshStatus, @Sendable (CatalogueTransaction) throws(CatalogueError) -> Void)] = [
+                ("noPhoto", .notFound, { t throws(CatalogueError) in _ = try t.photos.require(.id(99)) }),
+                ("noPhoto", .notFound, { t throws(CatalogueError) in _ = try t.photos.require(.uuid("x")) }),
+                ("noPhoto", .notFound, { t throws(CatalogueError) in _ = try t.photos.require(.path("x")) }),
+                ("noPhoto", .notFound, { t throws(CatalogueError) in _ = try t.photos.forget(id: 99) }),
+                ("noPhoto", .notFound, { t throws(CatalogueError) in try t.photos.update(again.photo) }),
+                ("noCategory", .notFound, { t throws(CatalogueError) in _ = try t.photos.move(id: 1, to: 77) }),
+                ("noCategory", .notFound, { t throws(CatalogueError) in try t.photos.insert([strange]) }),
+                (
+                    "noCategory", .notFound,
+                    { t throws(CatalogueError) in _ = try t.photos.moveAll(from: 1, to: 77) }
+                ),
+                ("noCategory", .notFound, { t throws(CatalogueError) in try t.categories.delete(id: 77) }),
+                (
+                    "noCategory", .notFound,
+                    { t throws(CatalogueError) in _ = try t.categories.require(.displayName("none")) }
+                ),
+                (
+                    "nameTaken", .alreadyExists,
+                    { t throws(CatalogueError) in
+                        _ = try t.categories.insert(category("FAMILY"), isDefault: false, at: .now())
+                    }
+                ),
+                (
+                    "nameTaken", .alreadyExists,
+                    { t throws(CatalogueError) in _ = try t.categories.update(id: 2, to: category("family")) }
+                ),
+                (
+                    "pictureThere", .alreadyExists,
+                    { t throws(CatalogueError) in _ = try t.photos.insert(again, line: nil, of: nil) }
+                ),
+                ("pictureThere", .alreadyExists, { t throws(CatalogueError) in try t.photos.insert([again]) }),
+                (
+                    "repeatedPhoto", .alreadyExists,
+                    { t throws(CatalogueError) in try t.photos.insert([twin, twin]) }
+                ),
+                ("notInTrash", .notFound, { t throws(CatalogueError) in try t.photos.restore(id: 1) }),
+                ("notInTrash", .notFound, { t throws(CatalogueError) in _ = try t.photos.purge(id: 1) }),
+            ]
+            for (name, status, body) in cases {
+                let refusal = try await refusal(catalogue, body)
+                #expect(refusal?.name == name && refusal?.status == status, "\(name): \(String(describing: refusal))")
+            }
+            let after = try await catalogue.read { try $0.photos.page(PhotoQuery(SearchPhotos())).photos }
+            #expect(after == photos && after.contains(known))
+        }
+    }
+
+    @Test func aPhotoThatIsBackIsNotRestoredTwice() async throws {
+        try await withCatalogue { catalogue, _ in
+            let again = sample.photo(3, takenAt: 3)
+            let isMoved = try await catalogue.write { try $0.photos.moveToTrash(id: 3, at: .now()) }
+            #expect(isMoved)
+            // The trash is a table of its own: what is in it keeps nothing from coming again.
+            let back = try await catalogue.write { try $0.photos.insert(again, line: nil, of: nil) }
+            let refusal = try await refusal(catalogue) { t throws(CatalogueError) in try t.photos.restore(id: 3) }
+            #expect(refusal?.name == "restoredAlready" && refusal?.status == .alreadyExists && back.id != 3)
+        }
+    }
+
+    @Test func whatABodyThrowsUndoesAllOfIt() async throws {
+        struct Stop: Error {}
+        try await withCatalogue { catalogue, _ in
+            await #expect(throws: Stop.self) {
+                try await catalogue.write { transaction in
+                    _ = try transaction.photos.setFavorite(true, id: 1)
+                    _ = try transaction.categories.insert(category("New"), isDefault: false, at: .now())
+                    throw Stop()
+                }
+            }
+            await #expect(throws: CatalogueError.self) {
+                try await catalogue.write { transaction in
+                    _ = try transaction.photos.setFavorite(true, id: 1)
+                    _ = try transaction.photos.require(.id(99))
+                }
+            }
+            let (favorites, categories) = try await catalogue.read { transaction in
+                (
+                    try transaction.photos.count(PhotoQuery(SearchPhotos(favoritesOnly: true))),
+                    try transaction.categories.count()
+                )
+            }
+            #expect(favorites == 0 && categories == 2)
+        }
+    }
+
+    /// The catalogue's own failures reach the caller as they are, not wrapped.
+    @Test func theDatabasesErrorsKeepTheirKind() async throws {
+        try await withCatalogue { catalogue, database in
+            await #expect(throws: DatabaseError.self) {
+                try await catalogue.read { try $0.photos.setFavorite(true, id: 1) }
+            }
+            await database.close()
+            await #expect(throws: DatabaseError.self) { try await catalogue.read { try $0.categories.count() } }
+        }
+    }
+
+    /// Sealed photos are found by their own table, and their dates without their rows.
+    @Test func sealedPhotosAreFoundWithoutAWalkOverAll() async throws {
+        try await withCatalogue { _, database in
+            let plan = try await database.read { connection in
+                try connection.query("EXPLAIN QUERY PLAN \(SealedPhotoQuery.places)", true, 0, 0, 100) {
+                    try $0["detail"] as String
+                }
+            }.joined(separator: "; ")
+            #expect(plan.contains("SEARCH p USING INDEX photos_by_id (id=?"), "\(plan)")
+            #expect(!plan.contains("SCAN p"), "\(plan)")
+        }
+    }
+}
+
+private func category(_ name: String) -> ValidCategory {
+    ValidCategory(displayName: name, colorHex: "#010203", iconResource: nil)
+}
