@@ -15,6 +15,7 @@ struct CatalogueMeasurement: Measurement {
     static let quick = ["--photos", "50000", "--runs", "20", "--writes", "128"]
 
     private static let small = 10_000
+    private static let compared = 100_000
 
     let photos: Int
     let runs: Int
@@ -29,8 +30,8 @@ struct CatalogueMeasurement: Measurement {
     func figures(in work: WorkFolder) async throws -> [Figure] {
         let few = try await FilledLibrary.make(Self.small, named: "few", in: work)
         note("catalogue: making \(photos) photos")
-        let many = try await FilledLibrary.make(photos, named: "many", comparing: true, in: work)
-        var figures = [many.figure]
+        let many = try await FilledLibrary.make(photos, named: "many", compared: min(photos, Self.compared), in: work)
+        var figures = many.figures
         for query in CatalogueQuery.all { figures.append(try await figure(query, few, many)) }
         figures += try await durable(many.library.mesh)
         await few.library.close()

@@ -8,14 +8,15 @@ struct FilledLibrary: Sendable {
     let library: BenchLibrary
     let path: String
     /// How fast it was filled.
-    let figure: Figure
+    let figures: [Figure]
 
     /// Rows in one transaction.
     private static let batch = 50_000
 
-    /// - Parameter comparing: also has `sqlite3` import the same rows into the same empty catalogue.
+    /// - Parameter compared: so many of the first rows are also imported by `sqlite3` into the same empty catalogue; a
+    ///   number of whole batches. All of a million take it longer than a person waits.
     static func make(
-        _ photos: Int, named name: String, comparing: Bool = false, in work: WorkFolder
+        _ photos: Int, named name: String, compared: Int = 0, in work: WorkFolder
     ) async throws -> FilledLibrary {
         let path = work.newPath(name)
         var library = try await BenchLibrary.open(at: path)
@@ -23,7 +24,7 @@ struct FilledLibrary: Sendable {
         for name in GeneratedCatalogue.categories {
             categories.append(try await library.mesh.send(AddCategory(displayName: name)).id)
         }
-        let peer = comparing && Tool.sqlite.path != nil ? work.newPath("peer") : nil
+        let peer = compared > 0 && Tool.sqlite.path != nil ? work.newPath("peer") : nil
         if let peer {
             // The copy is of a catalogue that nobody has open.
             await library.close()
@@ -34,30 +35,32 @@ struct FilledLibrary: Sendable {
         }
         let rows = try peer.map { try RowFile(path: $0 + "/rows.csv") }
         let context = CallContext.root(mesh: library.mesh, role: .service)
-        var seconds = 0.0
+        var (seconds, first) = (0.0, 0.0)
         for start in stride(from: 0, to: photos, by: batch) {
             let batch = (start..<min(start + batch, photos)).map {
                 GeneratedCatalogue.photo($0, categories: categories)
             }
-            try rows?.write(batch, firstID: start + 1)
+            if start < compared { try rows?.write(batch, firstID: start + 1) }
             seconds += try await Measuring.seconds {
                 _ = try await library.mesh.send(AddPhotos(photos: batch), in: context)
             }
+            if start < compared { first = seconds }
         }
-        let what = "filling with \(photos) photos, all indices in place"
-        guard let peer, let rows else {
-            return FilledLibrary(
-                library: library, path: path,
-                figure: .missing(what, ours: Format.rate(Double(photos) / seconds, "rows"), .sqlite, must: "0.50x"))
+        try rows?.close()
+        let rate = Double(photos) / seconds
+        func figures() throws -> [Figure] {
+            guard compared > 0 else { return [] }
+            let what = "filling with \(photos) photos, all indices in place"
+            guard let peer else { return [.missing(what, ours: Format.rate(rate, "rows"), .sqlite, must: "0.50x")] }
+            let other = Double(compared) / (try importing(in: peer, work))
+            return [(compared, Double(compared) / first), (photos, rate)].map { count, rate in
+                Figure(
+                    "filling with \(count) photos, all indices in place", ours: Format.rate(rate, "rows"),
+                    peer: "\(Format.rate(other, "rows")) (\(compared) rows)", command: command, ratio: rate / other,
+                    must: "0.50x", holds: rate / other >= 0.5)
+            }
         }
-        try rows.close()
-        let others = try importing(in: peer, work)
-        return FilledLibrary(
-            library: library, path: path,
-            figure: Figure(
-                what, ours: Format.rate(Double(photos) / seconds, "rows"),
-                peer: Format.rate(Double(photos) / others, "rows"), command: command, ratio: others / seconds,
-                must: "0.50x", holds: others / seconds >= 0.5))
+        return FilledLibrary(library: library, path: path, figures: try figures())
     }
 
     private static let command = "sqlite3 catalogue.sqlite '.import --csv rows.csv photos'"
