@@ -1,3 +1,4 @@
+-- Not written by version 3's program: version 2's catalogue with the tables of version 3, and one job entered by hand.
 CREATE TABLE categories (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     display_name TEXT NOT NULL CHECK (display_name <> ''),
