@@ -59,7 +59,7 @@ struct PhotoQuery {
     }
 
     /// Photos that meet the filters, on whichever page. With dates it takes a walk over all of them in an index; with
-    /// a text, over the rows of all that the text index names: seconds, for a word that all of a million photos have.
+    /// a text, over the rows of all that the text index names: some ten seconds for a word that all of a million have.
     /// Only observations ask, whose reads are spaced so that they take half of one reader at most.
     func total(in connection: Connection) throws -> Int {
         let all = filter.ofAllPages
