@@ -42,6 +42,7 @@ struct DaemonLaunch {
             feed.yield(.exited(status))
         }.start()
         let timer = Task {
+            // A timer by nature: a daemon that says nothing for so long is given up.
             try await Task.sleep(for: Self.patience)
             feed.yield(.silent)
         }

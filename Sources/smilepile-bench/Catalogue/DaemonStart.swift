@@ -70,6 +70,7 @@ enum DaemonStart {
         for _ in 0..<60_000 {
             if let socket = try? LineSocket(path: path) { return socket }
             guard process.isRunning else { break }
+            // What is measured is when it answers; a millisecond is how exactly.
             usleep(1000)
         }
         throw LineSocket.Failure(description: "The daemon did not start.")

@@ -90,6 +90,7 @@ final class StressClient {
             let until = MonotonicClock.now() + UInt64(visit.pause) * 1_000_000
             while MonotonicClock.now() < until {
                 try connection.pumpOnce(reads: false)
+                // Not reading for a time is what this client is there for.
                 usleep(20_000)
             }
             try connection.drain { shared.isOver }

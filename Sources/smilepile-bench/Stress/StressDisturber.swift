@@ -22,6 +22,7 @@ final class StressDisturber {
         do {
             try connection.open()
             while !shared.isOver {
+                // Trouble comes at times of its own, by the seed; nobody waits for it.
                 usleep(UInt32(random.roll(30_000...300_000)))
                 try disturb()
             }
@@ -50,6 +51,7 @@ final class StressDisturber {
 
     private func pause(_ pid: Int32, milliseconds: Int) {
         kill(pid, SIGSTOP)
+        // The pause itself.
         usleep(UInt32(milliseconds) * 1000)
         kill(pid, SIGCONT)
     }
