@@ -12,7 +12,7 @@ virtual = [name for _, name, sql in schema if sql.startswith("CREATE VIRTUAL TAB
 
 
 def is_shadow(name):
-    return any(name.startswith(owner + "_") and name not in virtual for owner in virtual)
+    return any(name == f"{owner}_{kind}" for owner in virtual for kind in ["data", "idx", "content", "docsize", "config"])
 
 
 def quoted(value):

@@ -9,7 +9,8 @@ import Testing
 
 /// Catalogues of every version that there was, upgraded by this one. Their texts are in `Tests/Fixtures`, made from
 /// catalogues that the programs of the time had written, and are never changed. Only version 3's was not: it is version
-/// 2's with the tables of version 3 and one job, entered by hand.
+/// 2's with the tables of version 3 and one job, entered by hand. In version 4's, the paths of the imported files are
+/// others than they were.
 @Suite struct CatalogueMigrationTests {
     private static let versions = 1..<CatalogueSchema.schema.version
 
@@ -31,7 +32,12 @@ import Testing
 
     private func objects(_ path: String) async throws -> [String] {
         try await Database.inspect(at: path) { connection in
-            try connection.query("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name") { row in
+            // Statistics are there once a table has rows, and are no part of a version.
+            try connection.query(
+                """
+                SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name <> 'sqlite_stat1' ORDER BY type, name
+                """
+            ) { row in
                 let sql = try row[2] as String
                 return "\(try row[0] as String) \(try row[1] as String): "
                     + sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -87,8 +93,10 @@ import Testing
             await database.close()
         }
         let after = try await contents(path)
-        // What was there is there: tables, rows, indices. Upgrades so far only add.
-        #expect(Set(before).subtracting(after).isEmpty)
+        // What was there is there: tables, rows, indices. Upgrades only add, but for what version 5 has another form of.
+        let replaced = ["view photo_search_source", "trigger photo_search_"]
+        let lost = Set(before).subtracting(after)
+        #expect(lost.allSatisfy { line in replaced.contains { line.hasPrefix($0) } }, "\(lost)")
         #expect(try await catalogueProblems(at: path).isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["catalogue.sqlite"])
 

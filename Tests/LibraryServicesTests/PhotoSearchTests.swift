@@ -55,6 +55,12 @@ import Testing
         var sample = SampleCatalogue(seed: 7)
         let added = sample.photos(6000, categories: Array(categories.prefix(3)))
         #expect(try await test.add(added) == PhotosChanged(count: 6000))
+        // Not all where and as they were entered.
+        for (category, remainder) in zip(categories, [3, 5, 8]) {
+            let ids = (1...6000 as ClosedRange<Int64>).filter { $0 % 40 == remainder }
+            _ = try await test.mesh.send(MovePhotos(ids: ids, categoryId: category))
+            _ = try await test.mesh.send(SetFavorite(ids: ids, isFavorite: remainder != 5))
+        }
         let all = try await found(SearchPhotos(), limit: 1000, in: test.mesh)
         #expect(all.count == 6000)
         let entries = all.map(Entry.init)

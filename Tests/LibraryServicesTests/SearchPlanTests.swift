@@ -52,18 +52,21 @@ import Testing
                 #expect(matches.hasPrefix("SCAN s VIRTUAL TABLE INDEX 64:M"))
                 #expect(matches.contains("><"))
                 #expect(!matches.contains("TEMP B-TREE"))
-                #expect(
-                    matches.contains(
-                        category == nil && !isFavorite
-                            ? "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)" : "SEARCH p USING INDEX photos_by_id (id=?"
-                    ))
+                #expect(matches.contains("SEARCH p USING INDEX photos_by_place (<expr>=?"))
+                let match = try plan(.match(at: 1, filter, containing: "beach"), in: connection)
+                #expect(match.hasPrefix("SEARCH p USING INDEX photos_by_place (<expr>=?"))
+                let total = try plan(.total(sieve, filter, containing: "beach"), in: connection)
+                #expect(total.contains("SEARCH p USING INDEX photos_by_place (<expr>=?"))
             }
         }
         #expect(try plan(.photo(1), in: connection) == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
         #expect(
             try plan(.frequencies(["bea", "ach"], newest: 64), in: connection).contains(
                 "SCAN photos USING INDEX photos_by_date"))
-        #expect(try plan(.count(sieve, upTo: 501), in: connection).contains("photo_search VIRTUAL TABLE INDEX 0:M"))
+        #expect(try plan(.count(sieve), in: connection).contains("photo_search VIRTUAL TABLE INDEX 0:M"))
+        let named = try plan(.places(sieve, in: 1...5, limit: 501), in: connection)
+        #expect(named.hasPrefix("SCAN s VIRTUAL TABLE INDEX 64:M") && named.contains("><"))
+        #expect(!named.contains("TEMP B-TREE"))
     }
 
     @Test func everyStatementUsesItsIndexWhateverTheStatistics() async throws {

@@ -18,6 +18,7 @@ enum CatalogueSchema {
             Migration(version: 2, name: "decisions by photo", script: version2),
             Migration(version: 3, name: "jobs", script: version3),
             SearchIndexSchema.migration,
+            SearchMarkSchema.migration,
         ])
 
     /// Jobs and their receipts. A job's message is kept as JSON while it has not ended, and only where it can go on

@@ -11,8 +11,10 @@ import Database
 /// Its row ids are places (see ``SearchPlace``): a match with an id is found by the last bits of its place.
 ///
 /// Statements that enter many photos keep the trigger out, by a row in `photo_search_paused`, and enter the texts of all
-/// of them with one statement afterwards, in the order of their places (``enterRange``): the index writes out
-/// what it holds in memory at each statement, and whenever a place is lower than the one before.
+/// of them with one statement afterwards, in the order of their places (``SearchMarkSchema/enterRange``): the index
+/// writes out what it holds in memory at each statement, and whenever a place is lower than the one before.
+///
+/// Version 5 adds to it: see ``SearchMarkSchema``.
 ///
 /// A deleted photo's trigrams stay in the file until the index's segments are next merged; `optimize` merges all.
 enum SearchIndexSchema {
@@ -29,7 +31,7 @@ enum SearchIndexSchema {
             text, tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0,
             content = 'photo_search_source', content_rowid = 'place');
         CREATE VIRTUAL TABLE photo_search_terms USING fts5vocab (photo_search, row);
-        \(enter(where: "TRUE"));
+        \(enter);
 
         -- Has a row only inside a transaction that enters many photos.
         CREATE TABLE photo_search_paused (id INTEGER PRIMARY KEY CHECK (id = 1)) STRICT;
@@ -78,21 +80,16 @@ enum SearchIndexSchema {
         "\(SearchPlace.sql(date: "\(row).shown_at", id: "\(row).id")), \(row).search_text || char(10, 10)"
     }
 
-    /// Enters photos without the help of the triggers: those with ids between two parameters.
-    static let enterRange = enter(where: "id BETWEEN ? AND ?")
-
     /// Places are sorted alone and the texts come to them afterwards, so that the sorting takes no more memory than the
     /// places: some 30 bytes for each photo.
-    private static func enter(where condition: String) -> String {
-        """
+    private static let enter = """
         WITH places AS MATERIALIZED (
             SELECT \(SearchPlace.sql(date: "shown_at", id: "id")) AS place, id
-            FROM photos INDEXED BY photos_by_id WHERE \(condition) ORDER BY place)
+            FROM photos INDEXED BY photos_by_id WHERE TRUE ORDER BY place)
         INSERT INTO photo_search (rowid, text)
             SELECT places.place, p.search_text || char(10, 10)
             FROM places CROSS JOIN photos AS p NOT INDEXED ON p.id = places.id
         """
-    }
 
     private static func total(_ row: String, _ sign: String) -> String {
         """

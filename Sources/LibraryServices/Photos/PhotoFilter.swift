@@ -81,6 +81,9 @@ struct PhotoFilter {
         return [sameDate, dates]
     }
 
+    /// The trigram that the text index has of all such photos; nil where it has none.
+    var mark: String? { SearchMark.trigram(category: category, favoritesOnly: favoritesOnly) }
+
     /// The first and the last place of the text index where such photos can be; the first is greater where there are
     /// none.
     var searchPlaces: (first: Int64, last: Int64) {

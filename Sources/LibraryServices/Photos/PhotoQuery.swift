@@ -11,9 +11,9 @@ import ServiceMesh
 /// 1. The newest photos are looked at one by one. Where matches are everywhere, the page is full soon.
 /// 2. The text index names the matches, the newest week first, until the page is full.
 ///
-/// What stays slow is a word that many photos have, but next to none of a large category or of many favourites: of every
-/// one of those photos the category is looked up, two microseconds each; and a text whose trigrams many photos have that
-/// do not have it as a whole, since each of those is read, four microseconds each.
+/// The index also knows category and mark (``SearchMark``), so what one of them turns away is not looked at. What takes
+/// longest is a text whose trigrams many photos have that do not have it as a whole: each is compared, a microsecond
+/// each; and one of many trigrams that a quarter of all photos have: the index walks along their lists, 40 ns a photo.
 struct PhotoQuery {
     static let limits = 1...1000
     static let standardLimit = 100
@@ -59,15 +59,20 @@ struct PhotoQuery {
     }
 
     /// Photos that meet the filters, on whichever page. With dates it takes a walk over all of them in an index; with
-    /// a text, over the rows of all that the text index names: some ten seconds for a word that all of a million have.
-    /// Only observations ask, whose reads are spaced so that they take half of one reader at most.
+    /// a text, a look at all that the text index names, a microsecond each, unless the text is three characters long
+    /// and the index is asked for no more than it knows. Only observations ask, whose reads are spaced so that they take
+    /// half of one reader at most.
     func total(in connection: Connection) throws -> Int {
         let all = filter.ofAllPages
         let statement: PhotoStatement
         if let text {
-            let sieve = try text.sieve ?? text.shortSieve(in: connection)
+            let sieve = try (text.sieve ?? text.shortSieve(in: connection))?.marked(all.mark)
             if sieve?.isEmpty == true { return 0 }
-            statement = .total(sieve, all, containing: text.folded)
+            if let sieve, text.isTrigram, all.isWithoutDates, all.category == nil {
+                statement = .count(sieve)
+            } else {
+                statement = .total(sieve, all, containing: text.folded)
+            }
         } else {
             statement = .total(all)
         }
@@ -77,9 +82,9 @@ struct PhotoQuery {
     // MARK: Ways to find a text
 
     private func matches(_ text: SearchText, limit: Int, in connection: Connection) throws -> [Photo] {
-        let sieve = try text.sieve?.withoutFrequent(in: connection)
-        if let sieve, try count(sieve, in: connection) <= Self.few {
-            return try named(by: sieve, filter, text, limit: limit, in: connection)
+        let sieve = try text.sieve?.withoutFrequent(in: connection).marked(filter.mark)
+        if let sieve, let places = try few(sieve, in: connection) {
+            return try compared(places, text, limit: limit, in: connection)
         }
         var found: [Photo] = []
         var rest = filter
@@ -101,7 +106,7 @@ struct PhotoQuery {
             if try date(after: Self.maximumWalk - walked, rest, in: connection) == nil {
                 nil  // So few are left that they are looked at.
             } else {
-                try sieve ?? text.shortSieve(in: connection)
+                try sieve ?? text.shortSieve(in: connection)?.marked(filter.mark)
             }
         let missing = limit - found.count
         guard let sieveOfRest else {
@@ -134,7 +139,34 @@ struct PhotoQuery {
             found.removeLast(found.count - limit)
             (next, last, asked) = (place + 1, min(last, SearchPlace.lastOfWeek(place)), 2000)
         }
-        return try found.sorted(by: >).prefix(limit).compactMap { place in
+        return try photos(found, limit: limit, in: connection)
+    }
+
+    /// The places that the text index names, where they are no more than ``few``; else nil.
+    private func few(_ sieve: Sieve, in connection: Connection) throws -> [Int64]? {
+        let (first, last) = filter.searchPlaces
+        guard first <= last else { return [] }
+        let statement = PhotoStatement.places(sieve, in: first...last, limit: Self.few + 1)
+        let places = try connection.query(statement.sql, values: statement.values) { try $0[0] as Int64 }
+        return places.count <= Self.few ? places : nil
+    }
+
+    /// Those at these places that are matches indeed.
+    private func compared(
+        _ places: [Int64], _ text: SearchText, limit: Int, in connection: Connection
+    ) throws -> [Photo] {
+        var found: [PhotoPlace] = []
+        for place in places {
+            let statement = PhotoStatement.match(at: place, filter, containing: text.folded)
+            try connection.forEach(statement.sql, values: statement.values) { row in
+                found.append(PhotoPlace(date: try row[0], id: try row[1]))
+            }
+        }
+        return try photos(found, limit: limit, in: connection)
+    }
+
+    private func photos(_ places: [PhotoPlace], limit: Int, in connection: Connection) throws -> [Photo] {
+        try places.sorted(by: >).prefix(limit).compactMap { place in
             let statement = PhotoStatement.photo(place.id)
             return try connection.first(statement.sql, values: statement.values) { try PhotoTable.photo($0) }
         }
@@ -153,11 +185,6 @@ struct PhotoQuery {
             found += try connection.query(statement.sql, values: statement.values) { try PhotoTable.photo($0) }
         }
         return found
-    }
-
-    private func count(_ sieve: Sieve, in connection: Connection) throws -> Int {
-        let statement = PhotoStatement.count(sieve, upTo: Self.few + 1)
-        return try connection.first(statement.sql, values: statement.values) { try $0[0] as Int } ?? 0
     }
 
     /// The date of the photo that comes `number` after the first, or nil where there are not so many. Where photos of

@@ -38,7 +38,7 @@ struct PhotoStatement {
     ) -> PhotoStatement {
         PhotoStatement(
             sql: """
-                SELECT s.rowid, p.shown_at, p.id FROM \(named(filter))
+                SELECT s.rowid, p.shown_at, p.id FROM \(named)
                 WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ?
                     AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
                 ORDER BY s.rowid LIMIT ?
@@ -46,12 +46,22 @@ struct PhotoStatement {
             values: [sieve.expression, places.lowerBound, places.upperBound] + filter.condition.values + [text, limit])
     }
 
-    /// The text index and the photos that it names. CROSS JOIN keeps the order of the tables, whatever SQLite's planner
-    /// thinks of either. Where a category or the mark will turn many away, an index tells it without their rows.
-    private static func named(_ filter: PhotoFilter) -> String {
-        let index = filter.category != nil || filter.favoritesOnly ? "INDEXED BY photos_by_id" : "NOT INDEXED"
-        return "photo_search AS s CROSS JOIN photos AS p \(index) ON p.id = \(SearchPlace.id(of: "s.rowid"))"
+    /// The date and the id of the photo at a place, where it passes the filter and contains the text.
+    static func match(at place: Int64, _ filter: PhotoFilter, containing text: String) -> PhotoStatement {
+        PhotoStatement(
+            sql: """
+                SELECT p.shown_at, p.id FROM photos AS p INDEXED BY photos_by_place
+                WHERE \(self.place) = ? AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
+                """, values: [place] + filter.condition.values + [text])
     }
+
+    private static let place = SearchPlace.sql(date: "p.shown_at", id: "p.id")
+
+    /// The text index and the photos that it names. CROSS JOIN keeps the order of the tables, whatever SQLite's planner
+    /// thinks of either. The plus takes the type from the row id: with one, it does not match the index.
+    private static let named = """
+        photo_search AS s CROSS JOIN photos AS p INDEXED BY photos_by_place ON \(place) = +s.rowid
+        """
 
     static func photo(_ id: Int64) -> PhotoStatement {
         PhotoStatement(sql: "SELECT \(PhotoTable.sharedColumns) FROM photos AS p WHERE p.id = ?", values: [id])
@@ -68,11 +78,19 @@ struct PhotoStatement {
                 """, values: trigrams + [count])
     }
 
-    /// How many photos the text index names, counted up to `limit`.
-    static func count(_ sieve: Sieve, upTo limit: Int) -> PhotoStatement {
+    /// The first places that the text index names.
+    static func places(_ sieve: Sieve, in places: ClosedRange<Int64>, limit: Int) -> PhotoStatement {
         PhotoStatement(
-            sql: "SELECT count(*) FROM (SELECT rowid FROM photo_search WHERE photo_search MATCH ? LIMIT ?)",
-            values: [sieve.expression, limit])
+            sql: """
+                SELECT s.rowid FROM photo_search AS s
+                WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid LIMIT ?
+                """, values: [sieve.expression, places.lowerBound, places.upperBound, limit])
+    }
+
+    /// How many photos the text index names.
+    static func count(_ sieve: Sieve) -> PhotoStatement {
+        PhotoStatement(
+            sql: "SELECT count(*) FROM photo_search WHERE photo_search MATCH ?", values: [sieve.expression])
     }
 
     /// How many photos a filter lets pass; from the totals of the categories where no date is asked for.
@@ -99,10 +117,11 @@ struct PhotoStatement {
                 sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(compared)",
                 values: condition.values + [text])
         }
+        let places = filter.searchPlaces
         return PhotoStatement(
             sql: """
-                SELECT count(*) FROM \(named(filter))
-                WHERE s.photo_search MATCH ? AND \(compared)
-                """, values: [sieve.expression] + condition.values + [text])
+                SELECT count(*) FROM \(named)
+                WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ? AND \(compared)
+                """, values: [sieve.expression, places.first, places.last] + condition.values + [text])
     }
 }

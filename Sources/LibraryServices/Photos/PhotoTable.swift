@@ -103,7 +103,7 @@ enum PhotoTable {
             try connection.execute("INSERT INTO photo_search_paused (id) VALUES (1)")
             let last = try connection.value("SELECT coalesce(max(id), 0) FROM photos") as Int64? ?? 0
             try insertRows(photos, in: connection)
-            try connection.execute(SearchIndexSchema.enterRange, last + 1, Int64.max)
+            try connection.execute(SearchMarkSchema.enterRange, last + 1, Int64.max)
             try connection.execute("DELETE FROM photo_search_paused")
         }
     }
@@ -151,8 +151,18 @@ enum PhotoTable {
             "UPDATE photos SET category_id = ?1 WHERE id = ?2 AND category_id <> ?1", category, id) > 0
     }
 
+    /// All at once, and their marks in the text index with two statements and not by the trigger: the index would write
+    /// out what it holds for nearly every photo.
     static func moveAll(from category: Int64, to target: Int64, in connection: Connection) throws -> Int {
-        try connection.execute("UPDATE photos SET category_id = ? WHERE category_id = ?", target, category)
+        try connection.inSavepoint {
+            try connection.execute("INSERT INTO photo_search_paused (id) VALUES (1)")
+            try connection.execute(SearchMarkSchema.removeMarks, category)
+            try connection.execute(SearchMarkSchema.enterMarks, target, category)
+            let count = try connection.execute(
+                "UPDATE photos SET category_id = ? WHERE category_id = ?", target, category)
+            try connection.execute("DELETE FROM photo_search_paused")
+            return count
+        }
     }
 
     /// Name, caption, category, mark and date. The path stays, and with it what the search text has of it.

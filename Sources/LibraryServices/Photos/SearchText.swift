@@ -38,6 +38,12 @@ struct SearchText {
         return Sieve(all: trigrams)
     }
 
+    /// Whether the text index answers for every photo, and no row has to be compared: the text is a trigram itself, and
+    /// not one that may be partly of a mark.
+    var isTrigram: Bool {
+        folded.unicodeScalars.count == 3 && !folded.unicodeScalars.contains("\n")
+    }
+
     /// For a text of one or two characters: every trigram of the catalogue that begins with it. Nil where they are
     /// too many.
     func shortSieve(in connection: Connection) throws -> Sieve? {
@@ -51,23 +57,33 @@ struct SearchText {
 
 /// A question to the text index: photos with all of some trigrams, or with any of them.
 struct Sieve {
-    /// In the syntax of FTS5. Every trigram is in quotes, so nothing in it is an operator.
-    let expression: String
+    private let texts: String
+    private var mark: String?
     /// Nothing passes.
     let isEmpty: Bool
     /// Those that a photo must all have; none where one is enough.
     let required: [String]
 
+    /// In the syntax of FTS5. Every trigram is in quotes, so nothing in it is an operator.
+    var expression: String { mark.map { "(\(texts)) AND \(Self.quoted($0))" } ?? texts }
+
     init(all trigrams: [String]) {
-        expression = trigrams.map(Self.quoted).joined(separator: " AND ")
+        texts = trigrams.map(Self.quoted).joined(separator: " AND ")
         isEmpty = false
         required = trigrams
     }
 
     init(any trigrams: [String]) {
-        expression = trigrams.map(Self.quoted).joined(separator: " OR ")
+        texts = trigrams.map(Self.quoted).joined(separator: " OR ")
         isEmpty = trigrams.isEmpty
         required = []
+    }
+
+    /// The same of photos that have this mark of a filter (``PhotoFilter/mark``) alone.
+    func marked(_ mark: String?) -> Sieve {
+        var narrower = self
+        narrower.mark = mark
+        return narrower
     }
 
     /// The same without the trigrams that most photos have, such as those of `img_`: they sieve nothing, and to walk
@@ -80,7 +96,7 @@ struct Sieve {
         }
         guard let counts, let least = counts.min() else { return self }
         let kept = zip(required, counts).filter { $1 <= max(least, Self.sample / 4) }.map(\.0)
-        return kept.count < required.count ? Sieve(all: kept) : self
+        return kept.count < required.count ? Sieve(all: kept).marked(mark) : self
     }
 
     /// Photos that show how frequent a trigram is.

@@ -9,20 +9,24 @@ struct CatalogueMeasurement: Measurement {
     static let summary = "a million photos: pages, searches, filling, the daemon's start"
     static let options = [
         Arguments.Option("photos", "N", "rows in the large catalogue (1000000)"),
+        Arguments.Option("import-rows", "N", "first rows that sqlite3 imports too, in steps of 50000 (all)"),
         Arguments.Option("runs", "N", "of each query, medians are shown (50)"),
         Arguments.Option("writes", "N", "durable writes one at a time; 64 callers make ten times as many (640)"),
     ]
     static let quick = ["--photos", "50000", "--runs", "20", "--writes", "128"]
 
     private static let small = 10_000
-    private static let compared = 100_000
 
     let photos: Int
+    let imported: Int
     let runs: Int
     let writes: Int
 
     init(_ arguments: Arguments) throws {
         photos = try arguments.number("photos", in: 10_000...10_000_000) ?? 1_000_000
+        let rows = try arguments.number("import-rows", in: 50_000...10_000_000) ?? photos
+        // Whole batches, or all.
+        imported = rows < photos ? rows / FilledLibrary.batch * FilledLibrary.batch : photos
         runs = try arguments.number("runs", in: 3...100_000) ?? 50
         writes = try arguments.number("writes", in: 64...10_000_000) ?? 640
     }
@@ -30,7 +34,7 @@ struct CatalogueMeasurement: Measurement {
     func figures(in work: WorkFolder) async throws -> [Figure] {
         let few = try await FilledLibrary.make(Self.small, named: "few", in: work)
         note("catalogue: making \(photos) photos")
-        let many = try await FilledLibrary.make(photos, named: "many", compared: min(photos, Self.compared), in: work)
+        let many = try await FilledLibrary.make(photos, named: "many", compared: imported, in: work)
         var figures = many.figures
         for query in CatalogueQuery.all { figures.append(try await figure(query, few, many)) }
         figures += try await durable(many.library.mesh)

@@ -60,6 +60,21 @@ struct CatalogueQuery: Sendable {
             isRight: { found, photos in found == min(100, (photos + 9999) / 10_000) }),
         search(
             "two letters that are nowhere", SearchPhotos(text: "qx"), must: 0.05, isRight: { found, _ in found == 0 }),
+        // In one photo in ten, and in none of those asked for: words and filters that shun each other.
+        search(
+            "word in a tenth, none in the category", SearchPhotos(text: "schlitten", categoryId: 9), must: 0.05,
+            isRight: { found, _ in found == 0 }),
+        search(
+            "word in a tenth, none among favourites", SearchPhotos(text: "schlitten", favoritesOnly: true), must: 0.05,
+            isRight: { found, _ in found == 0 }),
+        search(
+            "word in a tenth, none in these years", SearchPhotos(text: "schlitten", from: date(0.5)), must: 0.05,
+            isRight: { found, _ in found == 0 }),
+        search(
+            "one letter, none in the category", SearchPhotos(text: "海", categoryId: 9), must: 0.05,
+            isRight: { found, _ in found == 0 }),
+        search(
+            "one letter that is nowhere", SearchPhotos(text: "¿"), must: 0.05, isRight: { found, _ in found == 0 }),
         CatalogueQuery(name: "list of categories, with counts") {
             try await $0.send(ListCategories()).categories.count
         },

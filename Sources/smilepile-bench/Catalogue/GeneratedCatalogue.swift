@@ -28,12 +28,20 @@ struct GeneratedCatalogue: Sendable {
         // One in ten thousand, and one in all.
         if index.isMultiple(of: 10_000) { caption += " 100 % Café_Crème" }
         if index == 4321 { caption += " Überraschungsgäste" }
+        let category = categories[index % categories.count]
+        let isFavorite = random.next() % 20 == 0
+        // In a tenth of all, but neither in the second half of the years, nor in the fifth category, nor in favourites.
+        if taken < firstDate + span / 2, index % categories.count != 4, !isFavorite, random.next() % 4 == 0 {
+            caption += " Schlitten"
+        }
+        // A letter that many end with and that few categories have.
+        if index % categories.count == 11, index % 5 == 0 { caption += " 海" }
         let photo = Photo(
             id: 0, uuid: digests.0.uuid, path: "photos/IMG_\(stamp(taken))_\(digests.0.prefix(8)).jpg",
-            categoryId: categories[index % categories.count], name: "DSC\(1_000_000 + index)", caption: caption,
+            categoryId: category, name: "DSC\(1_000_000 + index)", caption: caption,
             isFromAssets: false, createdAt: Timestamp(milliseconds: 1_760_000_000_000 + Int64(index)),
             fileSize: 300_000 + Int64(random.next() % 900_000), width: 2048, height: 1536,
-            isFavorite: random.next() % 20 == 0, takenAt: Timestamp(milliseconds: taken), contentDigest: digests.0,
+            isFavorite: isFavorite, takenAt: Timestamp(milliseconds: taken), contentDigest: digests.0,
             mediaType: "image/jpeg")
         return NewPhoto(
             photo: photo, sourceDigest: digests.1, sourceSize: 2_000_000 + Int64(random.next() % 8_000_000))
