@@ -11,8 +11,6 @@ import Database
 /// A mark is entered in a millisecond where photos change one by one and not in the order of their places, because the
 /// index writes out what it holds whenever a place is lower than the one before; moving a whole category does better.
 enum SearchMarkSchema {
-    static let migration = Migration(version: 5, name: "categories and marks in the text index", script: script)
-
     /// What the text index is given of a photo.
     private static func entry(_ row: String) -> String {
         "\(place(row)), \(row).search_text || \(mark(row))"
@@ -27,7 +25,7 @@ enum SearchMarkSchema {
     }
 
     /// The index of version 4 ends each text with two line breaks, as the mark begins; so the marks are entered alone.
-    private static let script = """
+    static let script = """
         DROP TRIGGER photo_search_insert;
         DROP TRIGGER photo_search_delete;
         DROP TRIGGER photo_search_update;
