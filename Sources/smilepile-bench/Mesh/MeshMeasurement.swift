@@ -40,21 +40,35 @@ struct MeshMeasurement: Measurement {
             note("mesh: \(asks) asks from \(callers) caller\(callers == 1 ? "" : "s"), \(runs) runs")
             figures += try await compare(callers, mesh, service, erlang, go, work)
         }
-        if callers.count > 1 { figures.append(try await crowd(mesh)) }
+        if callers.count > 1 { figures += try await crowd(mesh, service, erlang, go, work) }
         await mesh.stop()
         return figures + (try await FloodMeasurement(asks: floods).figures())
     }
 
-    /// Whether many callers at once get as much done as one.
-    private func crowd(_ mesh: Mesh) async throws -> Figure {
-        func contender(_ callers: Int) -> Measuring.Contender {
-            let load = AskLoad(total: asks, callers: callers)
-            return { try await Self.nanoseconds(load) { _ = try await mesh.send(Echo(number: 1)) } }
+    /// Whether many callers at once get as much done as one: here, at a bare actor, and in the other systems, because
+    /// what a second core costs a service that does one thing after the other is no peculiarity of the mesh.
+    private func crowd(
+        _ mesh: Mesh, _ service: EchoService, _ erlang: PeerAsks.Program?, _ go: PeerAsks.Program?, _ work: WorkFolder
+    ) async throws -> [Figure] {
+        let (one, many) = (AskLoad(total: asks, callers: 1), AskLoad(total: asks, callers: 64))
+        var systems: [(name: String, must: Double?, ask: @Sendable (AskLoad) async throws -> Double)] = [
+            ("mesh asks", 1, { load in try await Self.nanoseconds(load) { _ = try await mesh.send(Echo(number: 1)) } }),
+            ("raw actor calls", nil, { load in try await Self.nanoseconds(load) { _ = await service.echo(1) } }),
+        ]
+        for (name, program) in [("gen_server:calls", erlang), ("Go channel asks", go)] {
+            guard let program else { continue }
+            systems.append((name, nil, { load in try program.nanoseconds(load, in: work) }))
         }
-        let medians = try await Measuring.interleaved(runs: runs, [contender(64), contender(1)])
-        return .times(
-            "mesh asks, 64 callers vs 1 caller", ours: medians[0] / 1e9, peer: medians[1] / 1e9, atLeast: 1,
-            show: Self.nanoseconds)
+        note("mesh: \(many.callers) callers against one, in \(systems.count) systems, \(runs) runs")
+        let contenders: [Measuring.Contender] = systems.flatMap { system in
+            [many, one].map { load in { try await system.ask(load) } }
+        }
+        let medians = try await Measuring.interleaved(runs: runs, contenders)
+        return systems.enumerated().map { index, system in
+            .times(
+                "\(system.name), 64 callers vs 1 caller", ours: medians[2 * index] / 1e9,
+                peer: medians[2 * index + 1] / 1e9, atLeast: system.must, show: Self.nanoseconds)
+        }
     }
 
     private func compare(
