@@ -29,3 +29,19 @@ find_swift() {
     fail "Swift is not installed. Get version 6.2 or later from https://www.swift.org/install/linux/," \
         "then run this again; if it is installed somewhere unusual, put its folder into PATH."
 }
+
+# Builds the programs as they are released, and says in `binaries` where they are.
+#
+# Swift's own libraries are linked into each of them, where the toolchain brings them in that form: they start in half
+# the time, each process takes 4 MB less, and they run where Swift is not installed. With lld, because gold prints a
+# warning about a function inside Foundation at every link.
+build_release() {
+    local flags=(-c release) resources
+    resources=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+    if [[ -e ${resources}_static/linux/static-stdlib-args.lnk ]]; then
+        flags+=(--static-swift-stdlib -Xswiftc -use-ld=lld)
+    fi
+    swift build "${flags[@]}" >&2
+    # shellcheck disable=SC2034 # for the script that called
+    binaries=$(swift build "${flags[@]}" --show-bin-path)
+}

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { most_descriptors = 8 };
@@ -93,6 +94,11 @@ int clinux_openat(int folder, const char *path, int flags, mode_t mode) {
 int clinux_set_nonblocking(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
     return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+long clinux_file_system(const char *path) {
+    struct statfs found;
+    return statfs(path, &found) == 0 ? (long)found.f_type : -1;
 }
 
 pid_t clinux_thread_id(void) { return (pid_t)syscall(SYS_gettid); }

@@ -5,6 +5,7 @@ import Foundation
 /// Text is kept byte for byte, an embedded NUL included (but SQL's own `length`, `LIKE` and `||` may stop at one).
 /// Text in the file that is not valid UTF-8 never becomes a `SQLValue`: reading it throws
 /// `DatabaseError.unexpectedValue`, because a silently repaired value would be written back changed.
+@frozen
 public enum SQLValue: Sendable, Hashable {
     case null
     case integer(Int64)
@@ -26,11 +27,13 @@ public protocol SQLReadable {
 
 extension SQLValue: SQLBindable, SQLReadable {
     public var sqlValue: SQLValue { self }
+    @inlinable
     public init?(_ value: SQLValue) { self = value }
 }
 
 extension Int: SQLBindable, SQLReadable {
     public var sqlValue: SQLValue { .integer(Int64(self)) }
+    @inlinable
     public init?(_ value: SQLValue) {
         guard case .integer(let number) = value else { return nil }
         self.init(exactly: number)
@@ -39,6 +42,7 @@ extension Int: SQLBindable, SQLReadable {
 
 extension Int64: SQLBindable, SQLReadable {
     public var sqlValue: SQLValue { .integer(self) }
+    @inlinable
     public init?(_ value: SQLValue) {
         guard case .integer(let number) = value else { return nil }
         self = number
@@ -48,6 +52,7 @@ extension Int64: SQLBindable, SQLReadable {
 /// Reads integers too: SQLite stores whole reals as integers where that is shorter. A NaN is stored as NULL.
 extension Double: SQLBindable, SQLReadable {
     public var sqlValue: SQLValue { .real(self) }
+    @inlinable
     public init?(_ value: SQLValue) {
         switch value {
         case .real(let number): self = number
@@ -60,6 +65,7 @@ extension Double: SQLBindable, SQLReadable {
 /// Stored as 0 and 1; anything else is refused on reading.
 extension Bool: SQLBindable, SQLReadable {
     public var sqlValue: SQLValue { .integer(self ? 1 : 0) }
+    @inlinable
     public init?(_ value: SQLValue) {
         switch value {
         case .integer(0): self = false
@@ -71,6 +77,7 @@ extension Bool: SQLBindable, SQLReadable {
 
 extension String: SQLBindable, SQLReadable {
     public var sqlValue: SQLValue { .text(self) }
+    @inlinable
     public init?(_ value: SQLValue) {
         guard case .text(let text) = value else { return nil }
         self = text
@@ -82,6 +89,7 @@ extension Array: SQLBindable where Element == UInt8 {
 }
 
 extension Array: SQLReadable where Element == UInt8 {
+    @inlinable
     public init?(_ value: SQLValue) {
         guard case .blob(let bytes) = value else { return nil }
         self = bytes
@@ -90,6 +98,7 @@ extension Array: SQLReadable where Element == UInt8 {
 
 extension Data: SQLBindable, SQLReadable {
     public var sqlValue: SQLValue { .blob([UInt8](self)) }
+    @inlinable
     public init?(_ value: SQLValue) {
         guard case .blob(let bytes) = value else { return nil }
         self.init(bytes)
@@ -99,6 +108,7 @@ extension Data: SQLBindable, SQLReadable {
 /// NULL reads as nil; a non-optional type refuses NULL. (Binding an optional needs no conformance: parameters are
 /// `(any SQLBindable)?`.)
 extension Optional: SQLReadable where Wrapped: SQLReadable {
+    @inlinable
     public init?(_ value: SQLValue) {
         if case .null = value {
             self = .none

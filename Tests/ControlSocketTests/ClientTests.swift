@@ -192,6 +192,34 @@ struct ClientTests {
         }
     }
 
+    @Test("params that are not JSON are refused at once, and the connection goes on")
+    func unreadable() async throws {
+        try await withHarness { harness in
+            let client = try harness.client()
+            for params in ["{bad", "5", "[1", "\u{1}"] {
+                let error = await #expect(throws: MeshError.self) {
+                    try await client.call(method: "test.echo", params: Data(params.utf8))
+                }
+                #expect(error?.status == .invalidArgument)
+            }
+            #expect(try await client.call(Echo(text: "still here")).text == "still here")
+        }
+    }
+
+    @Test("where several wait, a line that could not be read ends them all: nobody knows whose it was")
+    func unreadableAmongSeveral() async throws {
+        try await withHarness { harness in
+            let client = try harness.client()
+            let held = Task { try await client.call(Hold()) }
+            await harness.service.gate.arrived()
+            await #expect(throws: MeshError.self) {
+                try await client.call(method: "test.echo", params: Data("{bad".utf8))
+            }
+            await #expect(throws: MeshError.self) { try await held.value }
+            await harness.service.gate.cancelled()
+        }
+    }
+
     @Test("closing here ends what waits")
     func closeHere() async throws {
         try await withHarness { harness in

@@ -1,6 +1,7 @@
-import Database
 import TestSupport
 import Testing
+
+@testable import Database
 
 @Suite struct ReadingTests {
     /// Counts without end.
@@ -207,6 +208,28 @@ import Testing
         let open = try await OpenDatabase(readers: 1)
         await #expect(throws: Odd()) { try await open.database.read { _ in throw Odd() } }
         #expect(try await open.database.read { try Album.names($0) }.isEmpty)
+        await open.database.close()
+    }
+
+    /// A connection's first statement reads the schema before it runs, and can be stopped there already.
+    @Test func aReadStoppedWhileItsStatementIsPreparedSaysWhy() async throws {
+        let open = try await OpenDatabase()
+        try await open.database.write { connection in
+            for number in 0..<1_000 { try connection.execute("CREATE TABLE t\(number) (a)") }
+        }
+        let connection = try Connection(path: open.path, readOnly: true, statements: 1, functions: [])
+        for reason in [Interruption.Reason.deadline, .cancelled] {
+            let interruption = Interruption(deadline: nil)
+            interruption.stop(reason)
+            connection.interruption = interruption
+            #expect {
+                try connection.query("SELECT a FROM t0") { _ in }
+            } throws: { error in
+                reason == .deadline ? error as? DatabaseError == .deadlineExceeded : error is CancellationError
+            }
+        }
+        connection.interruption = nil
+        #expect(try connection.value("SELECT count(*) FROM t0") as Int? == 0)
         await open.database.close()
     }
 }

@@ -8,9 +8,8 @@ import Testing
 @testable import LibraryServices
 
 /// Catalogues of every version that there was, upgraded by this one. Their texts are in `Tests/Fixtures`, made from
-/// catalogues that the programs of the time had written, and are never changed. Only version 3's was not: it is version
-/// 2's with the tables of version 3 and one job, entered by hand. In version 4's, the paths of the imported files are
-/// others than they were.
+/// catalogues that the programs of the time had written, and are never changed. (In version 4's, the paths of the
+/// imported files are others than they were.)
 @Suite struct CatalogueMigrationTests {
     private static let versions = 1..<CatalogueSchema.schema.version
 

@@ -23,7 +23,8 @@ import Testing
     @Test func namesOfCategories() async throws {
         let test = try await TestLibrary()
         for name in [
-            Self.long, Self.tower, "a\u{0}b", "\u{0}", " \u{2003}\u{3000}\t", "\u{7F}x", "x\u{85}y", "\u{1B}[2J",
+            "\u{200D}", " \u{FEFF}\u{200E} ", "\u{3164}\u{2063}", Self.long, Self.tower, "a\u{0}b", "\u{0}",
+            " \u{2003}\u{3000}\t", "\u{7F}x", "x\u{85}y", "\u{1B}[2J",
         ] {
             let requests: [(String, () async throws -> Void)] = [
                 ("add", { _ = try await test.mesh.send(AddCategory(displayName: name)) }),

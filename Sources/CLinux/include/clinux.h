@@ -29,6 +29,10 @@ int clinux_set_nonblocking(int descriptor);
 /// that. Returns 0, or -1 with errno set.
 int clinux_rename_new(const char *from, const char *to);
 
+/// Which kind of file system a path is on: one of the magic numbers of statfs(2). Returns -1 with errno set where it
+/// cannot be told.
+long clinux_file_system(const char *path);
+
 /// The calling thread's kernel id.
 pid_t clinux_thread_id(void);
 

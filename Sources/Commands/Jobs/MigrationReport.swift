@@ -2,6 +2,9 @@ import LibraryModel
 
 /// The receipt of a migration in words: what was taken over, merged, defaulted, renamed and left.
 enum MigrationReport {
+    private static let withoutLog =
+        "No file of that name that ends in -wal was beside it. If the phone has one, it has the latest changes: copy it too, and do this again."
+
     static func lines(_ receipt: MigrationReceipt, style: Style) -> [String] {
         let categories = receipt.categories
         let photos = receipt.photos
@@ -39,6 +42,6 @@ enum MigrationReport {
                 + (receipt.isDryRun
                     ? "Would take over \(what) from \(source). Nothing was changed."
                     : "Took over \(what) from \(source), which is as it was.")
-        ] + sheet.lines(style: style)
+        ] + sheet.lines(style: style) + (receipt.isWithoutLog == true ? [withoutLog] : [])
     }
 }

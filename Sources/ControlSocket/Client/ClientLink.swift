@@ -144,7 +144,7 @@ final class ClientLink: Sendable {
             switch try ResponseLine(line) {
             case .result(let id, let value): finish(id, .success(value))
             case .error(let id?, let error): finish(id, .failure(error))
-            case .error(nil, let error): state.withLock { $0.verdict = error }
+            case .error(nil, let error): takeVerdict(error)
             case .update(let id, let update):
                 let reply = state.withLock { $0.pending[id] }
                 reply?.update(update)
@@ -152,6 +152,18 @@ final class ClientLink: Sendable {
         } catch {
             end(error)
         }
+    }
+
+    /// An error that names no request: the connection is refused, or a line could not be read (parameters that are not
+    /// JSON, one longer than the daemon takes), and then no reply would ever come. Where one request waits, it is
+    /// that one's; where several do, nobody can tell whose, and all have to ask again.
+    private func takeVerdict(_ error: any Error) {
+        let waiting = state.withLock { state in
+            state.verdict = error
+            return Array(state.pending.keys)
+        }
+        if waiting.count == 1 { finish(waiting[0], .failure(error)) }
+        if waiting.count > 1 { end(error) }
     }
 
     private func finish(_ id: UInt64, _ outcome: Result<Data, any Error>) {

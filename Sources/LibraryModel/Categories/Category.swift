@@ -39,11 +39,13 @@ public enum CategoryName {
     public static let maximumLength = 200
 
     /// The name as it is stored and shown.
-    /// - Throws: `invalid_argument` for one that is empty after trimming, longer than ``maximumLength``, or has
+    /// - Parameter mayBeInvisible: for backups. Before such names were refused, a library could have one, and its
+    ///   backups must stay whole.
+    /// - Throws: `invalid_argument` for one that ``isBlank(_:)`` after trimming, is longer than ``maximumLength``, or has
     ///   control characters.
-    public static func validated(_ displayName: String) throws -> String {
+    public static func validated(_ displayName: String, mayBeInvisible: Bool = false) throws -> String {
         let trimmed = displayName.trimmingWhitespace
-        guard !trimmed.isEmpty else {
+        guard !trimmed.isEmpty, mayBeInvisible || !isBlank(trimmed) else {
             throw MeshError(.invalidArgument, "A category needs a name. Give it one that is not only spaces.")
         }
         guard trimmed.count <= maximumLength, trimmed.utf8.count <= maximumLength * 16 else {
@@ -53,6 +55,13 @@ public enum CategoryName {
             throw MeshError(.invalidArgument, "A category's name must be one line without control characters.")
         }
         return trimmed
+    }
+
+    /// Whether nothing of it can be seen: spaces, and marks such as joiners and directions that show nothing themselves.
+    public static func isBlank(_ name: String) -> Bool {
+        name.unicodeScalars.allSatisfy {
+            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint
+        }
     }
 
     /// The machine-readable form: trimmed, lower-cased, spaces to `_`.

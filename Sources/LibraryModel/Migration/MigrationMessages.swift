@@ -86,10 +86,14 @@ public struct MigrationReceipt: JobReceipt {
     /// Encrypted values by column: only the phone that wrote them can read them, so they were not taken over.
     public let encryptedValues: [String: Int]
     public let ending: JobEnding
+    /// The database keeps a log beside it, `-wal`, and none was there. True also where the app had written it back;
+    /// else the latest changes were left on the phone.
+    public let isWithoutLog: Bool?
 
     public init(
         database: String, version: Int, isDryRun: Bool, categories: [String: Int], photos: [String: Int],
-        defaulted: Int, renamed: Int, furtherCategories: Int, encryptedValues: [String: Int], ending: JobEnding
+        defaulted: Int, renamed: Int, furtherCategories: Int, encryptedValues: [String: Int], ending: JobEnding,
+        isWithoutLog: Bool? = nil
     ) {
         self.database = database
         self.version = version
@@ -101,5 +105,6 @@ public struct MigrationReceipt: JobReceipt {
         self.furtherCategories = furtherCategories
         self.encryptedValues = encryptedValues
         self.ending = ending
+        self.isWithoutLog = isWithoutLog
     }
 }

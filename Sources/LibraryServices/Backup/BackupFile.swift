@@ -176,7 +176,7 @@ final class BackupFile: Sendable {
         for category in metadata.categories {
             let name: String
             do {
-                name = try CategoryName.validated(category.displayName)
+                name = try CategoryName.validated(category.displayName, mayBeInvisible: true)
             } catch {
                 throw refused("it has a category without a usable name.")
             }

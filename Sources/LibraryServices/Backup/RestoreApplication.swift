@@ -51,7 +51,8 @@ struct RestoreApplication {
         var ids = plan.matchedCategories
         for category in plan.newCategories {
             ids[category.id] = try CategoryTable.add(
-                displayName: CategoryName.validated(category.displayName), colorHex: color(of: category),
+                displayName: CategoryName.validated(category.displayName, mayBeInvisible: true),
+                colorHex: color(of: category),
                 iconResource: category.iconResource, isDefault: category.isDefault,
                 createdAt: category.createdAt ?? .now(), in: connection
             ).id
@@ -74,7 +75,8 @@ struct RestoreApplication {
         var ids: [Int64: Int64] = [:]
         for (position, category) in plan.newCategories.enumerated() {
             ids[category.id] = try CategoryTable.add(
-                displayName: CategoryName.validated(category.displayName), colorHex: color(of: category),
+                displayName: CategoryName.validated(category.displayName, mayBeInvisible: true),
+                colorHex: color(of: category),
                 iconResource: category.iconResource, isDefault: category.isDefault,
                 createdAt: category.createdAt ?? .now(), id: category.id, position: position, in: connection
             ).id

@@ -90,7 +90,7 @@ public actor CategoryStore: MeshService {
     }
 
     func edit(_ request: EditCategory) async throws -> Category {
-        let name = try request.displayName.map(CategoryName.validated)
+        let name = try request.displayName.map { try CategoryName.validated($0) }
         let color = try request.colorHex.map(CategoryColor.validated)
         let newIcon = try request.iconResource.map(CategoryLimits.validated(icon:))
         return try await catalogue.write { transaction in

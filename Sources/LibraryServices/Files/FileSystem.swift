@@ -12,6 +12,8 @@ enum FileSystem {
 
         var description: String { "\(action) \(path): \(String(cString: strerror(code)))" }
 
+        private var shortened: String { "\(action) \(path.prefix(100))…: \(String(cString: strerror(code)))" }
+
         var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
 
         var meshError: MeshError {
@@ -19,6 +21,13 @@ enum FileSystem {
             case ENOSPC, EDQUOT:
                 MeshError(.resourceExhausted, "The disk is full (\(description)). Free some space and try again.")
             case ENOENT, ENOTDIR: MeshError(.notFound, "There is no such file (\(description)).")
+            case ELOOP:
+                MeshError(
+                    .invalidArgument,
+                    "There is a link that is not followed, or that leads in a circle (\(description)). Name the file itself."
+                )
+            case ENAMETOOLONG:
+                MeshError(.invalidArgument, "A name is too long for the file system (\(shortened)). Use a shorter one.")
             case EEXIST: MeshError(.alreadyExists, "There is such a file already (\(description)).")
             case EACCES, EPERM, EROFS:
                 MeshError(
@@ -97,6 +106,14 @@ enum FileSystem {
         guard lstat(path, &found) != 0 else { return found }
         guard errno == ENOENT || errno == ENOTDIR else { throw Failure(action: "look at", path: path, code: errno) }
         return nil
+    }
+
+    /// Whether a path leads to what only looks like files: `/proc`, `/sys` and what is mounted in them. Reading there
+    /// may wait for ever, never end, or have effects.
+    static func isOfKernel(_ path: String) -> Bool {
+        // The magic numbers of proc, sysfs, debugfs, tracefs, cgroup2, securityfs and configfs, of statfs(2).
+        [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x6367_7270, 0x7363_6673, 0x6265_6570]
+            .contains(clinux_file_system(path))
     }
 
     static func isSameFile(_ one: String, _ other: String) throws -> Bool {

@@ -63,6 +63,10 @@ struct SourceFiles {
             do {
                 guard let status = try FileSystem.status(path) else { continue }
                 switch status.st_mode & S_IFMT {
+                // Only a file of several names can be one of the library's outside of it.
+                case S_IFREG where status.st_nlink > 1 && LibraryFolder(path: library).isCatalogue(status):
+                    refuse(path, "it is the library's own catalogue")
+                case S_IFREG where FileSystem.isOfKernel(path): refuse(path, "it is no file on a disk")
                 case S_IFREG: files.append(File(path: path, size: Int64(status.st_size)))
                 case S_IFDIR: waiting += try entries(of: path).reversed()
                 case S_IFLNK: refuse(path, "it is a link; links in folders are not followed")

@@ -117,9 +117,11 @@ struct LegacyCategories: Sendable {
         return "category " + String((category.key ?? "without id").prefix(50))
     }
 
-    /// How a receipt names the category behind a photo's further place.
-    static func title(_ key: String, _ category: LegacyLibrary.Category?) -> String {
-        "'" + (category.map(item) ?? "category \(key.prefix(50))") + "'"
+    /// How a receipt names the categories behind a photo's further places: the first few. Nil where there are none.
+    static func titles(_ keys: [String], _ categories: [String: LegacyLibrary.Category]) -> String? {
+        guard !keys.isEmpty else { return nil }
+        let named = keys.prefix(10).map { "'" + (categories[$0].map(item) ?? "category \($0.prefix(50))") + "'" }
+        return named.joined(separator: ", ") + (keys.count > 10 ? " and \(keys.count - 10) more" : "")
     }
 
     // MARK: Adding

@@ -12,6 +12,10 @@ import ServiceMesh
 /// program can be in the middle of a change.
 struct LegacyDatabaseCopy: Sendable {
     let path: String
+    /// Pages that the log has and no reader sees: see ``LegacyDatabaseSides``.
+    private(set) var unreadPages = 0
+    /// The database is of the kind that has a log, and there is none. It may have been written back, or left behind.
+    private(set) var isWithoutLog = false
 
     /// Space that a copy leaves for everybody else, in bytes.
     private static let reserve: Int64 = 16 << 20
@@ -41,18 +45,12 @@ struct LegacyDatabaseCopy: Sendable {
         for suffix in [""] + Self.sideFiles + ["-shm"] { try? FileSystem.remove(path + suffix) }
     }
 
-    /// By inode and before anything is opened: closing any descriptor of our own catalogue, or of the index beside it,
-    /// would drop the locks that SQLite holds on it.
+    /// Before anything is opened: see ``LibraryFolder/isCatalogue(_:)``.
     private static func refuseCatalogue(_ path: String, _ folder: LibraryFolder) throws {
         var found = stat()
-        guard stat(path, &found) == 0 else { return }
-        for suffix in ["", "-shm"] + sideFiles {
-            var own = stat()
-            guard stat(folder.catalogue + suffix, &own) == 0, found.st_dev == own.st_dev, found.st_ino == own.st_ino
-            else { continue }
-            throw MeshError(
-                .failedPrecondition, "\(path) is this library's own catalogue. Name the database of the Android app.")
-        }
+        guard stat(path, &found) == 0, folder.isCatalogue(found) else { return }
+        throw MeshError(
+            .failedPrecondition, "\(path) is this library's own catalogue. Name the database of the Android app.")
     }
 
     private static func open<T>(_ path: String, _ body: (Int32) throws -> T) throws -> T {
@@ -74,7 +72,7 @@ struct LegacyDatabaseCopy: Sendable {
 
     // MARK: Copying
 
-    private func copy(
+    private mutating func copy(
         _ original: String, _ descriptor: Int32, to folder: LibraryFolder, _ isCancelled: () -> Bool
     ) throws {
         let before = try Self.status(descriptor, original)
@@ -93,7 +91,8 @@ struct LegacyDatabaseCopy: Sendable {
         guard after.st_size == before.st_size, after.st_mtim.tv_sec == before.st_mtim.tv_sec,
             after.st_mtim.tv_nsec == before.st_mtim.tv_nsec
         else { throw LegacyDatabaseLock.inUse(original) }
-        try Self.refuseSharedJournal(of: path, original)
+        unreadPages = try LegacyDatabaseSides(besides: path, original).unreadPages
+        isWithoutLog = header.usesLog && !sides.contains("-wal")
     }
 
     private static func header(
@@ -117,7 +116,7 @@ struct LegacyDatabaseCopy: Sendable {
         guard bytes >= 0, bytes <= free - reserve else {
             throw MeshError(
                 .resourceExhausted,
-                "Reading the old database takes a copy of \(bytes >> 20) MiB, and the library's disk has \(free >> 20) MiB free. Free some space and try again.",
+                "Reading the old database takes a copy of \(max(1, bytes >> 20)) MiB and leaves \(reserve >> 20) MiB free; the library's disk has \(free >> 20) MiB. Free some space and try again.",
                 details: ["neededBytes": .integer(bytes), "freeBytes": .integer(free)])
         }
     }
@@ -145,21 +144,6 @@ struct LegacyDatabaseCopy: Sendable {
                     position += off_t(more)
                 }
             }
-        }
-    }
-
-    /// A journal that several databases share ends in the name of a further file, which SQLite would read, and delete,
-    /// wherever that is. The app never wrote such a one.
-    private static func refuseSharedJournal(of copy: String, _ original: String) throws {
-        let journal = copy + "-journal"
-        guard let size = try FileSystem.status(journal)?.st_size, size >= 16 else { return }
-        var end = [UInt8](repeating: 0, count: 8)
-        let count = try FileSystem.withFile(journal, O_RDONLY) { pread($0, &end, end.count, off_t(size) - 8) }
-        guard count == 8, end != [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7] else {
-            throw MeshError(
-                .failedPrecondition,
-                "\(original)-journal is shared with another database, so it cannot be undone alone. Copy the database from the phone again, with the app closed."
-            )
         }
     }
 }

@@ -17,7 +17,8 @@ enum LegacyDatabaseFault {
     static func foreign(_ path: String, _ reason: String) -> MeshError {
         MeshError(
             .failedPrecondition,
-            "\(path) is not a database of the SmilePile app: \(reason). Name the app's own file smilepile_database.")
+            "\(path) is not a database of the SmilePile app: \(reason.prefix(200)). Name the app's own file smilepile_database."
+        )
     }
 
     static func version(_ version: Int64, _ path: String) -> MeshError {
@@ -34,7 +35,15 @@ enum LegacyDatabaseFault {
     static func damaged(_ path: String, _ detail: String) -> MeshError {
         MeshError(
             .dataLoss,
-            "\(path) is damaged (\(detail)); nothing was taken over. \(again) If that is what the phone has, repair a copy: sqlite3 OLD .recover | sqlite3 NEW, and PRAGMA user_version as it was."
+            "\(path) is damaged (\(detail.prefix(200))); nothing was taken over. \(again) If that is what the phone has, repair a copy: sqlite3 OLD .recover | sqlite3 NEW, and PRAGMA user_version as it was."
+        )
+    }
+
+    /// Of the log or the journal.
+    static func damagedBeside(_ path: String, _ detail: String) -> MeshError {
+        MeshError(
+            .dataLoss,
+            "\(path) is damaged (\(detail)), and it has the latest changes; nothing was taken over. \(again) To do without them, name a copy of the database without that file."
         )
     }
 
@@ -45,13 +54,20 @@ enum LegacyDatabaseFault {
         )
     }
 
+    static func tooLarge(_ path: String) -> MeshError {
+        MeshError(
+            .dataLoss,
+            "\(path) has a value of over 16 MiB, which the app does not write; nothing was taken over. \(again) If that is what the phone has, find the value in a copy with sqlite3 and shorten it."
+        )
+    }
+
     /// An error of reading as one of the old database; the database layer speaks of the program's own.
     static func explaining(_ error: any Error, _ path: String) -> any Error {
         switch error as? DatabaseError {
         case .notADatabase: notADatabase(path)
         case .corrupt(let detail): damaged(path, detail)
         case .unexpectedValue(let column, let problem): damaged(path, "\(column): \(problem)")
-        case .tooLarge: damaged(path, "a value in it is over 16 MiB")
+        case .tooLarge: tooLarge(path)
         case .locked: LegacyDatabaseLock.inUse(path)
         case .invalidStatement(let detail): foreign(path, detail)
         case .deadlineExceeded:

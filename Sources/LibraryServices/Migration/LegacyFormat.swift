@@ -31,6 +31,7 @@ struct LegacyFormat: Sendable {
         guard encoding == "UTF-8" else {
             throw LegacyDatabaseFault.foreign(path, "its text is \(encoding ?? "of no encoding"), not UTF-8")
         }
+        try Self.refuseComputedColumns(in: connection, path)
         let photos = try Self.columns(of: "photo_entities", in: connection)
         encryptedColumns = Self.encrypted.filter(photos.contains)
         var needed: [(table: String, columns: Set<String>)] = [
@@ -48,6 +49,19 @@ struct LegacyFormat: Sendable {
                     "version \(version) has \(table) with \(missing.joined(separator: ", ")), and this one has not")
             }
         }
+    }
+
+    /// In any table: checking the file computes them, and one call of `instr` or `LIKE` on long texts can take hours,
+    /// during which nothing stops it. The app has none. (CHECK constraints are left alone by ``LegacyLibrary``.)
+    private static func refuseComputedColumns(in connection: Connection, _ path: String) throws {
+        let found = try connection.first(
+            """
+            SELECT CAST(substr(s.name, 1, 100) AS BLOB) FROM sqlite_schema s JOIN pragma_table_xinfo(s.name) c
+            WHERE s.type = 'table' AND s.rootpage > 0 AND c.hidden IN (2, 3)
+            """
+        ) { String(decoding: $0.rawBytes(0) ?? [], as: UTF8.self) }
+        guard let found else { return }
+        throw LegacyDatabaseFault.foreign(path, "its table \(found) has computed columns")
     }
 
     /// Real tables: a view or a virtual table of that name would run what somebody else wrote.

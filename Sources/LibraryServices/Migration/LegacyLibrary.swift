@@ -19,9 +19,9 @@ struct LegacyLibrary: Sendable {
         let id: String
         let uri: String
         /// The id of its category, as text.
-        let categoryKey: String?
+        fileprivate(set) var categoryKey: String?
         /// Further categories that it was in, the main one left out.
-        var furtherKeys: [String] = []
+        fileprivate(set) var furtherKeys: [String] = []
         let timestamp: Int64?
         let isFavorite: Bool
     }
@@ -29,6 +29,8 @@ struct LegacyLibrary: Sendable {
     static let maximumCategories = 20_000
     static let maximumPhotos = 200_000
     static let maximumJoins = 1_000_000
+    /// Bytes of all texts together: 200,000 photos with long paths take half of it.
+    static let textBytes = 64 << 20
     /// Bytes of a name that are read; past what a name may have here, so that a longer one is recognised.
     static let nameBytes = 8_192
     /// No file has a longer path.
@@ -45,24 +47,33 @@ struct LegacyLibrary: Sendable {
     init(reading connection: Connection, path: String) throws {
         let format = try LegacyFormat(checking: connection, path: path)
         version = format.version
+        // What a foreign schema says of its own values is no concern here, and may take for ever to find out.
+        try connection.execute("PRAGMA ignore_check_constraints = ON")
         // Before the rows: a query that does not come to the torn page would take half a library for all of it.
         let check = try connection.first("PRAGMA quick_check(1)") {
             String(decoding: $0.rawBytes(0) ?? [], as: UTF8.self)
         }
-        guard check == "ok" else { throw LegacyDatabaseFault.damaged(path, String((check ?? "no answer").prefix(200))) }
-        categories = try Self.categories(format, in: connection)
-        guard categories.count <= Self.maximumCategories else {
-            throw LegacyDatabaseFault.tooMany("categories", Self.maximumCategories, path)
-        }
-        if format.hasJoins, try connection.value("SELECT count(*) FROM photo_category_join") ?? 0 > Self.maximumJoins {
-            throw LegacyDatabaseFault.tooMany("places of photos in categories", Self.maximumJoins, path)
-        }
-        let joins = format.hasJoins ? try Self.joins(in: connection) : [:]
-        photos = try Self.photos(format, joins, in: connection)
-        guard photos.count <= Self.maximumPhotos else {
-            throw LegacyDatabaseFault.tooMany("photos", Self.maximumPhotos, path)
-        }
+        guard check == "ok" else { throw LegacyDatabaseFault.damaged(path, check ?? "no answer") }
+        var budget = Budget(path: path)
+        categories = try Self.categories(format, &budget, in: connection)
+        photos = try Self.photos(format, &budget, in: connection)
+        if format.hasJoins { try placePhotos(&budget, in: connection) }
         encryptedValues = try Self.encryptedValues(format, in: connection)
+    }
+
+    /// What may still be read. Rows and lengths of values are bounded each; a hostile file could have the most of both.
+    private struct Budget {
+        let path: String
+        private var bytes = LegacyLibrary.textBytes
+
+        init(path: String) { self.path = path }
+
+        mutating func take(_ texts: [UInt8]?...) throws {
+            for text in texts { bytes -= text?.count ?? 0 }
+            guard bytes >= 0 else {
+                throw LegacyDatabaseFault.tooMany("bytes of text", LegacyLibrary.textBytes, path)
+            }
+        }
     }
 
     // MARK: Columns that may hold anything
@@ -86,8 +97,11 @@ struct LegacyLibrary: Sendable {
 
     // MARK: Tables
 
-    private static func categories(_ format: LegacyFormat, in connection: Connection) throws -> [Category] {
-        let found = try connection.query(
+    private static func categories(
+        _ format: LegacyFormat, _ budget: inout Budget, in connection: Connection
+    ) throws -> [Category] {
+        var found: [Category] = []
+        try connection.forEach(
             """
             SELECT \(bytes("id", 1_000)), \(bytes("display_name", nameBytes)), \(bytes("color_hex", 16)),
                 \(number("position")), \(number("is_default")), \(number("created_at")),
@@ -95,9 +109,15 @@ struct LegacyLibrary: Sendable {
             FROM category_entities LIMIT \(maximumCategories + 1)
             """
         ) { row in
-            Category(
-                key: text(row.rawBytes(0)), name: row.rawBytes(1), color: text(row.rawBytes(2)), position: try row[3],
-                isDefault: try row[4], createdAt: try row[5], icon: row.rawBytes(6))
+            let (key, name, icon) = (row.rawBytes(0), row.rawBytes(1), row.rawBytes(6))
+            try budget.take(key, name, icon)
+            found.append(
+                Category(
+                    key: text(key), name: name, color: text(row.rawBytes(2)), position: try row[3],
+                    isDefault: try row[4], createdAt: try row[5], icon: icon))
+        }
+        guard found.count <= maximumCategories else {
+            throw LegacyDatabaseFault.tooMany("categories", maximumCategories, budget.path)
         }
         // Ties in the order of the table, so that two runs do the same.
         return found.enumerated().sorted {
@@ -106,46 +126,71 @@ struct LegacyLibrary: Sendable {
     }
 
     private static func photos(
-        _ format: LegacyFormat, _ joins: [String: [String]], in connection: Connection
+        _ format: LegacyFormat, _ budget: inout Budget, in connection: Connection
     ) throws -> [Photo] {
-        try connection.query(
+        var photos: [Photo] = []
+        try connection.forEach(
             """
             SELECT \(bytes("id", 1_000)), \(bytes("uri", uriBytes + 1)), \(bytes("category_id", 1_000)),
                 \(number("timestamp")), \(format.hasFavorites ? number("is_favorite") : "0")
             FROM photo_entities LIMIT \(maximumPhotos + 1)
             """
         ) { row in
-            let id = text(row.rawBytes(0)) ?? ""
-            let own = text(row.rawBytes(2))
-            // The main one first, wherever it stands: the app shows a photo there.
-            let all = (joins[id] ?? []) + (own.map { [$0] } ?? [])
+            let (id, uri, category) = (row.rawBytes(0), row.rawBytes(1), row.rawBytes(2))
+            try budget.take(id, uri, category)
             let favorite: Int64? = try row[4]
-            var further: [String] = []
-            for key in all.dropFirst() where key != all[0] && !further.contains(key) { further.append(key) }
-            return Photo(
-                id: id, uri: text(row.rawBytes(1)) ?? "", categoryKey: all.first, furtherKeys: further,
-                timestamp: try row[3], isFavorite: (favorite ?? 0) != 0)
+            photos.append(
+                Photo(
+                    id: text(id) ?? "", uri: text(uri) ?? "", categoryKey: text(category), timestamp: try row[3],
+                    isFavorite: (favorite ?? 0) != 0))
         }
+        guard photos.count <= maximumPhotos else {
+            throw LegacyDatabaseFault.tooMany("photos", maximumPhotos, budget.path)
+        }
+        return photos
     }
 
-    /// The categories of each photo by its id. The first is the main one where any is marked as that, else the photo's
-    /// own category stands before them.
-    private static func joins(in connection: Connection) throws -> [String: [String]] {
-        var joins: [String: [String]] = [:]
+    /// Reads which categories each photo is in. The main one is the first that is marked as that, wherever it stands:
+    /// the app shows a photo there. Else it is the photo's own.
+    ///
+    /// Brought together here and not by SQL: in a hostile file ids are not unique, and a join of two tables then has
+    /// more rows than anybody can read, or sort, in the memory there is.
+    private mutating func placePhotos(_ budget: inout Budget, in connection: Connection) throws {
+        // Of several photos with one id, the first has the places.
+        let indices = Dictionary(photos.enumerated().map { ($0.element.id, $0.offset) }) { first, _ in first }
+        var places: [Int: [(isMain: Bool, key: String)]] = [:]
+        var rows = 0
         try connection.forEach(
             """
-            SELECT \(bytes("j.photo_id", 1_000)), \(bytes("j.category_id", 1_000)), \(bytes("p.category_id", 1_000)),
-                max(coalesce(j.is_primary = 1, 0)) OVER (PARTITION BY j.photo_id)
-            FROM photo_category_join j JOIN photo_entities p ON p.id = j.photo_id
-            ORDER BY j.photo_id, j.is_primary = 1 DESC, j.category_id
+            SELECT \(Self.bytes("photo_id", 1_000)), \(Self.bytes("category_id", 1_000)), coalesce(is_primary = 1, 0)
+            FROM photo_category_join LIMIT \(Self.maximumJoins + 1)
             """
         ) { row in
-            guard let photo = text(row.rawBytes(0)), let category = text(row.rawBytes(1)) else { return }
-            let hasMain: Int64 = try row[3]
-            if joins[photo] == nil, hasMain == 0, let own = text(row.rawBytes(2)) { joins[photo] = [own] }
-            joins[photo, default: []].append(category)
+            rows += 1
+            guard rows <= Self.maximumJoins else {
+                throw LegacyDatabaseFault.tooMany("places of photos in categories", Self.maximumJoins, budget.path)
+            }
+            let category = row.rawBytes(1)
+            guard let id = Self.text(row.rawBytes(0)), let key = Self.text(category), let index = indices[id] else {
+                return
+            }
+            try budget.take(category)
+            places[index, default: []].append((try row[2] as Int64 != 0, key))
         }
-        return joins
+        for (index, found) in places {
+            let sorted = found.sorted { one, other in
+                guard one.isMain == other.isMain else { return one.isMain }
+                let (number, otherNumber) = (Int64(one.key) ?? .max, Int64(other.key) ?? .max)
+                return number == otherNumber ? one.key < other.key : number < otherNumber
+            }
+            let own = photos[index].categoryKey
+            let main = sorted[0].isMain ? sorted[0].key : own ?? sorted[0].key
+            var seen: Set<String> = [main]
+            photos[index].categoryKey = main
+            photos[index].furtherKeys = (sorted.map(\.key) + (own.map { [$0] } ?? [])).filter {
+                seen.insert($0).inserted
+            }
+        }
     }
 
     private static func encryptedValues(_ format: LegacyFormat, in connection: Connection) throws -> [String: Int] {

@@ -68,9 +68,9 @@ public actor LegacyMigrator: MeshService {
         guard let mesh else { throw MeshError(.unavailable, "The migration is not started.") }
         let isDryRun = request.dryRun == true
         job.begin(phase: "reading the old database")
-        let old = try await read(request.database, flag)
+        let (old, copy) = try await read(request.database, flag)
         job.begin(phase: "looking for files")
-        let library = folder.path
+        let library = folder
         let found = try await files.run {
             try LegacyPhotoFiles(folder: request.photos, library: library, isCancelled: { flag.isSet })
         }
@@ -81,6 +81,7 @@ public actor LegacyMigrator: MeshService {
         var tally = MigrationTally(old, database: request.database, isDryRun: isDryRun)
         for line in categories.lines { tally.countCategory(line, in: job) }
         tally.countEncrypted(in: job)
+        tally.countUnread(copy, in: job)
         job.begin(phase: isDryRun ? "checking" : "migrating", items: Int64(items.count))
         let names = Dictionary(old.categories.compactMap { category in category.key.map { ($0, category) } }) {
             first, _ in
@@ -93,7 +94,7 @@ public actor LegacyMigrator: MeshService {
             var next = items.makeIterator()
             func startNext() {
                 guard let item = next.next() else { return }
-                let further = item.photo.furtherKeys.map { LegacyCategories.title($0, names[$0]) }
+                let further = LegacyCategories.titles(item.photo.furtherKeys, names)
                 group.addTask { await one.take(item, further: further) }
             }
             for _ in 0..<width { startNext() }
@@ -111,7 +112,9 @@ public actor LegacyMigrator: MeshService {
     }
 
     /// Reads the old database from a private copy, which is gone again when this returns.
-    private func read(_ path: String, _ flag: CancellationFlag) async throws -> LegacyLibrary {
+    private func read(
+        _ path: String, _ flag: CancellationFlag
+    ) async throws -> (LegacyLibrary, LegacyDatabaseCopy) {
         let folder = folder
         let copy = try await files.run { try LegacyDatabaseCopy(of: path, in: folder, isCancelled: { flag.isSet }) }
         let result: Result<LegacyLibrary, any Error>
@@ -124,7 +127,7 @@ public actor LegacyMigrator: MeshService {
             result = .failure(LegacyDatabaseFault.explaining(error, path))
         }
         try await files.run { copy.remove() }
-        return try result.get()
+        return (try result.get(), copy)
     }
 
     private func place(_ old: LegacyLibrary, isDryRun: Bool) async throws -> LegacyCategories {
@@ -168,6 +171,7 @@ private struct MigrationTally {
     private var renamed = 0
     private var further = 0
     private var needsAttention = false
+    private var isWithoutLog = false
 
     init(_ library: LegacyLibrary, database: String, isDryRun: Bool) {
         old = (database, library.version, library.encryptedValues)
@@ -199,6 +203,17 @@ private struct MigrationTally {
         }
     }
 
+    mutating func countUnread(_ copy: LegacyDatabaseCopy, in job: Job) {
+        isWithoutLog = copy.isWithoutLog
+        guard copy.unreadPages > 0 else { return }
+        record(
+            ReceiptLine(
+                item: (old.database as NSString).lastPathComponent + "-wal", outcome: MigrationOutcome.left.rawValue,
+                detail:
+                    "its last \(copy.unreadPages) pages are of no finished change: the app was stopped while it wrote, or the file was cut off while it was copied"
+            ), in: job)
+    }
+
     mutating func countPhoto(_ lines: OneMigration.Lines, in job: Job) {
         record(lines.photo, in: job)
         photos[lines.photo.outcome, default: 0] += 1
@@ -214,7 +229,8 @@ private struct MigrationTally {
             database: old.database, version: old.version, isDryRun: isDryRun, categories: categories, photos: photos,
             defaulted: defaulted, renamed: renamed, furtherCategories: further, encryptedValues: old.encrypted,
             ending: isCancelled
-                ? .cancelled : needsAttention || !old.encrypted.isEmpty ? .completeWithProblems : .complete)
+                ? .cancelled : needsAttention || !old.encrypted.isEmpty ? .completeWithProblems : .complete,
+            isWithoutLog: isWithoutLog ? true : nil)
     }
 }
 

@@ -55,7 +55,7 @@ struct LegacyNames {
             change = change ?? "was longer than \(CategoryName.maximumLength) characters"
             text = short
         }
-        guard text.isEmpty else { return Name(text: text, change: change) }
+        guard CategoryName.isBlank(text) else { return Name(text: text, change: change) }
         let key = (category.key ?? "").unicodeScalars.filter { $0.properties.isAlphabetic || $0.isASCIIDigit }
         let number = String(String.UnicodeScalarView(key.prefix(20)))
         return Name(text: number.isEmpty ? "Category" : "Category \(number)", change: change ?? "was empty")

@@ -14,18 +14,20 @@ struct LegacyPhotoFiles: Sendable {
     private let files: [SourceFiles.File]?
     /// Places in `files` by the last component of their paths; texts that are canonically equivalent are one key.
     private let byName: [String: [Int]]
+    private let library: LibraryFolder
 
     /// - Parameters:
     ///   - folder: absolute. Only what is really in it is found: names are compared with those that were read, no path
     ///     of an old row is ever opened below it, and links are not followed.
-    ///   - library: the library's own folder, which is passed over.
-    init(folder: String?, library: String, isCancelled: () -> Bool) throws {
+    ///   - library: the library's own folder, in which nothing is found.
+    init(folder: String?, library: LibraryFolder, isCancelled: () -> Bool) throws {
+        self.library = library
         guard let folder else {
             files = nil
             byName = [:]
             return
         }
-        let found = try SourceFiles(paths: [folder], library: library, isCancelled: isCancelled).files
+        let found = try SourceFiles(paths: [folder], library: library.path, isCancelled: isCancelled).files
         files = found
         byName = Dictionary(grouping: found.indices) { Self.components(found[$0].path).last ?? "" }
     }
@@ -38,7 +40,7 @@ struct LegacyPhotoFiles: Sendable {
         let parts = Self.components(path)
         guard let name = parts.last, name != ".", name != ".." else { return .missing("its uri names no file") }
         guard let files else {
-            return isLocal ? Self.look(at: path) : .missing("say where the files are: --photos DIR")
+            return isLocal ? look(at: path) : .missing("say where the files are: --photos DIR")
         }
         let candidates = byName[name] ?? []
         let lengths = candidates.map { Self.commonTail(parts, Self.components(files[$0].path)) }
@@ -52,10 +54,14 @@ struct LegacyPhotoFiles: Sendable {
         return .file(files[best[0]])
     }
 
-    private static func look(at path: String) -> Finding {
+    private func look(at path: String) -> Finding {
         guard let status = try? FileSystem.status(path), status.st_mode & S_IFMT == S_IFREG else {
             return .missing("there is no such file here; say where it is: --photos DIR")
         }
+        guard !library.contains(path), !library.isCatalogue(status) else {
+            return .missing("it is a file of this library itself")
+        }
+        guard !FileSystem.isOfKernel(path) else { return .missing("it is no file on a disk") }
         return .file(SourceFiles.File(path: path, size: Int64(status.st_size)))
     }
 

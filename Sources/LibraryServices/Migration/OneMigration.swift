@@ -34,7 +34,8 @@ struct OneMigration: Sendable {
         var others: [ReceiptLine] = []
     }
 
-    func take(_ item: Item, further: [String]) async -> Lines {
+    /// - Parameter further: what the photo's other categories are called, as the end of a sentence; nil for none.
+    func take(_ item: Item, further: String?) async -> Lines {
         let name = Self.name(item.photo)
         func only(_ outcome: MigrationOutcome, _ detail: String?) -> Lines {
             Lines(photo: ReceiptLine(item: name, outcome: outcome.rawValue, detail: detail))
@@ -57,11 +58,11 @@ struct OneMigration: Sendable {
         if let change {
             others.append(ReceiptLine(item: name, outcome: MigrationOutcome.defaulted.rawValue, detail: change))
         }
-        if !further.isEmpty {
+        if let further {
             others.append(
                 ReceiptLine(
                     item: name, outcome: MigrationOutcome.left.rawValue,
-                    detail: "a photo is in one category here; it was also in \(further.joined(separator: ", "))"))
+                    detail: "a photo is in one category here; it was also in \(further)"))
         }
         let line: ReceiptLine
         switch await look(item.photo.uri) {

@@ -39,24 +39,29 @@ public actor SwipeSessionRecorder: MeshService {
     func record(_ request: RecordSwipe) async throws -> PhotoAction {
         try await database.write { connection in
             let session = request.sessionID.lowercased()
-            guard try !SwipeTable.isFinished(session, in: connection) else {
-                throw MeshError(.failedPrecondition, "This swipe session is finished. Start a new one.")
-            }
             let uuid = request.photoIdentifier.lowercased()
-            guard let photo = try PhotoTable.find(uuid: uuid, in: connection) else {
-                throw MeshError(
-                    .notFound, "The photo \(uuid.prefix(80)) is no longer in the library. Go on with the next one.")
-            }
-            guard photo.contentDigest == request.contentDigest.lowercased() else {
-                throw MeshError(
-                    .failedPrecondition,
-                    "The photo has changed since it was shown. Show it again and ask for a new decision.",
-                    details: ["contentDigest": .string(photo.contentDigest)])
-            }
-            return try SwipeTable.insert(
-                session: session, photo: uuid, digest: photo.contentDigest, action: request.action,
-                at: .now(), in: connection)
+            let digest = request.contentDigest.lowercased()
+            let action = try SwipeTable.insert(
+                session: session, photo: uuid, shown: digest, action: request.action, at: .now(), in: connection)
+            if let action { return action }
+            throw try Self.refusal(session: session, photo: uuid, in: connection)
         }
+    }
+
+    /// Why a decision was not taken.
+    /// - Throws: `not_found` where there is no such session.
+    private static func refusal(session: String, photo uuid: String, in connection: Connection) throws -> MeshError {
+        guard try !SwipeTable.isFinished(session, in: connection) else {
+            return MeshError(.failedPrecondition, "This swipe session is finished. Start a new one.")
+        }
+        guard let photo = try PhotoTable.find(uuid: uuid, in: connection) else {
+            return MeshError(
+                .notFound, "The photo \(uuid.prefix(80)) is no longer in the library. Go on with the next one.")
+        }
+        return MeshError(
+            .failedPrecondition,
+            "The photo has changed since it was shown. Show it again and ask for a new decision.",
+            details: ["contentDigest": .string(photo.contentDigest)])
     }
 
     func undo(_ request: UndoSwipes) async throws -> UndoneSwipes {

@@ -91,7 +91,7 @@ enum Programs {
         let path = URL(fileURLWithPath: try own()).deletingLastPathComponent().path + "/" + name
         guard access(path, X_OK) == 0 else {
             throw LineSocket.Failure(
-                description: "\(name) is not beside this program. Build it: swift build -c release.")
+                description: "\(name) is not beside this program. Build it with Scripts/bench.")
         }
         return path
     }
