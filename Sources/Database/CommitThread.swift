@@ -94,10 +94,10 @@ final class CommitThread: Sendable {
 
     private func takeTurn(_ connection: Connection, _ log: inout LogPolicy) {
         guard let job = queue.take() else { return }
-        if job.isInTransaction {
-            commitGroup(startingWith: job, connection)
-        } else {
-            runAlone(job, connection)
+        switch job.kind {
+        case .shared: commitGroup(startingWith: job, connection)
+        case .alone: commitAlone(job, connection)
+        case .bare: runBare(job, connection)
         }
         if let mode = log.checkpointDue(pages: connection.logPages) { _ = checkpoint(connection, mode) }
     }
@@ -158,7 +158,7 @@ final class CommitThread: Sendable {
             }
             guard connection.isInTransaction else { return abandon(group) }
             let goesOn = group.count < size && (thread == nil || ContinuousClock.now < end)
-            next = goesOn ? queue.take(onlyInTransaction: true) : nil
+            next = goesOn ? queue.take(onlyShared: true) : nil
         }
 
         do {
@@ -232,7 +232,26 @@ final class CommitThread: Sendable {
         if let observer, !tables.isEmpty { observer(CommitNotice(sequence: sequence, tables: tables)) }
     }
 
-    private func runAlone(_ job: Job, _ connection: Connection) {
+    /// One body in one transaction, without a savepoint: see `Database.writeAlone`.
+    private func commitAlone(_ job: Job, _ connection: Connection) {
+        connection.touchedTables.removeAll(keepingCapacity: true)
+        do {
+            try connection.control(.beginWriting)
+            let reply = try connection.lent { try job.run(connection) }
+            guard connection.isInTransaction else {
+                throw DatabaseError.notCommitted(cause: "a statement ended the transaction")
+            }
+            try connection.control(.commit)
+            announce(stored: 1, refused: 0, tables: connection.touchedTables)
+            reply()
+        } catch {
+            if connection.isInTransaction { try? connection.control(.rollback) }
+            announce(stored: 0, refused: 1, tables: [])
+            job.fail(error)
+        }
+    }
+
+    private func runBare(_ job: Job, _ connection: Connection) {
         do {
             let reply = try job.run(connection)
             reply()

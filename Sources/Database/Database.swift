@@ -77,7 +77,16 @@ public final class Database: Sendable {
     ///   itself fails, the reason (`diskFull`, `ioFailure`), for every write of the group.
     @discardableResult
     public func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
-        try await submit(to: commits.queue, isInTransaction: true, interruption: nil, body)
+        try await submit(to: commits.queue, as: .shared, interruption: nil, body)
+    }
+
+    /// As ``write(_:)``, for bodies that change very many rows: in a transaction of its own, without a savepoint.
+    ///
+    /// Inside a savepoint SQLite keeps, in memory and until the end, a copy of every page for every statement that
+    /// touches it: gigabytes where 100,000 rows join as many. So `body` uses none either (``Connection/inSavepoint(_:)``).
+    @discardableResult
+    public func writeAlone<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
+        try await submit(to: commits.queue, as: .alone, interruption: nil, body)
     }
 
     /// Runs `body` on one snapshot of the database, on a read-only connection.
@@ -89,7 +98,7 @@ public final class Database: Sendable {
         deadline: ContinuousClock.Instant? = nil, _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
         let interruption = Interruption(deadline: deadline)
-        return try await submit(to: readers.queue, isInTransaction: true, interruption: interruption, body)
+        return try await submit(to: readers.queue, as: .shared, interruption: interruption, body)
     }
 
     /// Sets what is called after each commit that changed rows: on the commit thread, in order of commits, after the
@@ -115,14 +124,14 @@ public final class Database: Sendable {
     /// on meanwhile on the other readers, writing too; the log grows until the copy is done. Cancelling stops it.
     public func backupSnapshot(to path: String) async throws {
         try await submit(
-            to: readers.queue, isInTransaction: false, interruption: Interruption(deadline: nil)
+            to: readers.queue, as: .bare, interruption: Interruption(deadline: nil)
         ) { try $0.copy(to: path) }
     }
 
     /// Looks through the whole file and returns what is wrong with it, in SQLite's words; empty where it is sound.
     /// - Parameter quick: leaves out comparing indexes with their tables and checking foreign keys.
     public func integrityCheck(quick: Bool = false) async throws -> [String] {
-        try await submit(to: readers.queue, isInTransaction: true, interruption: Interruption(deadline: nil)) {
+        try await submit(to: readers.queue, as: .shared, interruption: Interruption(deadline: nil)) {
             connection in
             do {
                 let pragma = quick ? "PRAGMA quick_check" : "PRAGMA integrity_check"
@@ -143,7 +152,7 @@ public final class Database: Sendable {
     /// Writes the log back into the file and empties it, so that what was deleted is in neither.
     /// - Returns: false where a read in progress kept part of the log; call again after it.
     public func checkpoint() async throws -> Bool {
-        try await submit(to: commits.queue, isInTransaction: false, interruption: nil) { [commits] connection in
+        try await submit(to: commits.queue, as: .bare, interruption: nil) { [commits] connection in
             commits.checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE)
         }
     }
@@ -167,7 +176,7 @@ public final class Database: Sendable {
     // MARK: Queueing
 
     private func submit<T: Sendable>(
-        to queue: JobQueue, isInTransaction: Bool, interruption: Interruption?,
+        to queue: JobQueue, as kind: Job.Kind, interruption: Interruption?,
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
         try Task.checkCancellation()
@@ -183,7 +192,7 @@ public final class Database: Sendable {
             defer { alarm?.cancel() }
             return try await withCheckedThrowingContinuation { continuation in
                 let job = Job(
-                    id: id, isInTransaction: isInTransaction, interruption: interruption,
+                    id: id, kind: kind, interruption: interruption,
                     run: { connection in
                         let value = try body(connection)
                         return { continuation.resume(returning: value) }

@@ -5,9 +5,17 @@ import Executors
 struct Job: Sendable {
     typealias Reply = @Sendable () -> Void
 
+    enum Kind {
+        /// In a transaction that it may share with others.
+        case shared
+        /// In a transaction of its own.
+        case alone
+        /// Manages transactions itself (checkpoints, copies).
+        case bare
+    }
+
     let id: UInt64
-    /// False for work that manages transactions itself (checkpoints, copies, checks).
-    let isInTransaction: Bool
+    let kind: Kind
     /// What can stop it while it runs; nil for writes.
     let interruption: Interruption?
     /// Does the work and returns how to tell the caller, to be called once the result stands.
@@ -70,10 +78,10 @@ final class JobQueue: Sendable {
         }
     }
 
-    /// The next job, or nil where there is none. With `onlyInTransaction`, nil also where the next one is not such.
-    func take(onlyInTransaction: Bool = false) -> Job? {
+    /// The next job, or nil where there is none. With `onlyShared`, nil also where the next one shares no transaction.
+    func take(onlyShared: Bool = false) -> Job? {
         state.withLock { state in
-            guard let next = state.jobs.first, next.isInTransaction || !onlyInTransaction else { return nil }
+            guard let next = state.jobs.first, next.kind == .shared || !onlyShared else { return nil }
             return state.jobs.removeFirst()
         }
     }

@@ -97,7 +97,7 @@ final class ReaderThreads: Sendable {
         connection.interruption = job.interruption
         job.interruption?.begin(on: connection)
         do {
-            if job.isInTransaction {
+            if job.kind != .bare {
                 try connection.control(.begin)
                 outcome = .success(try connection.lent { try job.run(connection) })
             } else {

@@ -116,8 +116,10 @@ extension Database {
         return task
     }
 
-    /// Has `bodies` run in this order and in one group, and returns the error of each.
-    func writeTogether(_ bodies: [@Sendable (Connection) throws -> Void]) async throws -> [(any Error)?] {
+    /// Has `bodies` run in this order and, where they may, in one group, and returns the error of each.
+    func writeTogether(
+        _ bodies: [@Sendable (Connection) throws -> Void], as kinds: [Job.Kind]? = nil
+    ) async throws -> [(any Error)?] {
         let gate = Gate()
         let holder = await holdCommits(until: gate)
         let replies = Record<(index: Int, error: (any Error)?)>()
@@ -129,7 +131,7 @@ extension Database {
         for (index, body) in bodies.enumerated() {
             _ = try commits.queue.submit(
                 Job(
-                    id: UInt64.max - UInt64(index), isInTransaction: true, interruption: nil,
+                    id: UInt64.max - UInt64(index), kind: kinds?[index] ?? .shared, interruption: nil,
                     run: { connection in
                         try body(connection)
                         return { reply(index, nil) }

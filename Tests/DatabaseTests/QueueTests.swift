@@ -6,8 +6,8 @@ import Testing
 
 /// The queue and the log's policy alone, without a file.
 @Suite struct QueueTests {
-    private func job(_ id: UInt64, isInTransaction: Bool = true) -> Job {
-        Job(id: id, isInTransaction: isInTransaction, interruption: nil, run: { _ in {} }, fail: { _ in })
+    private func job(_ id: UInt64, kind: Job.Kind = .shared) -> Job {
+        Job(id: id, kind: kind, interruption: nil, run: { _ in {} }, fail: { _ in })
     }
 
     @Test func jobsComeOutInOrderAndAWithdrawnOneNotAtAll() throws {
@@ -25,9 +25,9 @@ import Testing
     @Test func aGroupStopsBeforeWorkThatNeedsNoTransaction() throws {
         let queue = JobQueue(capacity: 3)
         _ = try queue.submit(job(1))
-        _ = try queue.submit(job(2, isInTransaction: false))
-        #expect(queue.take(onlyInTransaction: true)?.id == 1)
-        #expect(queue.take(onlyInTransaction: true) == nil)
+        _ = try queue.submit(job(2, kind: .bare))
+        #expect(queue.take(onlyShared: true)?.id == 1)
+        #expect(queue.take(onlyShared: true) == nil)
         #expect(queue.take()?.id == 2)
     }
 

@@ -1,8 +1,12 @@
-import Database
 import TestSupport
 import Testing
 
+@testable import Database
+
 private struct Refused: Error, Equatable { let number: Int }
+
+/// An error of a body's own.
+private struct Odd: Error, Equatable {}
 
 /// Group commit: what shares a transaction, and what stays apart although it does.
 @Suite struct WritingTests {
@@ -78,6 +82,63 @@ private struct Refused: Error, Equatable { let number: Int }
         #expect(open.database.statistics.commits == 1)
         #expect(open.database.statistics.refusedWrites == 5)
         await open.database.close()
+    }
+
+    @Test func aWriteAloneSharesItsTransactionWithNobody() async throws {
+        let open = try await OpenDatabase()
+        let database = open.database
+        let errors = try await database.writeTogether(
+            [
+                { try Album.add("a", to: $0) }, { try Album.add("b", to: $0) },
+                { try Album.add("c", to: $0) },
+                { connection in
+                    try Album.add("d", to: connection)
+                    throw Odd()
+                },
+                { try Album.add("e", to: $0) }, { try Album.add("f", to: $0) },
+            ], as: [.shared, .shared, .alone, .alone, .shared, .alone])
+        #expect(errors.map { $0 is Odd } == [false, false, false, true, false, false])
+        #expect(errors.compactMap { $0 }.count == 1)
+        #expect(try await database.read { try Album.names($0) } == ["a", "b", "c", "e", "f"])
+        // The holder with a and b; c; e; f.
+        #expect(database.statistics.commits == 4)
+        #expect(database.statistics.refusedWrites == 1)
+        await database.close()
+    }
+
+    @Test func aWriteAloneIsWholeOrNothingAndIsTold() async throws {
+        let open = try await OpenDatabase()
+        let database = open.database
+        let notices = Record<CommitNotice>()
+        database.onCommit { notices.add($0) }
+        let id = try await database.writeAlone { try Album.add("kept", to: $0) }
+        await #expect(throws: Odd()) {
+            try await database.writeAlone { connection in
+                for number in 0..<100 { try Album.add("\(number)", to: connection) }
+                throw Odd()
+            }
+        }
+        // A body that ends its transaction, or hides that a statement did, is refused too.
+        for end in ["COMMIT", "ROLLBACK"] {
+            await #expect(throws: (any Error).self) {
+                try await database.writeAlone { connection in
+                    try Album.add("hidden", to: connection)
+                    try connection.execute(end)
+                }
+            }
+        }
+        await #expect(throws: DatabaseError.self) {
+            try await database.writeAlone { connection in
+                try Album.add("gone", to: connection)
+                _ = try? connection.execute("INSERT OR ROLLBACK INTO album (id, name) VALUES (?, 'twice')", id)
+            }
+        }
+        #expect(try await database.read { try Album.names($0) } == ["kept"])
+        #expect(notices.all.map(\.tables) == [["album"]])
+        // What comes next has a transaction again.
+        try await database.write { try Album.add("after", to: $0) }
+        #expect(try await database.read { try Album.names($0) } == ["kept", "after"])
+        await database.close()
     }
 
     @Test func aGroupInWhichEveryBodyThrowsCommitsNothing() async throws {

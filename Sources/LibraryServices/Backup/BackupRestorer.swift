@@ -230,7 +230,7 @@ struct BackupRestorer: Sendable {
         let names = staged.mapValues(\.files.fileName)
         let unopened = staged.values.compactMap(\.line).sorted { $0.item < $1.item }
         let id = job.id
-        return try await database.write { connection in
+        return try await database.writeAlone { connection in
             // Looked at again: requests went on while files were staged.
             var plan = try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: connection)
             if mode == .replace { plan = plan.distrusting(metadata: metadata) { preview.kept[$0] != nil } }
