@@ -103,6 +103,8 @@ struct DatabaseFile {
             do {
                 try apply(migration, connection)
             } catch DatabaseError.diskFull {
+                // Undone, the file is what the copy is, and the room for a second one is what is missing.
+                if let copy, migration.version == next.version { unlink(copy) }
                 throw DatabaseError.diskFull
             } catch {
                 throw DatabaseError.migrationFailed(
