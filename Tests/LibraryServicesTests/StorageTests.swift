@@ -47,6 +47,20 @@ import Testing
         await test.library.close()
     }
 
+    /// What is in the trash cannot be forgotten.
+    @Test func aMissingFileIsNamedWithACommandThatHelps() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(2)
+        let photos = try await test.allPhotos()
+        _ = try await test.mesh.send(DeletePhotos(ids: [photos[0].id]))
+        for photo in photos { unlink(test.path + "/" + photo.path) }
+        let lines = try await test.lines(try await test.run(RescanLibrary()).id)
+        let advice = Dictionary(uniqueKeysWithValues: lines.map { ($0.item, $0.detail ?? "") })
+        #expect(advice[photos[0].path]?.hasSuffix("smilepile trash purge \(photos[0].id)") == true)
+        #expect(advice[photos[1].path]?.hasSuffix("smilepile photos forget \(photos[1].id)") == true)
+        await test.library.close()
+    }
+
     @Test func onlyOrphanedThumbnailsAreRemoved() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(3)

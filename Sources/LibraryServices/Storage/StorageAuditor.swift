@@ -137,7 +137,10 @@ public actor StorageAuditor: MeshService {
         if !flag.isSet {
             job.begin(phase: "looking for unknown files")
             for name in try await unknown(in: folder.photos, relative: { "photos/" + $0 }).keys.sorted() {
-                tally.record("photos/" + name, .unknown, "no photo has this file; import it, or move it away", in: job)
+                tally.record(
+                    "photos/" + name, .unknown,
+                    "no photo has this file; move it out of the library, and import it from there if it is wanted",
+                    in: job)
             }
             for name in try await unknown(in: folder.thumbnails, relative: { "thumbnails/" + $0 }).keys.sorted() {
                 tally.record("thumbnails/" + name, .unknown, "no photo has it: smilepile storage clean", in: job)

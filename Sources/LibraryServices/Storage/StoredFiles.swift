@@ -40,6 +40,7 @@ struct StoredPhoto: Sendable {
         let detail: String?
     }
 
+    let table: Table
     let id: Int64
     let path: String
     /// Bytes.
@@ -49,7 +50,7 @@ struct StoredPhoto: Sendable {
     static func page(of table: Table, after id: Int64, in connection: Connection) throws -> [StoredPhoto] {
         try connection.query(
             "SELECT id, path, file_size, content_digest FROM \(table.rawValue) WHERE id > ? ORDER BY id LIMIT 256", id
-        ) { StoredPhoto(id: try $0[0], path: try $0[1], size: try $0[2], digest: try $0[3]) }
+        ) { StoredPhoto(table: table, id: try $0[0], path: try $0[1], size: try $0[2], digest: try $0[3]) }
     }
 
     /// Everything that is wrong. Blocks; with `digests` it reads the file. Counts itself as done.
@@ -61,7 +62,7 @@ struct StoredPhoto: Sendable {
                 return [
                     size == 0
                         ? finding(.withoutFile, "it was taken over without a picture")
-                        : finding(.missing, "restore it from a backup, or forget it: smilepile photos forget \(id)")
+                        : finding(.missing, "restore it from a backup, or \(farewell)")
                 ]
             }
             var found: [Finding] = []
@@ -88,6 +89,14 @@ struct StoredPhoto: Sendable {
             return []
         } catch {
             return [finding(.unreadable, MeshError(describing: error).message)]
+        }
+    }
+
+    /// How a person lets a photo go that has no file any more.
+    private var farewell: String {
+        switch table {
+        case .photos: "forget it: smilepile photos forget \(id)"
+        case .trash: "remove it for good: smilepile trash purge \(id)"
         }
     }
 
