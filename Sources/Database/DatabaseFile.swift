@@ -91,6 +91,8 @@ struct DatabaseFile {
         let pending = schema.migrations.filter { $0.version > version }
         guard let next = pending.first else {
             if version == 0 { try connection.execute("PRAGMA application_id = \(schema.applicationID)") }
+            // A kill between the last step and this left them, and no later step would look for them.
+            removeCopies()
             return
         }
         // Named after the first step that is missing: where an earlier attempt got part of the way, its copy has
@@ -112,8 +114,10 @@ struct DatabaseFile {
             }
         }
         try connection.execute("PRAGMA foreign_keys = ON")
-        for migration in schema.migrations { unlink(copyPath(before: migration)) }
+        removeCopies()
     }
+
+    private func removeCopies() { for migration in schema.migrations { unlink(copyPath(before: migration)) } }
 
     private func copyPath(before migration: Migration) -> String { "\(path).before-v\(migration.version)" }
 
