@@ -101,6 +101,12 @@ long clinux_file_system(const char *path) {
     return statfs(path, &found) == 0 ? (long)found.f_type : -1;
 }
 
+int clinux_process_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int clinux_process_signal(int process, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, process, signal, NULL, 0);
+}
+
 pid_t clinux_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 
 int clinux_set_thread_niceness(int niceness) {

@@ -40,8 +40,11 @@ extension Connection {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Gives back the pages that are only kept in case they are needed again.
-    func releaseMemory() { sqlite3_db_release_memory(handle) }
+    /// Gives back what is only kept in case it is needed again: SQLite's pages, then the process's free memory.
+    func releaseMemory() {
+        sqlite3_db_release_memory(handle)
+        csqlite_trim_heap()
+    }
 
     /// True where the whole log was written back (and, for `RESTART` and `TRUNCATE`, no reader stood in the way).
     func checkpoint(_ mode: Int32) -> Bool {

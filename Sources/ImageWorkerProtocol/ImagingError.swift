@@ -18,6 +18,8 @@ public enum ImagingError: Error, Sendable, Equatable, Codable {
     case noWorkers(secondsToNextTry: Int)
     /// Reading the source, writing an output or starting a worker failed; nothing is wrong with the picture.
     case io(String)
+    /// There was no room for an output; nothing is wrong with the picture.
+    case diskFull
 }
 
 extension ImagingError: CustomStringConvertible {
@@ -41,6 +43,8 @@ extension ImagingError: CustomStringConvertible {
             "The helper that opens photos cannot be started; see the log for why. Try again in \(seconds) s."
         case .io(let found):
             "A file could not be read or written (\(found)). Check the disk and the permissions, then try again."
+        case .diskFull:
+            "The disk is full. Free some space, then import this file again."
         }
     }
 }

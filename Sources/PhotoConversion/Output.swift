@@ -16,11 +16,15 @@ struct Output {
             let written = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset))
             if written < 0 {
                 if errno == EINTR { continue }
-                throw .io("writing an output: " + describe(errno))
+                throw Self.failure(errno)
             }
             offset += written
         }
-        guard ftruncate(descriptor, off_t(bytes.count)) == 0 else { throw .io("writing an output: " + describe(errno)) }
+        guard ftruncate(descriptor, off_t(bytes.count)) == 0 else { throw Self.failure(errno) }
+    }
+
+    private static func failure(_ code: Int32) -> ImagingError {
+        code == ENOSPC || code == EDQUOT ? .diskFull : .io("writing an output: " + describe(code))
     }
 }
 

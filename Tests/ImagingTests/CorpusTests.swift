@@ -111,7 +111,8 @@ struct CorpusTests {
                 #expect(row["must"] != "ACCEPT", "\(path): \(error)")
                 switch error {
                 case .unsupported, .damaged, .tooLarge: break
-                case .timedOut, .workerCrashed, .cancelled, .noWorkers, .io: Issue.record("\(path): \(error)")
+                case .timedOut, .workerCrashed, .cancelled, .noWorkers, .io, .diskFull:
+                    Issue.record("\(path): \(error)")
                 }
             }
         }

@@ -112,6 +112,7 @@ import Testing
     @Test func everyErrorSaysWhatToDoNext() {
         let all: [ImagingError] = [
             .unsupported("x"), .damaged("x"), .tooLarge("x"), .timedOut, .workerCrashed("x"), .cancelled, .io("x"),
+            .diskFull,
         ]
         for error in all {
             #expect(error.description.hasSuffix(".") && error.description.contains(". "), "\(error)")

@@ -216,6 +216,18 @@ import Testing
         await pool.shutDown()
     }
 
+    @Test(arguments: [true, false]) func aFullDiskIsNoFaultOfThePhoto(keepOriginal: Bool) async throws {
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
+        let files = try Files(photo, folder)
+        let full = open("/dev/full", O_RDWR | O_CLOEXEC)
+        defer { close(full) }
+        await #expect(throws: ImagingError.diskFull) {
+            try await pool.convert(
+                source: files.source, photo: full, thumbnail: full, keepOriginal: keepOriginal)
+        }
+        await pool.shutDown()
+    }
+
     @Test func noOtherDescriptorReachesAWorker() async throws {
         let list = folder.file("descriptors")
         let signal = try Signal(folder)

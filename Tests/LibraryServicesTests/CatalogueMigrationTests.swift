@@ -63,7 +63,10 @@ import Testing
     private func contents(_ path: String) async throws -> [String] {
         try await Database.inspect(at: path) { connection in
             var lines = try connection.query(
-                "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
+                """
+                SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema WHERE name <> 'sqlite_stat1'
+                ORDER BY type, name
+                """
             ) { try $0[0] as String }
             for table in [
                 "categories", "photos", "sealed_fields", "trash", "swipe_sessions", "swipe_actions", "settings",
@@ -104,7 +107,8 @@ import Testing
         try await make(version, at: other)
         let database = try await Database.open(at: other, schema: CatalogueSchema.schema)
         await database.close()
-        #expect(try await contents(other) == after)
+        let once = try await contents(other)
+        #expect(once == after, "\(Set(once).symmetricDifference(after).sorted())")
     }
 
     @Test(arguments: versions) func anUpgradedLibraryServes(_ version: Int) async throws {

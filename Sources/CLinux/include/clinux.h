@@ -33,6 +33,13 @@ int clinux_rename_new(const char *from, const char *to);
 /// cannot be told.
 long clinux_file_system(const char *path);
 
+/// A descriptor of a process, whose number no other can take while it is held; it can be read from once the process has
+/// ended. Close-on-exec. Returns -1 with errno set.
+int clinux_process_open(pid_t pid);
+
+/// Sends a signal to the process of such a descriptor. Returns 0, or -1 with errno set.
+int clinux_process_signal(int process, int signal);
+
 /// The calling thread's kernel id.
 pid_t clinux_thread_id(void);
 

@@ -1,44 +1,41 @@
+import CLinux
 import Foundation
 
-/// A connection that is held only to see it end: the kernel closes it when the daemon is gone, however that happens.
+/// The daemon's process, held so that its end is seen and no other is signalled in its place.
+///
+/// Not the end of a connection: the daemon closes those first, and its library a moment later. Who started another at
+/// once was told that the library is served already.
 final class DaemonWatch: Sendable {
-    private let descriptor: Int32
-    private let pid: pid_t
+    private let process: Int32
 
     /// - Throws: ``CommandFailure`` where the process that is said to answer is not a daemon of ours.
     init(socket path: String, pid: pid_t) throws {
+        process = pid > 1 ? clinux_process_open(pid) : -1
+        guard process >= 0 else { throw Self.stranger(pid, path) }
         // The number comes from the other side of the socket; no signal goes to a process that is not `smilepiled`.
+        // Asked now that the number is held: before, another process could still take it.
         let name = (try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8)) ?? ""
-        guard pid > 1, name == "smilepiled\n" else {
-            throw CommandFailure.local(
-                "Process \(pid), which answers at \(path), is not smilepiled. Stop the program that it belongs to.")
-        }
-        self.pid = pid
-        descriptor = Int32(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
-        guard descriptor >= 0, UnixAddress.with(path, { connect(descriptor, $0, $1) }) == 0 else {
-            if descriptor >= 0 { close(descriptor) }
-            throw CommandFailure.notRunning(socket: path)
-        }
+        guard name == "smilepiled\n" else { throw Self.stranger(pid, path) }
     }
 
-    deinit { close(descriptor) }
+    deinit { if process >= 0 { close(process) } }
+
+    private static func stranger(_ pid: pid_t, _ path: String) -> CommandFailure {
+        .local("Process \(pid), which answers at \(path), is not smilepiled. Stop the program that it belongs to.")
+    }
 
     func askToStop() throws {
-        guard kill(pid, SIGTERM) == 0 else {
-            throw CommandFailure.local(
-                "The daemon (process \(pid)) cannot be stopped: \(String(cString: strerror(errno))).")
+        // One that has ended meanwhile has stopped.
+        guard clinux_process_signal(process, SIGTERM) == 0 || errno == ESRCH else {
+            throw CommandFailure.local("The daemon cannot be stopped: \(String(cString: strerror(errno))).")
         }
     }
 
     func untilGone() async {
         await withCheckedContinuation { continuation in
             Thread { [self] in
-                var byte: UInt8 = 0
-                while true {
-                    let count = recv(descriptor, &byte, 1, 0)
-                    if count > 0 || (count < 0 && errno == EINTR) { continue }
-                    break
-                }
+                var watched = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+                while poll(&watched, 1, -1) < 0 && errno == EINTR {}
                 continuation.resume()
             }.start()
         }

@@ -8,8 +8,8 @@ import Database
 /// takes 11 % of the file. SQLite's mmap does as much without it and was rejected: a failing disk would then end the
 /// daemon by a signal. A larger page cache does nothing until half of the table is in it.
 ///
-/// A mark is entered in a millisecond where photos change one by one and not in the order of their places, because the
-/// index writes out what it holds whenever a place is lower than the one before; moving a whole category does better.
+/// The index writes out what it holds whenever a place is lower than the one before; whoever changes many marks in one
+/// transaction does it in the order of places.
 enum SearchMarkSchema {
     /// What the text index is given of a photo.
     private static func entry(_ row: String) -> String {

@@ -32,6 +32,7 @@ extension ImagingError: MeshErrorConvertible {
             case .tooLarge: (.resourceExhausted, "too_large")
             case .cancelled: (.cancelled, "cancelled")
             case .io: (.unavailable, "io")
+            case .diskFull: (.resourceExhausted, "disk_full")
             case .noWorkers: (.unavailable, "no_workers")
             }
         return MeshError(status, description, details: ["imaging": .string(kind)])

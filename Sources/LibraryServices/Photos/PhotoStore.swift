@@ -154,15 +154,18 @@ public actor PhotoStore: MeshService {
     }
 
     /// One transaction over photos that must all exist; counts those that `change` says it changed. A photo that is
-    /// named twice is changed once.
+    /// named twice is changed once. They are changed in the order of the text index: in another, the index would write
+    /// out what it holds for nearly each of them, a millisecond a photo.
     private func changeEach(
         _ keys: [PhotoKey], _ change: @escaping @Sendable (Int64, CatalogueTransaction) throws -> Bool
     ) async throws -> PhotosChanged {
         let keys = try Self.validated(keys)
         return try await catalogue.write { transaction in
             var (seen, count): (Set<Int64>, Int) = ([], 0)
-            for id in try keys.map({ try transaction.photos.require($0).id }) where seen.insert(id).inserted {
-                if try change(id, transaction) { count += 1 }
+            let photos = try keys.map { try transaction.photos.require($0) }
+                .sorted { SearchPlace.of($0) < SearchPlace.of($1) }
+            for photo in photos where seen.insert(photo.id).inserted {
+                if try change(photo.id, transaction) { count += 1 }
             }
             return PhotosChanged(count: count)
         }

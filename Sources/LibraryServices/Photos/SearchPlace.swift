@@ -1,3 +1,5 @@
+import LibraryModel
+
 /// Where a photo stands in the text index: row ids there begin with the photo's date, to the week, the newest first, and
 /// end with its id. So the index names matches in the order in which a page has them, and whoever has enough stops: of
 /// a word that is in half of a million photos, only the newest matches are ever looked at.
@@ -37,6 +39,11 @@ enum SearchPlace {
 
     /// The last one of that week.
     static func last(shownAt date: Int64) -> Int64 { first(shownAt: date) | maximumID }
+
+    /// The place of a photo.
+    static func of(_ photo: Photo) -> Int64 {
+        first(shownAt: photo.shownAt.milliseconds) | (photo.id & maximumID)
+    }
 
     /// The last place of the week of a place.
     static func lastOfWeek(_ place: Int64) -> Int64 { place | maximumID }

@@ -125,10 +125,8 @@ public actor SwipeSessionRecorder: MeshService {
     private static func apply(
         _ actions: [PhotoAction], session: String?, in connection: Connection
     ) throws -> ProcessedSwipes {
-        var favorited = 0
-        var trashed = 0
-        var kept = 0
         var outdated = 0
+        var effects: [(photo: Photo, action: SwipeAction)] = []
         for action in actions {
             try SwipeTable.markProcessed(id: action.id, in: connection)
             if try SwipeTable.hasLater(action, session: session, in: connection) { continue }
@@ -138,7 +136,13 @@ public actor SwipeSessionRecorder: MeshService {
                 outdated += 1
                 continue
             }
-            switch action.action {
+            effects.append((photo, action.action))
+        }
+        // In the order of the text index, for the reason that ``PhotoStore`` gives.
+        effects.sort { SearchPlace.of($0.photo) < SearchPlace.of($1.photo) }
+        var (favorited, trashed, kept) = (0, 0, 0)
+        for (photo, action) in effects {
+            switch action {
             case .favorite:
                 _ = try PhotoTable.setFavorite(true, id: photo.id, in: connection)
                 favorited += 1
