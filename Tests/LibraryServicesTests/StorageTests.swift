@@ -4,6 +4,8 @@ import ServiceMesh
 import TestSupport
 import Testing
 
+@testable import LibraryServices
+
 @Suite struct StorageTests {
     private func flipByte(_ path: String) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
@@ -95,6 +97,15 @@ import Testing
         #expect(try await test.mesh.send(GetStorageUsage(needed: .max)).hasEnoughSpace == false)
         #expect(await status { _ = try await test.mesh.send(GetStorageUsage(needed: -1)) } == .invalidArgument)
         await test.library.close()
+    }
+
+    /// Two sparse files, on file systems that allow such, and nothing may trap.
+    @Test func sizesPastWhatANumberHoldsAreTheGreatest() {
+        #expect(StoredFiles.sum([6 << 60, 1, 6 << 60]) == .max)
+        #expect(StoredFiles.sum([3, 4]) == 7)
+        let usage = StorageUsage(
+            photoBytes: .max, photoCount: 2, thumbnailBytes: 1, thumbnailCount: 1, freeBytes: 0, hasEnoughSpace: false)
+        #expect(usage.totalBytes == .max)
     }
 
     @Test func storedFilesAreListedByName() async throws {

@@ -65,12 +65,12 @@ public actor StorageAuditor: MeshService {
         let orphans = try await unknown(in: folder.thumbnails) { "thumbnails/" + $0 }
             .filter { $0.key.hasPrefix(LibraryFolder.thumbnailPrefix) }
         guard request.dryRun != true else {
-            return StorageCleaning(thumbnails: orphans.count, bytes: orphans.values.reduce(0, +))
+            return StorageCleaning(thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values))
         }
         return try await files.run {
             for name in orphans.keys { try FileSystem.remove(folder.thumbnails + "/" + name) }
             try FileSystem.sync(folder.thumbnails)
-            return StorageCleaning(thumbnails: orphans.count, bytes: orphans.values.reduce(0, +))
+            return StorageCleaning(thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values))
         }
     }
 

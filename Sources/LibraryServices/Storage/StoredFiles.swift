@@ -10,9 +10,11 @@ struct StoredFiles {
     /// Bytes by name; names that are not valid UTF-8 are none of ours.
     private(set) var sizes: [String: Int64] = [:]
 
+    var bytes: Int64 { Self.sum(sizes.values) }
+
     /// Sparse files may claim more than a number holds.
-    var bytes: Int64 {
-        sizes.values.reduce(0) { sum, size in
+    static func sum(_ sizes: some Sequence<Int64>) -> Int64 {
+        sizes.reduce(0) { sum, size in
             let (total, overflow) = sum.addingReportingOverflow(size)
             return overflow ? .max : total
         }
