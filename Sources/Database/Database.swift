@@ -40,7 +40,8 @@ public final class Database: Sendable {
     /// Opens the database at `path`, creating it with mode 0600 where there is none, and migrates it.
     ///
     /// Before an existing file is migrated, a copy `<path>.before-v<version>` is made; it is removed once all
-    /// migrations succeeded, and left where one failed.
+    /// migrations succeeded, and left where one failed (but not where the first found the disk full: then the file is as
+    /// it was, and the copy would only be in the way).
     /// - Parameters:
     ///   - readers: threads (and connections) that read, 1 or more.
     ///   - execution: where its work runs.

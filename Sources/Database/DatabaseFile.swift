@@ -91,6 +91,8 @@ struct DatabaseFile {
         let pending = schema.migrations.filter { $0.version > version }
         guard let next = pending.first else {
             if version == 0 { try connection.execute("PRAGMA application_id = \(schema.applicationID)") }
+            // A kill between the last step and this left them, and no later step would look for them.
+            removeCopies()
             return
         }
         // Named after the first step that is missing: where an earlier attempt got part of the way, its copy has
@@ -103,6 +105,8 @@ struct DatabaseFile {
             do {
                 try apply(migration, connection)
             } catch DatabaseError.diskFull {
+                // Undone, the file is what the copy is, and the room for a second one is what is missing.
+                if let copy, migration.version == next.version { unlink(copy) }
                 throw DatabaseError.diskFull
             } catch {
                 throw DatabaseError.migrationFailed(
@@ -110,8 +114,10 @@ struct DatabaseFile {
             }
         }
         try connection.execute("PRAGMA foreign_keys = ON")
-        for migration in schema.migrations { unlink(copyPath(before: migration)) }
+        removeCopies()
     }
+
+    private func removeCopies() { for migration in schema.migrations { unlink(copyPath(before: migration)) } }
 
     private func copyPath(before migration: Migration) -> String { "\(path).before-v\(migration.version)" }
 

@@ -81,6 +81,11 @@ struct FullDiskTests {
             _ = try await Database.open(
                 at: path, schema: Schema(applicationID: Album.applicationID, migrations: [Album.first, large]))
         }
+        // Nor does it leave the disk fuller than it was.
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: disk.folder.path).allSatisfy {
+                !$0.contains("before-v")
+            })
         database = try await Database.open(at: path, schema: Album.schema)
         #expect(try await database.read { try Album.names($0) } == ["before"])
         await database.close()

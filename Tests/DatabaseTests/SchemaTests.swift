@@ -86,6 +86,20 @@ import Testing
         #expect(try files(in: folder) == ["library.db"])
     }
 
+    /// As a kill leaves it that comes after the last step and before the copy was removed.
+    @Test func aCopyThatIsNotNeededAnyMoreGoesAtTheNextStart() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("library.db")
+        var database = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second))
+        try await database.backupSnapshot(to: path + ".before-v2")
+        // One of a step that this program does not know is not its own.
+        try await database.backupSnapshot(to: path + ".before-v5")
+        await database.close()
+        database = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second))
+        await database.close()
+        #expect(try files(in: folder) == ["library.db", "library.db.before-v5"])
+    }
+
     /// Tables are rebuilt by dropping the old one, which must not cascade; what is wrong at the end is refused.
     @Test func foreignKeysAreCheckedAtTheEndOfAStep() async throws {
         let folder = try TemporaryFolder()

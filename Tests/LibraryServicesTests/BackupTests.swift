@@ -94,6 +94,27 @@ import Testing
         await new.library.close()
     }
 
+    /// The replaced library has photo 1 again, and the trash still has the old one: the new id that it gets there must
+    /// not be that of a photo that goes there with it.
+    @Test func afterAReplacementAWholeCategoryGoesToTheTrash() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(3, album: SampleAlbum(width: 64, height: 48))
+        let backup = try await backUp(test)
+        let photos = try await test.allPhotos()
+        _ = try await test.mesh.send(DeletePhotos(ids: [1]))
+        _ = try await test.run(RestoreBackup(path: backup, mode: .replace))
+        let replaced = try await test.allPhotos()
+        #expect(replaced.map(\.id) == photos.map(\.id))
+        let deletion = try await test.mesh.send(DeleteCategory(id: photos[0].categoryId, deletePhotos: true))
+        #expect(deletion.photosTrashed == 3)
+        let trash = try await test.mesh.send(ListTrash()).photos.map(\.photo)
+        #expect(trash.count == 4 && Set(trash.map(\.id)).count == 4)
+        #expect(Set(replaced.map(\.path)).isSubset(of: trash.map(\.path)))
+        // Those that could keep their ids did.
+        #expect(Set(trash.map(\.id)).isSuperset(of: [1, 2, 3]))
+        await test.library.close()
+    }
+
     @Test func replacingWithItsOwnBackupKeepsTheFiles() async throws {
         let test = try await filledLibrary()
         let backup = try await backUp(test)

@@ -40,6 +40,24 @@ import Testing
         return try await OldPhone(version: version, photos: 6, sql)
     }
 
+    /// LEGACY.md: purely numeric ids are kept. Not those that the library has, or had: its trash may speak of them.
+    @Test func numbersOfCategoriesAreKeptWhereTheyAreFree() async throws {
+        let ids = ["'summer'", "'3'", "'9'", "'007'", "'12abc'", "'6'", "'99999999999'"]
+        let phone = try await OldPhone(
+            version: 4, photos: 1,
+            ids.enumerated().map { OldPhone.category($1, "'C\($0)'", position: $0) }.joined()
+                + OldPhone.photo(OldPhone.uuid(1), "/x/sample-0000.jpg", category: "'9'", favorite: false))
+        for name in ["Fifth", "Sixth"] { _ = try await phone.test.mesh.send(AddCategory(displayName: name)) }
+        _ = try await phone.test.mesh.send(DeleteCategory(id: 6))
+        _ = try await phone.migrate()
+        let categories = try await phone.categories().suffix(7)
+        #expect(categories.map(\.displayName) == (0..<7).map { "C\($0)" })
+        #expect(categories.map(\.id) == [10, 11, 9, 7, 12, 13, 14])
+        #expect(try await phone.test.allPhotos().map(\.categoryId) == [9])
+        #expect(try await phone.test.mesh.send(AddCategory(displayName: "Next")).id == 15)
+        await phone.test.library.close()
+    }
+
     @Test(arguments: 4...8) func everyVersionIsTakenOverAndAgainChangesNothing(version: Int) async throws {
         let phone = try await phone(version)
         let before = try RoomDatabase.state(of: phone.folder)

@@ -74,7 +74,8 @@ import Testing
         #expect(try await catalogueProblems(at: test.path + "/catalogue.sqlite").isEmpty)
     }
 
-    /// A backup may say any id. The index holds 48 bits of it, so such a photo gets a new one.
+    /// A backup may say any id. The index holds 48 bits of it, and of those that come after it, so such a photo gets a
+    /// new one.
     @Test func anIDThatTheIndexCannotHoldIsNotKept() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("c.sqlite")
@@ -82,7 +83,8 @@ import Testing
         let ids = try await database.write { connection in
             try connection.execute("INSERT INTO categories VALUES (1, 'a', 'a', 0, NULL, '#4CAF50', 0, 0)")
             let sample = SampleCatalogue()
-            return try [7, SearchPlace.maximumID + 7, .max, 0, -7].enumerated().map { index, id in
+            return try [7, SearchPlace.maximumID + 7, SearchPlace.maximumID, .max, 0, -7].enumerated().map {
+                index, id in
                 let new = sample.photo(index, takenAt: 5)
                 let photo = new.photo
                 return try PhotoTable.insert(
@@ -94,7 +96,7 @@ import Testing
                     sourceDigest: new.sourceDigest, sourceSize: 1, keepingID: true, in: connection)
             }
         }
-        #expect(ids == [7, 8, 9, 10, 11])
+        #expect(ids == [7, 8, 9, 10, 11, 12])
         await database.close()
         #expect(try await catalogueProblems(at: path).isEmpty)
     }

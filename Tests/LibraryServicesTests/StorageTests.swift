@@ -4,6 +4,8 @@ import ServiceMesh
 import TestSupport
 import Testing
 
+@testable import LibraryServices
+
 @Suite struct StorageTests {
     private func flipByte(_ path: String) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
@@ -47,6 +49,20 @@ import Testing
         await test.library.close()
     }
 
+    /// What is in the trash cannot be forgotten.
+    @Test func aMissingFileIsNamedWithACommandThatHelps() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(2)
+        let photos = try await test.allPhotos()
+        _ = try await test.mesh.send(DeletePhotos(ids: [photos[0].id]))
+        for photo in photos { unlink(test.path + "/" + photo.path) }
+        let lines = try await test.lines(try await test.run(RescanLibrary()).id)
+        let advice = Dictionary(uniqueKeysWithValues: lines.map { ($0.item, $0.detail ?? "") })
+        #expect(advice[photos[0].path]?.hasSuffix("smilepile trash purge \(photos[0].id)") == true)
+        #expect(advice[photos[1].path]?.hasSuffix("smilepile photos forget \(photos[1].id)") == true)
+        await test.library.close()
+    }
+
     @Test func onlyOrphanedThumbnailsAreRemoved() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(3)
@@ -81,6 +97,15 @@ import Testing
         #expect(try await test.mesh.send(GetStorageUsage(needed: .max)).hasEnoughSpace == false)
         #expect(await status { _ = try await test.mesh.send(GetStorageUsage(needed: -1)) } == .invalidArgument)
         await test.library.close()
+    }
+
+    /// Two sparse files, on file systems that allow such, and nothing may trap.
+    @Test func sizesPastWhatANumberHoldsAreTheGreatest() {
+        #expect(StoredFiles.sum([6 << 60, 1, 6 << 60]) == .max)
+        #expect(StoredFiles.sum([3, 4]) == 7)
+        let usage = StorageUsage(
+            photoBytes: .max, photoCount: 2, thumbnailBytes: 1, thumbnailCount: 1, freeBytes: 0, hasEnoughSpace: false)
+        #expect(usage.totalBytes == .max)
     }
 
     @Test func storedFilesAreListedByName() async throws {

@@ -77,7 +77,10 @@ extension CommandTable {
         ) { invocation, session in try await restore(invocation, session) },
         Command(
             words: ["photos", "forget"], summary: "Take photos out of the library and leave their files.",
-            details: "The files stay where they are, and are named. There is no way back but importing them.",
+            details: """
+                The files stay where they are, and are named. There is no way back but moving them out of the library and
+                importing them from there.
+                """,
             operands: [photos],
             examples: [Example("smilepile photos forget 12", "Where is its file?")]
         ) { invocation, session in

@@ -18,7 +18,11 @@ public struct StorageUsage: Codable, Sendable, Equatable {
     public let photoCount: Int
     public let thumbnailBytes: Int64
     public let thumbnailCount: Int
-    public var totalBytes: Int64 { photoBytes + thumbnailBytes }
+    /// Sparse files may claim more than a number holds.
+    public var totalBytes: Int64 {
+        let (total, overflow) = photoBytes.addingReportingOverflow(thumbnailBytes)
+        return overflow ? .max : total
+    }
     /// Free for this user on the library's file system.
     public let freeBytes: Int64
     /// Whether what was asked for fits into that.

@@ -15,6 +15,8 @@ struct LegacyCategories: Sendable {
     }
 
     struct New: Sendable {
+        /// Its id in the old database, where that is a number that could be one of ours.
+        let number: Int64?
         let displayName: String
         let colorHex: String
         let iconResource: String?
@@ -100,8 +102,9 @@ struct LegacyCategories: Sendable {
             }
             if icon == nil { note(item, .defaulted, "its icon's name is not valid and is left out") }
         }
+        let number = category.key.flatMap(Self.number).flatMap(Int64.init).flatMap { Self.ids.contains($0) ? $0 : nil }
         return New(
-            displayName: name, colorHex: color ?? CategoryColor.fallback, iconResource: icon,
+            number: number, displayName: name, colorHex: color ?? CategoryColor.fallback, iconResource: icon,
             isDefault: (category.isDefault ?? 0) != 0, createdAt: createdAt)
     }
 
@@ -126,13 +129,26 @@ struct LegacyCategories: Sendable {
 
     // MARK: Adding
 
+    /// Of an old category. The app counted from 1; what is greater is not worth a catalogue that counts on from there.
+    private static let ids: ClosedRange<Int64> = 1...Int64(Int32.max)
+
     /// Adds what is new and remembers the ids. In the caller's transaction.
+    ///
+    /// Numbers are kept (LEGACY.md), but not one that the library has given out before: photos in the trash may still
+    /// belong to the category that had it. The others get numbers past all of those.
     mutating func add(in connection: Connection) throws {
-        ids = try added.map { category in
-            try CategoryTable.add(
+        let last: Int64 = try connection.value("SELECT seq FROM sqlite_sequence WHERE name = 'categories'") ?? 0
+        var taken: Set<Int64> = []
+        let kept = added.map { category in
+            category.number.flatMap { $0 > last && taken.insert($0).inserted ? $0 : nil }
+        }
+        var next = max(last, taken.max() ?? 0)
+        for (category, number) in zip(added, kept) {
+            if number == nil { next += 1 }
+            let entered = try CategoryTable.add(
                 displayName: category.displayName, colorHex: category.colorHex, iconResource: category.iconResource,
-                isDefault: category.isDefault, createdAt: category.createdAt, in: connection
-            ).id
+                isDefault: category.isDefault, createdAt: category.createdAt, id: number ?? next, in: connection)
+            ids.append(entered.id)
         }
     }
 

@@ -78,8 +78,8 @@ enum PhotoTable {
         }
     }
 
-    /// Enters a photo under a new id, or under its own where `keepingID` is set and the text index can hold it, and
-    /// returns that id.
+    /// Enters a photo under a new id, or under its own where `keepingID` is set and it is not past
+    /// ``SearchPlace/maximumKeptID``, and returns that id.
     static func insert(
         _ photo: Photo, sourceDigest: String, sourceSize: Int64, keepingID: Bool = false, in connection: Connection
     ) throws -> Int64 {
@@ -88,7 +88,7 @@ enum PhotoTable {
             INSERT INTO photos (\(sharedColumns), search_text)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            keepingID && (1...SearchPlace.maximumID).contains(photo.id) ? photo.id : nil, photo.uuid, photo.path,
+            keepingID && (1...SearchPlace.maximumKeptID).contains(photo.id) ? photo.id : nil, photo.uuid, photo.path,
             photo.categoryId, photo.name, photo.caption,
             photo.isFromAssets, photo.createdAt.milliseconds, photo.takenAt?.milliseconds, photo.fileSize, photo.width,
             photo.height, photo.isFavorite, photo.mediaType, photo.contentDigest, sourceDigest, sourceSize,

@@ -11,6 +11,10 @@ enum SearchPlace {
     /// The greatest id that a photo in the text index can have.
     static let maximumID: Int64 = 1 << idBits - 1
 
+    /// The greatest id that a photo from elsewhere keeps. The catalogue gives out ids past the greatest that it ever had,
+    /// and those have to fit as well: two photos at one place would break the index.
+    static let maximumKeptID: Int64 = maximumID >> 1
+
     private static let idBits: Int64 = 48
     private static let farthest: Int64 = 1 << 43
     /// 2^29 milliseconds, 6.2 days.

@@ -5,7 +5,8 @@ import ServiceMesh
 /// The SQL of the trash, and of files that are to go. Every function works inside the caller's transaction.
 enum TrashTable {
     /// Moves photos into the trash, with what is needed to make their category again. They keep their ids there,
-    /// except where a library was replaced and the id belongs to an older photo in the trash.
+    /// except where a library was replaced and the id belongs to an older photo in the trash. The new ids that these get
+    /// are past all that there are: the next one free in the trash may be that of a photo that is moved with them.
     /// - Parameter condition: over `p` (photos), with one value.
     static func moveIn(
         where condition: String, _ value: any SQLBindable, at time: Timestamp, in connection: Connection
@@ -13,7 +14,8 @@ enum TrashTable {
         try connection.execute(
             """
             INSERT INTO trash (\(PhotoTable.sharedColumns), category_name, category_color, category_icon, deleted_at)
-            SELECT CASE WHEN EXISTS (SELECT 1 FROM trash t WHERE t.id = p.id) THEN NULL ELSE p.id END,
+            SELECT CASE WHEN EXISTS (SELECT 1 FROM trash t WHERE t.id = p.id)
+                THEN max((SELECT max(id) FROM trash), (SELECT max(id) FROM photos)) + row_number() OVER () ELSE p.id END,
                 \(PhotoTable.sharedColumns.split(separator: ", ").dropFirst().map { "p.\($0)" }.joined(separator: ", ")),
                 c.display_name, c.color_hex, c.icon_resource, ?
             FROM photos p JOIN categories c ON c.id = p.category_id WHERE \(condition)

@@ -65,12 +65,12 @@ public actor StorageAuditor: MeshService {
         let orphans = try await unknown(in: folder.thumbnails) { "thumbnails/" + $0 }
             .filter { $0.key.hasPrefix(LibraryFolder.thumbnailPrefix) }
         guard request.dryRun != true else {
-            return StorageCleaning(thumbnails: orphans.count, bytes: orphans.values.reduce(0, +))
+            return StorageCleaning(thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values))
         }
         return try await files.run {
             for name in orphans.keys { try FileSystem.remove(folder.thumbnails + "/" + name) }
             try FileSystem.sync(folder.thumbnails)
-            return StorageCleaning(thumbnails: orphans.count, bytes: orphans.values.reduce(0, +))
+            return StorageCleaning(thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values))
         }
     }
 
@@ -137,7 +137,10 @@ public actor StorageAuditor: MeshService {
         if !flag.isSet {
             job.begin(phase: "looking for unknown files")
             for name in try await unknown(in: folder.photos, relative: { "photos/" + $0 }).keys.sorted() {
-                tally.record("photos/" + name, .unknown, "no photo has this file; import it, or move it away", in: job)
+                tally.record(
+                    "photos/" + name, .unknown,
+                    "no photo has this file; move it out of the library, and import it from there if it is wanted",
+                    in: job)
             }
             for name in try await unknown(in: folder.thumbnails, relative: { "thumbnails/" + $0 }).keys.sorted() {
                 tally.record("thumbnails/" + name, .unknown, "no photo has it: smilepile storage clean", in: job)

@@ -10,9 +10,11 @@ struct StoredFiles {
     /// Bytes by name; names that are not valid UTF-8 are none of ours.
     private(set) var sizes: [String: Int64] = [:]
 
+    var bytes: Int64 { Self.sum(sizes.values) }
+
     /// Sparse files may claim more than a number holds.
-    var bytes: Int64 {
-        sizes.values.reduce(0) { sum, size in
+    static func sum(_ sizes: some Sequence<Int64>) -> Int64 {
+        sizes.reduce(0) { sum, size in
             let (total, overflow) = sum.addingReportingOverflow(size)
             return overflow ? .max : total
         }
@@ -40,6 +42,7 @@ struct StoredPhoto: Sendable {
         let detail: String?
     }
 
+    let table: Table
     let id: Int64
     let path: String
     /// Bytes.
@@ -49,7 +52,7 @@ struct StoredPhoto: Sendable {
     static func page(of table: Table, after id: Int64, in connection: Connection) throws -> [StoredPhoto] {
         try connection.query(
             "SELECT id, path, file_size, content_digest FROM \(table.rawValue) WHERE id > ? ORDER BY id LIMIT 256", id
-        ) { StoredPhoto(id: try $0[0], path: try $0[1], size: try $0[2], digest: try $0[3]) }
+        ) { StoredPhoto(table: table, id: try $0[0], path: try $0[1], size: try $0[2], digest: try $0[3]) }
     }
 
     /// Everything that is wrong. Blocks; with `digests` it reads the file. Counts itself as done.
@@ -61,7 +64,7 @@ struct StoredPhoto: Sendable {
                 return [
                     size == 0
                         ? finding(.withoutFile, "it was taken over without a picture")
-                        : finding(.missing, "restore it from a backup, or forget it: smilepile photos forget \(id)")
+                        : finding(.missing, "restore it from a backup, or \(farewell)")
                 ]
             }
             var found: [Finding] = []
@@ -88,6 +91,14 @@ struct StoredPhoto: Sendable {
             return []
         } catch {
             return [finding(.unreadable, MeshError(describing: error).message)]
+        }
+    }
+
+    /// How a person lets a photo go that has no file any more.
+    private var farewell: String {
+        switch table {
+        case .photos: "forget it: smilepile photos forget \(id)"
+        case .trash: "remove it for good: smilepile trash purge \(id)"
         }
     }
 
