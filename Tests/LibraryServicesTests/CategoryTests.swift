@@ -85,6 +85,10 @@ import Testing
         _ = try await test.mesh.send(RestorePhotos(ids: trash.map(\.photo.id)))
         let cars = try await test.mesh.send(GetCategory(displayName: "cars"))
         #expect(cars.photoCount == 3)
+        // An empty one too, when the request names a category that is not there.
+        let toNowhere = DeleteCategory(id: ids[2], moveTo: 999)
+        #expect(await status { _ = try await test.mesh.send(toNowhere) } == .notFound)
+        #expect(try await test.mesh.send(GetCategory(id: ids[2])).photoCount == 0)
         await test.library.close()
     }
 

@@ -204,13 +204,20 @@ struct BackupRestorer: Sendable {
 
     /// - Returns: a line for a photo that cannot be opened: its bytes are what was saved, so it is restored all the
     ///   same, without a thumbnail.
+    /// What can be wrong with a picture itself. A full disk, or workers that do not start, end the restore instead: it can
+    /// be repeated, a library without thumbnails could not.
+    private static let faultsOfPictures: Set = ["unsupported_media", "damaged", "too_large"]
+
     private func makeThumbnail(
         of path: String, named name: String, for photo: BackupMetadata.Photo
     ) async throws -> ReceiptLine? {
         do {
             _ = try await mesh.send(MakeThumbnail(photo: path, thumbnail: folder.staging + "/" + name))
             return nil
-        } catch let error as MeshError where error.details["imaging"] != nil && error.status != .cancelled {
+        } catch let error as MeshError {
+            guard let fault = error.details["imaging"]?.stringValue, Self.faultsOfPictures.contains(fault) else {
+                throw error
+            }
             return ReceiptLine(item: photo.path, outcome: "no_thumbnail", detail: error.message)
         }
     }

@@ -130,6 +130,8 @@ public actor CategoryStore: MeshService {
                 throw MeshError(
                     .failedPrecondition, "'\(category.displayName)' is the last category. Add another one first.")
             }
+            // Also where there is nothing to move: a request that names what is not there is a mistake.
+            if let target = request.moveTo { _ = try transaction.categories.require(.id(target)) }
             var moved = 0
             var trashed = 0
             if category.photoCount > 0 {
