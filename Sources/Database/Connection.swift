@@ -183,8 +183,7 @@ public final class Connection {
         do {
             statement = try prepared(sql)
         } catch {
-            // The first statement reads the schema, which can be stopped as every read can.
-            throw interruption?.error ?? error
+            throw explained(error)
         }
         statement.isRunning = true
         defer {
@@ -193,6 +192,15 @@ public final class Connection {
         }
         try statement.bind(values)
         return try body(statement)
+    }
+
+    /// What a failure is to be called: the reason for stopping where that is what SQLite noticed, else the failure.
+    ///
+    /// It notices in more places than in steps: while it prepares a statement (the first one reads the schema), and while
+    /// it begins a transaction.
+    func explained(_ error: any Error) -> any Error {
+        guard sqlite3_errcode(handle) & 0xff == SQLITE_INTERRUPT else { return error }
+        return interruption?.error ?? error
     }
 
     /// True where the statement stands on a row, false where it is done.

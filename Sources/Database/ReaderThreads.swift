@@ -98,7 +98,7 @@ final class ReaderThreads: Sendable {
         job.interruption?.begin(on: connection)
         do {
             if job.kind != .bare {
-                try connection.control(.begin)
+                do { try connection.control(.begin) } catch { throw connection.explained(error) }
                 outcome = .success(try connection.lent { try job.run(connection) })
             } else {
                 outcome = .success(try job.run(connection))

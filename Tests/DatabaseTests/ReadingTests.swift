@@ -211,6 +211,27 @@ import Testing
         await open.database.close()
     }
 
+    /// SQLite forgets an interruption when nothing runs; here a query does, so that it is met by the next statement.
+    @Test func aReadStoppedWhileItsTransactionBeginsSaysWhy() async throws {
+        let open = try await OpenDatabase()
+        let connection = try Connection(path: open.path, readOnly: true, statements: 1, functions: [])
+        let interruption = Interruption(deadline: nil)
+        connection.interruption = interruption
+        #expect(throws: CancellationError.self) {
+            try connection.forEach("SELECT 1") { _ in
+                interruption.begin(on: connection)
+                interruption.stop(.cancelled)
+                do { try connection.control(.nestedSavepoint) } catch { throw connection.explained(error) }
+            }
+        }
+        // Another failure stays what it is.
+        #expect(connection.explained(DatabaseError.busy) as? DatabaseError == .busy)
+        interruption.end()
+        connection.interruption = nil
+        #expect(try connection.value("SELECT 2") as Int? == 2)
+        await open.database.close()
+    }
+
     /// A connection's first statement reads the schema before it runs, and can be stopped there already.
     @Test func aReadStoppedWhileItsStatementIsPreparedSaysWhy() async throws {
         let open = try await OpenDatabase()

@@ -26,7 +26,7 @@ import Testing
         for round in 0..<4 {
             let target = test.folder.file("b\(round).zip")
             let job = try await run(CreateBackup(path: target), in: test, cancellingAt: phase)
-            #expect(job.state == .cancelled || job.state == .finished)
+            #expect(job.state == .cancelled || job.state == .finished, "\(String(describing: job.error))")
             #expect(!FileManager.default.fileExists(atPath: target + ".partial"))
             #expect(FileManager.default.fileExists(atPath: target) == (job.state == .finished))
         }
