@@ -63,15 +63,25 @@ final class Watched<Value: Codable & Sendable & Equatable>: Sendable {
     var changes: Int { state.withLock { $0.changes } }
     var failure: MeshError? { state.withLock { $0.failure } }
 
-    /// Returns when the newest value meets the condition; one that never comes is found by the suite's time limit.
+    /// Returns when the newest value meets the condition; one that never comes is found by the suite's time limit, which
+    /// cancels the test.
     func value(where condition: @escaping @Sendable (Value) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if let newest = state.newest, condition(newest.value) { return true }
-                state.waiter = (condition, continuation)
-                return false
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    if Task.isCancelled { return true }
+                    if let newest = state.newest, condition(newest.value) { return true }
+                    state.waiter = (condition, continuation)
+                    return false
+                }
+                if isThere { continuation.resume() }
             }
-            if isThere { continuation.resume() }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.continuation.resume()
         }
     }
 
