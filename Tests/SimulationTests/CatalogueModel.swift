@@ -214,9 +214,9 @@ extension CatalogueModel.State {
         if id == target { throw Refusal(.invalid) }
         let index = try category(id)
         guard categories.count > 1 else { throw Refusal(.precondition) }
+        // Also where there is nothing to move.
+        _ = try category(target)
         let itsPhotos = photos.indices.filter { photos[$0].category == id }
-        // Where there is nothing to move, nobody asks whereto.
-        if !itsPhotos.isEmpty { _ = try category(target) }
         for photo in itsPhotos { photos[photo].category = target }
         categories.remove(at: index)
         return .count(itsPhotos.count)
