@@ -117,7 +117,11 @@ import Testing
         let whole = try Data(contentsOf: URL(fileURLWithPath: source + "-journal"))
         app.close()
         let journal = URL(fileURLWithPath: phone.database + "-journal")
-        for bytes in [whole.prefix(700), Data(repeating: 0x11, count: 9_000), Data("short".utf8)] {
+        // Sizes of which the product is past Int64: pages 0xFFFFFFFE of 0xFFFFFFFF bytes.
+        var endless = whole
+        endless.replaceSubrange(8..<12, with: [0xff, 0xff, 0xff, 0xfe])
+        endless.replaceSubrange(24..<28, with: [0xff, 0xff, 0xff, 0xff])
+        for bytes in [whole.prefix(700), Data(repeating: 0x11, count: 9_000), Data("short".utf8), endless] {
             try Data(bytes).write(to: journal)
             let error = try #require(try await phone.refusal())
             #expect(error.status == .dataLoss && error.message.contains("-journal is damaged"), "\(error)")

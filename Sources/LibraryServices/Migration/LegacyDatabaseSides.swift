@@ -100,6 +100,10 @@ struct LegacyDatabaseSides {
             throw LegacyDatabaseFault.damagedBeside(path, "its beginning is not that of a journal")
         }
         let (pages, sector, page) = (word(header, 8), word(header, 20), word(header, 24))
+        // SQLite passes over a journal with other sizes; a page of 0 bytes stands for one of the database's size.
+        guard (32...65_536).contains(sector), page == 0 || (512...65_536).contains(page) else {
+            throw LegacyDatabaseFault.damagedBeside(path, "its beginning is not that of a journal")
+        }
         // So many pages were durable before the database was touched. All ones stand for as many as there are.
         if pages != .max, Int64(sector) + Int64(pages) * (Int64(page) + 8) > size {
             throw LegacyDatabaseFault.damagedBeside(path, "its end is cut off")
