@@ -22,9 +22,23 @@ import Testing
     ]
 
     @Test func whateverTheFileSaysTheMigrationEnds() async throws {
+        var refused = 0
+        // A library keeps the results of 4,096 jobs for an hour, and takes no more meanwhile.
+        for first in stride(from: Self.seeds.lowerBound, through: Self.seeds.upperBound, by: 1_000) {
+            refused += try await migrate(first...min(first + 999, Self.seeds.upperBound))
+        }
+        // Neither does everything pass, nor is everything refused.
+        if Self.seeds.count >= 100 {
+            #expect(refused > Self.seeds.count / 10 && refused < Self.seeds.count * 9 / 10, "\(refused)")
+        }
+    }
+
+    /// All into one library, one after the other.
+    /// - Returns: how many were refused.
+    private func migrate(_ seeds: ClosedRange<UInt64>) async throws -> Int {
         let phone = try await OldPhone(photos: 3)
         var refused = 0
-        for seed in Self.seeds {
+        for seed in seeds {
             try FileManager.default.removeItem(atPath: phone.folder)
             try FileManager.default.createDirectory(atPath: phone.folder, withIntermediateDirectories: true)
             var chance = Chance(seed: seed)
@@ -55,15 +69,12 @@ import Testing
                 #expect(again["added"] == nil && again["imported"] == nil && again["kept"] == nil, "\(what): \(again)")
             }
         }
-        // Neither does everything pass, nor is everything refused.
-        if Self.seeds.count >= 100 {
-            #expect(refused > Self.seeds.count / 10 && refused < Self.seeds.count * 9 / 10, "\(refused)")
-        }
         let photos = try await phone.test.allPhotos()
         #expect(try Set(phone.test.files("photos")) == Set(photos.filter { $0.fileSize > 0 }.map(\.fileName)))
         #expect(photos.filter { $0.fileSize > 0 }.count <= 3)
         await phone.test.library.close()
         #expect(try await catalogueProblems(at: phone.test.path + "/catalogue.sqlite").isEmpty)
+        return refused
     }
 }
 
