@@ -52,6 +52,24 @@ import Testing
         await old.library.close()
     }
 
+    @Test func aRestoreWithoutWorkersEndsAndLeavesNothing() async throws {
+        let old = try await TestLibrary("old")
+        _ = try await old.importSamples(3, album: SampleAlbum(width: 64, height: 48))
+        let backup = old.folder.file("b.zip")
+        #expect(try await old.run(CreateBackup(path: backup)).state == .finished)
+        let path = old.folder.file("new")
+        let new = try await PhotoLibrary.open(at: path, options: .init(imageWorker: "/bin/false", workers: 1))
+        let started = try await new.mesh.send(RestoreBackup(path: backup))
+        let job = try await new.mesh.send(WaitForJob(job: started.job))
+        #expect(job.state == .failed && job.error?.status == .unavailable, "\(job)")
+        #expect(try await new.mesh.send(CountPhotos()).count == 0)
+        for folder in ["photos", "thumbnails", "staging"] {
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/" + folder).isEmpty, "\(folder)")
+        }
+        await new.close()
+        await old.library.close()
+    }
+
     @Test func anothersPartialFileIsNotTouched() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(1, album: SampleAlbum(width: 32, height: 24))

@@ -31,6 +31,7 @@ final class ReadinessSocket: Sendable {
     deinit { Foundation.close(descriptor) }
 
     private static func makeFolder(in place: String) -> String? {
+        // `mkdtemp` puts a name that is free in place of the six letters.
         var template = Array((place + "/smilepile-XXXXXX").utf8CString)
         // `/notify` and the terminating NUL have to fit into sun_path too.
         guard template.count + 7 <= 108, mkdtemp(&template) != nil else { return nil }
