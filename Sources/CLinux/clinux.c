@@ -91,6 +91,16 @@ int clinux_openat(int folder, const char *path, int flags, mode_t mode) {
     return openat(folder, path, flags | O_CLOEXEC, mode);
 }
 
+int clinux_open_name(const char *path, int follows_link) {
+    return open(path, O_PATH | O_CLOEXEC | (follows_link ? 0 : O_NOFOLLOW));
+}
+
+int clinux_reopen(int descriptor, int flags) {
+    char path[sizeof "/proc/self/fd/" + 3 * sizeof descriptor];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    return open(path, flags | O_CLOEXEC);
+}
+
 int clinux_set_nonblocking(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
     return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
@@ -99,6 +109,11 @@ int clinux_set_nonblocking(int descriptor) {
 long clinux_file_system(const char *path) {
     struct statfs found;
     return statfs(path, &found) == 0 ? (long)found.f_type : -1;
+}
+
+long clinux_file_system_of(int descriptor) {
+    struct statfs found;
+    return fstatfs(descriptor, &found) == 0 ? (long)found.f_type : -1;
 }
 
 int clinux_process_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }

@@ -81,7 +81,7 @@ import Testing
         })
             + [phone.folder + "/linked"]
         {
-            #expect(try await phone.migrate(from: path).error?.message.contains("own catalogue") == true)
+            #expect(try await phone.migrate(from: path).error?.message.contains("library itself") == true)
         }
         #expect(try await phone.categories().count == 4)
         await phone.test.library.close()

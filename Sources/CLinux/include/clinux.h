@@ -22,6 +22,13 @@ int clinux_open(const char *path, int flags, mode_t mode);
 /// openat(2) with a mode, which is variadic in C. Always close-on-exec.
 int clinux_openat(int folder, const char *path, int flags, mode_t mode);
 
+/// A descriptor that names a file without opening it (O_PATH): it can be looked at and reopened, not read, and closing it
+/// drops no locks. With `follows_link` 0, a link names itself. Close-on-exec. Returns -1 with errno set.
+int clinux_open_name(const char *path, int follows_link);
+
+/// Opens the very file that a descriptor names, through /proc. Close-on-exec. Returns -1 with errno set.
+int clinux_reopen(int descriptor, int flags);
+
 /// Makes a descriptor non-blocking. Returns 0, or -1 with errno set.
 int clinux_set_nonblocking(int descriptor);
 
@@ -32,6 +39,9 @@ int clinux_rename_new(const char *from, const char *to);
 /// Which kind of file system a path is on: one of the magic numbers of statfs(2). Returns -1 with errno set where it
 /// cannot be told.
 long clinux_file_system(const char *path);
+
+/// As clinux_file_system, for the file of a descriptor.
+long clinux_file_system_of(int descriptor);
 
 /// A descriptor of a process, whose number no other can take while it is held; it can be read from once the process has
 /// ended. Close-on-exec. Returns -1 with errno set.

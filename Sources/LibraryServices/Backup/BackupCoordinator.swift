@@ -74,14 +74,15 @@ public actor BackupCoordinator: MeshService {
 
     func inspect(_ path: String) async throws -> BackupSummary {
         try Self.requireAbsolute(path)
-        return try await bulk.run { try BackupFile(path: path).summary }
+        let folder = folder
+        return try await bulk.run { try BackupFile(path: path, in: folder).summary }
     }
 
     func verify(_ path: String, job: Job) async throws -> VerificationReceipt {
         job.begin(phase: "opening")
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {
-            let backup = try await bulk.run { try BackupFile(path: path) }
+            let backup = try await bulk.run { [folder] in try BackupFile(path: path, in: folder) }
             let bytes = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
             for name in backup.strangers {
                 job.record(ReceiptLine(item: name, outcome: "ignored", detail: "it is not part of a backup"))
@@ -118,7 +119,7 @@ public actor BackupCoordinator: MeshService {
                 // What is stored takes no more than the file itself; whether there is room for what is new is decided
                 // with the plan. Only what inflates is held against the free space here.
                 try BackupFile(
-                    path: request.path,
+                    path: request.path, in: folder,
                     maximumBytes: max(
                         FileSystem.freeBytes(folder.path),
                         FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0))

@@ -155,7 +155,7 @@ struct BackupCreation: Sendable {
     private func isThere(_ checkpoint: BackupCheckpoint) async throws -> Bool {
         try await bulk.run {
             let path = try FileSystem.status(checkpoint.partial) == nil ? checkpoint.target : checkpoint.partial
-            guard let file = try? BackupFile(path: path) else { return false }
+            guard let file = try? BackupFile(path: path, in: folder) else { return false }
             return file.manifest.timestamp == checkpoint.time
         }
     }
@@ -246,7 +246,7 @@ struct BackupCreation: Sendable {
             // Out of the page cache, or reading back would prove what we remember and not what the disk has.
             _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         }
-        let proof = try await bulk.run { try BackupFile(path: partial) }
+        let proof = try await bulk.run { try BackupFile(path: partial, in: folder) }
         do {
             _ = try await proof.check(width: width, pool: bulk, isCancelled: flag, job: job)
             try Task.checkCancellation()

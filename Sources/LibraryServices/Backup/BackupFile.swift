@@ -31,12 +31,13 @@ final class BackupFile: Sendable {
             isPartial: manifest.isPartial == true, sealedWith: manifest.sealedWith)
     }
 
-    /// - Parameter maximumBytes: that the backup may hold, inflated; what is free where it is to be restored,
-    ///   but never less than the file's own size.
+    /// - Parameters:
+    ///   - folder: of the library that reads it.
+    ///   - maximumBytes: that the backup may hold, inflated; what is free where it is to be restored, but never less
+    ///     than the file's own size.
     /// - Throws: `not_found`, `data_loss` for a damaged archive, `invalid_argument` for one that is no backup of ours.
-    init(path: String, maximumBytes: Int64 = .max) throws {
-        let descriptor = clinux_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
-        guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: path, code: errno) }
+    init(path: String, in folder: LibraryFolder, maximumBytes: Int64 = .max) throws {
+        let (descriptor, _) = try folder.open(named: path, links: .followed)
         do {
             let reader = try Self.openArchive(descriptor, maximumBytes: maximumBytes)
             if let refusal = reader.refusals.first {
@@ -71,10 +72,6 @@ final class BackupFile: Sendable {
     }
 
     private static func openArchive(_ descriptor: Int32, maximumBytes: Int64) throws -> ZipReader {
-        var found = stat()
-        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw MeshError(.invalidArgument, "A backup is a file; this is something else.")
-        }
         do {
             return try ZipReader(descriptor: descriptor, limits: ZipLimits(maximumTotalBytes: maximumBytes))
         } catch {

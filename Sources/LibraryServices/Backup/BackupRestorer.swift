@@ -70,7 +70,7 @@ struct BackupRestorer: Sendable {
         for (uuid, photo) in plan.kept {
             try await job.mayContinue()
             let digest = try await pool.run {
-                try? FileSystem.withFile(folder.absolute(photo.path), O_RDONLY | O_NOFOLLOW) {
+                try? folder.withFile(named: folder.absolute(photo.path)) {
                     try ContentDigest(ofDescriptor: $0, cancelled: { isCancelled.isSet }).sha256.hex
                 }
             }

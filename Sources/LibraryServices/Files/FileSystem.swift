@@ -110,11 +110,16 @@ enum FileSystem {
 
     /// Whether a path leads to what only looks like files: `/proc`, `/sys` and what is mounted in them. Reading there
     /// may wait for ever, never end, or have effects.
-    static func isOfKernel(_ path: String) -> Bool {
-        // The magic numbers of proc, sysfs, debugfs, tracefs, cgroup2, securityfs and configfs, of statfs(2).
-        [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x6367_7270, 0x7363_6673, 0x6265_6570]
-            .contains(clinux_file_system(path))
+    static func isOfKernel(_ path: String) -> Bool { kernelFileSystems.contains(clinux_file_system(path)) }
+
+    static func isOfKernel(descriptor: Int32) -> Bool {
+        kernelFileSystems.contains(clinux_file_system_of(descriptor))
     }
+
+    /// The magic numbers of proc, sysfs, debugfs, tracefs, cgroup2, securityfs and configfs, of statfs(2).
+    private static let kernelFileSystems: Set = [
+        0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x6367_7270, 0x7363_6673, 0x6265_6570,
+    ]
 
     static func isSameFile(_ one: String, _ other: String) throws -> Bool {
         guard let first = try status(one), let second = try status(other) else { return false }

@@ -44,15 +44,6 @@ struct LibraryFolder: Sendable {
         return String(cString: real).hasPrefix(String(cString: own) + "/")
     }
 
-    /// Whether this is the catalogue or a file of SQLite's beside it, under whatever name. Such a file must not even be
-    /// opened to be read: closing any descriptor of it drops the locks that SQLite holds in this process.
-    func isCatalogue(_ file: stat) -> Bool {
-        ["", "-shm", "-wal", "-journal"].contains { suffix in
-            var own = stat()
-            return stat(catalogue + suffix, &own) == 0 && own.st_dev == file.st_dev && own.st_ino == file.st_ino
-        }
-    }
-
     /// Two names in `staging/` for a photo and its thumbnail that have no final name yet.
     func temporaryNames() -> (photo: String, thumbnail: String) {
         let stem = String(UInt64.random(in: 0 ... .max), radix: 16)

@@ -75,7 +75,7 @@ struct OneImport: Sendable {
         let isCancelled = CancellationFlag()
         let digest = try await withTaskCancellationHandler {
             try await files.run {
-                try FileSystem.withFile(file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) { descriptor in
+                try folder.withFile(named: file.path) { descriptor in
                     try ContentDigest(ofDescriptor: descriptor, cancelled: { isCancelled.isSet }).sha256.hex
                 }
             }

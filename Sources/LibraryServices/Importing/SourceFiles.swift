@@ -26,6 +26,8 @@ struct SourceFiles {
     }
 
     private let library: String
+    private let ownFiles: Set<FileIdentity>
+    private let ownFolders: Set<FileIdentity>
     private var seen: Set<String> = []
 
     /// - Parameters:
@@ -36,6 +38,9 @@ struct SourceFiles {
         let real = realpath(library, nil)
         defer { free(real) }
         self.library = real.flatMap { String(validatingCString: $0) } ?? library
+        // By path alone it would not be recognised where it is mounted a second time.
+        ownFiles = LibraryFolder(path: library).ownFiles
+        ownFolders = LibraryFolder(path: library).ownFolders
         for path in paths {
             guard let real = realpath(path, nil) else {
                 throw FileSystem.Failure(action: "look at", path: path, code: errno)
@@ -54,7 +59,6 @@ struct SourceFiles {
         var waiting = [path]
         while let path = waiting.popLast() {
             if isCancelled() { throw CancellationError() }
-            // Nothing inside it either: reading the catalogue and closing it again would drop SQLite's own locks.
             guard path != library, !path.hasPrefix(library + "/") else {
                 refuse(path, "it is the library itself")
                 continue
@@ -63,9 +67,10 @@ struct SourceFiles {
             do {
                 guard let status = try FileSystem.status(path) else { continue }
                 switch status.st_mode & S_IFMT {
-                // Only a file of several names can be one of the library's outside of it.
-                case S_IFREG where status.st_nlink > 1 && LibraryFolder(path: library).isCatalogue(status):
-                    refuse(path, "it is the library's own catalogue")
+                case S_IFREG where ownFiles.contains(FileIdentity(status)):
+                    refuse(path, "it is a file that the library itself works with")
+                case S_IFDIR where ownFolders.contains(FileIdentity(status)):
+                    refuse(path, "it is the library itself")
                 case S_IFREG where FileSystem.isOfKernel(path): refuse(path, "it is no file on a disk")
                 case S_IFREG: files.append(File(path: path, size: Int64(status.st_size)))
                 case S_IFDIR: waiting += try entries(of: path).reversed()

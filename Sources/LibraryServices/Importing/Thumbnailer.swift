@@ -42,7 +42,8 @@ public actor Thumbnailer: MeshService {
     nonisolated func prepare(_ request: PreparePhoto) async throws -> PreparedPhoto {
         let names = folder.temporaryNames()
         let staged = (photo: folder.staging + "/" + names.photo, thumbnail: folder.staging + "/" + names.thumbnail)
-        let (source, sourceSize) = try await files.run { try Self.openSource(request.source) }
+        let folder = folder
+        let (source, found) = try await files.run { try folder.open(named: request.source) }
         defer { close(source) }
         do {
             let photo = try await files.run { try Self.openNew(staged.photo) }
@@ -57,7 +58,7 @@ public actor Thumbnailer: MeshService {
             }
             return PreparedPhoto(
                 stagedPhoto: names.photo, stagedThumbnail: names.thumbnail, sourceDigest: made.sourceDigest,
-                sourceSize: sourceSize, contentDigest: made.contentDigest, mediaType: made.mediaType,
+                sourceSize: Int64(found.st_size), contentDigest: made.contentDigest, mediaType: made.mediaType,
                 fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
                 height: made.height, takenAt: made.takenAtMilliseconds.map(Timestamp.init(milliseconds:)))
         } catch {
@@ -70,7 +71,8 @@ public actor Thumbnailer: MeshService {
     }
 
     nonisolated func makeThumbnail(_ request: MakeThumbnail) async throws {
-        let (source, _) = try await files.run { try Self.openSource(request.photo) }
+        let folder = folder
+        let (source, _) = try await files.run { try folder.open(named: request.photo) }
         defer { close(source) }
         let thumbnail = try await files.run { try Self.openNew(request.thumbnail) }
         defer { close(thumbnail) }
@@ -81,19 +83,6 @@ public actor Thumbnailer: MeshService {
             try? await files.run { try FileSystem.remove(request.thumbnail) }
             throw error
         }
-    }
-
-    /// A regular file, never a link: where a path leads was decided when the folder was read.
-    private static func openSource(_ path: String) throws -> (descriptor: Int32, size: Int64) {
-        // Non-blocking, or opening a pipe that has replaced the file would wait for its writer.
-        let descriptor = clinux_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
-        guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: path, code: errno) }
-        var found = stat()
-        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
-            throw FileSystem.Failure(action: "open", path: path, code: EINVAL)
-        }
-        return (descriptor, Int64(found.st_size))
     }
 
     private static func openNew(_ path: String) throws -> Int32 {

@@ -32,8 +32,7 @@ struct LegacyDatabaseCopy: Sendable {
         }
         path = folder.staging + "/" + String(UInt64.random(in: 0 ... .max), radix: 16) + ".database"
         do {
-            for suffix in [""] + Self.sideFiles { try Self.refuseCatalogue(resolved + suffix, folder) }
-            try Self.open(resolved) { try copy(resolved, $0, to: folder, isCancelled) }
+            try folder.withFile(named: resolved) { try copy(resolved, $0, to: folder, isCancelled) }
         } catch {
             remove()
             throw error
@@ -43,23 +42,6 @@ struct LegacyDatabaseCopy: Sendable {
     /// The copy and whatever SQLite put beside it. What cannot be removed is left to the next start.
     func remove() {
         for suffix in [""] + Self.sideFiles + ["-shm"] { try? FileSystem.remove(path + suffix) }
-    }
-
-    /// Before anything is opened: see ``LibraryFolder/isCatalogue(_:)``.
-    private static func refuseCatalogue(_ path: String, _ folder: LibraryFolder) throws {
-        var found = stat()
-        guard stat(path, &found) == 0, folder.isCatalogue(found) else { return }
-        throw MeshError(
-            .failedPrecondition, "\(path) is this library's own catalogue. Name the database of the Android app.")
-    }
-
-    private static func open<T>(_ path: String, _ body: (Int32) throws -> T) throws -> T {
-        try FileSystem.withFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) { descriptor in
-            guard try status(descriptor, path).st_mode & S_IFMT == S_IFREG else {
-                throw MeshError(.invalidArgument, "\(path) is not a file. Name the database file itself.")
-            }
-            return try body(descriptor)
-        }
     }
 
     private static func status(_ descriptor: Int32, _ path: String) throws -> stat {
@@ -84,7 +66,9 @@ struct LegacyDatabaseCopy: Sendable {
         try Self.requireSpace(sizes.reduce(Int64(before.st_size)) { $0 &+ max(0, $1) }, in: folder)
         try Self.copy(descriptor, original, to: path, isCancelled)
         for side in sides {
-            try Self.open(original + side) { try Self.copy($0, original + side, to: path + side, isCancelled) }
+            try folder.withFile(named: original + side) {
+                try Self.copy($0, original + side, to: path + side, isCancelled)
+            }
         }
         // A program that takes no locks, as a copy that is still going on, shows itself like this.
         let after = try Self.status(descriptor, original)

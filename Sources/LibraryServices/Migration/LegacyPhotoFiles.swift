@@ -58,7 +58,7 @@ struct LegacyPhotoFiles: Sendable {
         guard let status = try? FileSystem.status(path), status.st_mode & S_IFMT == S_IFREG else {
             return .missing("there is no such file here; say where it is: --photos DIR")
         }
-        guard !library.contains(path), !library.isCatalogue(status) else {
+        guard !library.contains(path), !library.ownFiles.contains(FileIdentity(status)) else {
             return .missing("it is a file of this library itself")
         }
         guard !FileSystem.isOfKernel(path) else { return .missing("it is no file on a disk") }

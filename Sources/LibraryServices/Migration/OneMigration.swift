@@ -112,7 +112,7 @@ struct OneMigration: Sendable {
 
     private func isSeen(_ file: SourceFiles.File) async -> Bool {
         let digest = try? await files.run {
-            try FileSystem.withFile(file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) {
+            try folder.withFile(named: file.path) {
                 try ContentDigest(ofDescriptor: $0).sha256.hex
             }
         }

@@ -74,7 +74,7 @@ struct StoredPhoto: Sendable {
                 found.append(
                     finding(.damaged, "it has \(status.st_size) bytes and not \(size); restore it from a backup"))
             } else if digests {
-                let actual = try FileSystem.withFile(folder.absolute(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK) {
+                let actual = try folder.withFile(named: folder.absolute(path)) {
                     try ContentDigest(ofDescriptor: $0, cancelled: { isCancelled.isSet }).sha256.hex
                 }
                 if actual != digest {
