@@ -70,7 +70,7 @@ import Testing
             ) { try $0[0] as String }
             for table in [
                 "categories", "photos", "sealed_fields", "trash", "swipe_sessions", "swipe_actions", "settings",
-                "discarded_files", "jobs", "job_lines", "category_totals", "sqlite_sequence",
+                "discarded_files", "unfinished_backups", "jobs", "job_lines", "category_totals", "sqlite_sequence",
             ] where lines.contains(where: { $0.hasPrefix("table \(table) ") }) {
                 let columns = try connection.query("SELECT name FROM pragma_table_xinfo('\(table)')") {
                     try $0[0] as String
@@ -95,8 +95,11 @@ import Testing
             await database.close()
         }
         let after = try await contents(path)
-        // What was there is there: tables, rows, indices. Upgrades only add, but for what version 5 has another form of.
-        let replaced = ["view photo_search_source", "trigger photo_search_", "table swipe_actions"]
+        // What was there is there: tables, rows, indices. Upgrades only add, but for what version 5 has another form of
+        // and version 6 another place for.
+        let replaced = [
+            "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
+        ]
         let lost = Set(before).subtracting(after)
         #expect(lost.allSatisfy { line in replaced.contains { line.hasPrefix($0) } }, "\(lost)")
         #expect(try await catalogueProblems(at: path).isEmpty)
@@ -128,6 +131,19 @@ import Testing
         _ = try await library.mesh.send(RestorePhotos(ids: trashed))
         #expect(try await library.mesh.send(SearchPhotos(text: "sample")).photos.count == 7)
         await library.close()
+    }
+
+    @Test func unfinishedBackupsHaveATableOfTheirOwnAfterTheUpgrade() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("catalogue.sqlite")
+        try await make(5, at: path)
+        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        let (discarded, unfinished) = try await database.read {
+            (try DiscardedFileTable.all(in: $0), try UnfinishedBackupTable.all(in: $0))
+        }
+        #expect(discarded.isEmpty && unfinished.map(\.path) == ["/home/family/backup.zip.partial"])
+        #expect(unfinished.allSatisfy { $0.isFromBefore && $0.job == nil })
+        await database.close()
     }
 
     @Test func aFailedUpgradeLeavesTheOldCatalogueAndSaysWhatToDo() async throws {

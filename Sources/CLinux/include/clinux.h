@@ -43,6 +43,10 @@ long clinux_file_system(const char *path);
 /// As clinux_file_system, for the file of a descriptor.
 long clinux_file_system_of(int descriptor);
 
+/// When the file or folder behind a descriptor was made, in nanoseconds since 1970. Returns 0, or -1 with errno set:
+/// ENOTSUP where the file system does not tell.
+int clinux_birth(int descriptor, int64_t *nanoseconds);
+
 /// A descriptor of a process, whose number no other can take while it is held; it can be read from once the process has
 /// ended. Close-on-exec. Returns -1 with errno set.
 int clinux_process_open(pid_t pid);

@@ -29,6 +29,7 @@ struct BackupCheckpoint: Codable, Sendable {
         let lines: [ReceiptLine]
     }
 
+    /// Absolute, or in the library's own `backups/`: see ``LibraryFolder/backupPath(_:)``.
     let target: String
     let time: Timestamp
     /// Whether the backup holds a part of the library only.
@@ -44,7 +45,7 @@ struct BackupCheckpoint: Codable, Sendable {
     var proven: Proven?
 
     /// The file while it is no backup yet.
-    var partial: String { target + ".partial" }
+    var partial: String { target + BackupFormat.partialSuffix }
 
     init(target: String, time: Timestamp, holdsPart: Bool, missing: [String]) {
         self.target = target
@@ -54,9 +55,7 @@ struct BackupCheckpoint: Codable, Sendable {
     }
 
     init?(_ data: Data) {
-        guard let read = try? JSONDecoder().decode(Self.self, from: data), read.target.hasPrefix("/"),
-            !read.target.utf8.contains(0)
-        else { return nil }
+        guard let read = try? JSONDecoder().decode(Self.self, from: data) else { return nil }
         self = read
     }
 

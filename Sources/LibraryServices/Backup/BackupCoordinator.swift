@@ -57,7 +57,7 @@ public actor BackupCoordinator: MeshService {
     // MARK: Creating
 
     private var creation: BackupCreation {
-        BackupCreation(folder: folder, database: database, discards: discards, bulk: bulk, width: width)
+        BackupCreation(folder: folder, database: database, bulk: bulk, width: width)
     }
 
     func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {

@@ -12,12 +12,16 @@ import ZipArchive
 struct BackupCreation: Sendable {
     let folder: LibraryFolder
     let database: Database
-    let discards: DiscardedFiles
     let bulk: BlockingPool
     let width: Int
 
+    private var unfinished: UnfinishedBackups {
+        UnfinishedBackups(folder: folder, database: database, pool: bulk)
+    }
+
     /// Where the backup goes: the file itself, or the standard name in a folder.
-    func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {
+    /// - Parameter job: that makes it; nil before there is one.
+    func target(_ request: CreateBackup, at time: Timestamp, job: JobID? = nil) async throws -> String {
         guard request.categoryIds?.isEmpty != true else {
             throw MeshError(.invalidArgument, "Name at least one category, or leave them out to save all.")
         }
@@ -27,14 +31,14 @@ struct BackupCreation: Sendable {
             let isFolder = try FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
             return isFolder ? wanted + "/" + BackupFormat.fileName(at: time) : wanted
         }
-        let partial = target + ".partial"
-        // One that we could not remove ourselves is no obstacle; any other is somebody's.
-        let isOurs = try await database.read { try DiscardedFileTable.contains(partial, in: $0) }
+        let partial = target + BackupFormat.partialSuffix
+        let isFree = try await unfinished.isFree(folder.backupName(partial), for: job)
         try await bulk.run {
-            for path in isOurs ? [target] : [target, partial] where try FileSystem.status(path) != nil {
-                throw MeshError(.alreadyExists, "There is a file \(path) already. Choose another name.")
+            let taken = try isFree ? (FileSystem.status(target) == nil ? nil : target) : partial
+            if let taken {
+                throw MeshError(.alreadyExists, "There is a file \(taken) already. Choose another name.")
             }
-            let parent = target.lastIndex(of: "/").map { $0 == target.startIndex ? "/" : String(target[..<$0]) } ?? "/"
+            let parent = LibraryFolder.parent(of: target)
             guard let found = try FileSystem.status(parent), found.st_mode & S_IFMT != S_IFREG else {
                 throw MeshError(.notFound, "There is no folder \(parent). Make it first.")
             }
@@ -48,14 +52,23 @@ struct BackupCreation: Sendable {
         }
         try await job.mayContinue()
         let time = Timestamp.now()
-        let target = try await target(request, at: time)
+        let target = try await target(request, at: time, job: job.id)
+        let name = folder.backupName(target)
         job.begin(phase: "reading the catalogue")
-        var snapshot = try await database.read { try CatalogueSnapshot.take(request, in: $0) }
-        let missing = try await leaveOutMissing(&snapshot)
-        try await requireSpace(for: snapshot, target: target)
-        let checkpoint = BackupCheckpoint(
-            target: target, time: time, holdsPart: snapshot.isPartial, missing: missing)
-        let descriptor = try await makePartial(checkpoint.partial)
+        // Before the catalogue is read, so that no file of it goes from then on.
+        try await unfinished.begin(name + BackupFormat.partialSuffix, by: job.id)
+        let (snapshot, checkpoint, descriptor): (CatalogueSnapshot, BackupCheckpoint, Int32)
+        do {
+            var taken = try await database.read { try CatalogueSnapshot.take(request, in: $0) }
+            let missing = try await leaveOutMissing(&taken)
+            try await requireSpace(for: taken, target: target)
+            snapshot = taken
+            checkpoint = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
+            descriptor = try await unfinished.make(checkpoint.partial, by: job.id)
+        } catch {
+            await unfinished.giveUp(name + BackupFormat.partialSuffix)
+            throw error
+        }
         defer { close(descriptor) }
         return try await complete(snapshot, checkpoint, descriptor, job: job)
     }
@@ -76,7 +89,7 @@ struct BackupCreation: Sendable {
             let damaged = written.damaged.count + written.unreadable.count + missing.count
             let proven = BackupCheckpoint.Proven(
                 receipt: BackupReceipt(
-                    path: checkpoint.target,
+                    path: folder.backupPath(checkpoint.target) ?? checkpoint.target,
                     // Photos that turned out unreadable in an earlier run are not in its snapshot.
                     photos: snapshot.photos.count { written.unreadable[$0.path] == nil },
                     categories: snapshot.categories.count, bytes: written.bytes, damaged: damaged,
@@ -87,7 +100,7 @@ struct BackupCreation: Sendable {
             return try await conclude(progress.checkpoint, proven, job: job)
         } catch {
             // Interrupted, it goes on from its checkpoint, and needs the file.
-            if !job.isInterrupted || job.checkpoint == nil { await discards.remove([partial]) }
+            if !job.isInterrupted || job.checkpoint == nil { await unfinished.giveUp(partial) }
             throw error
         }
     }
@@ -118,27 +131,28 @@ struct BackupCreation: Sendable {
     /// - Returns: nil where what it left is of no use any more; it has been removed, and the backup begins anew.
     private func goOn(from checkpoint: BackupCheckpoint, job: Job) async throws -> BackupReceipt? {
         let partial = checkpoint.partial
-        let isOurs = try await uncancelled { [database] in
-            try await database.read { try DiscardedFileTable.contains(partial, in: $0) }
+        let (id, database) = (job.id, database)
+        let isOurs = try await uncancelled {
+            try await database.read { try UnfinishedBackupTable.find(partial, in: $0)?.job == id }
         }
         guard isOurs else { return nil }
         if let proven = checkpoint.proven, try await uncancelled({ try await isThere(checkpoint) }) {
             do {
                 return try await conclude(checkpoint, proven, job: job)
             } catch {
-                await discards.remove([partial])
+                await unfinished.giveUp(partial)
                 throw error
             }
         }
         do {
             try await job.mayContinue()
             job.begin(phase: "reading what is there")
-            let opened = try await bulk.run { try Self.open(checkpoint) }
-            guard let (descriptor, snapshot) = opened else {
-                await discards.remove([partial])
+            guard let (descriptor, snapshot) = try await open(checkpoint, job: id) else {
+                await unfinished.giveUp(partial)
                 return nil
             }
             defer { close(descriptor) }
+            try await unfinished.claim(partial, descriptor, by: id)
             do {
                 return try await complete(snapshot, checkpoint, descriptor, job: job)
             } catch let error as MeshError where error.status == .dataLoss {
@@ -146,62 +160,44 @@ struct BackupCreation: Sendable {
                 return nil
             }
         } catch {
-            if job.isCancelled { await discards.remove([partial]) }
+            if job.isCancelled { await unfinished.giveUp(partial) }
             throw error
         }
     }
 
     /// Whether the proven file is there, under the one name or the other.
     private func isThere(_ checkpoint: BackupCheckpoint) async throws -> Bool {
-        try await bulk.run {
-            let path = try FileSystem.status(checkpoint.partial) == nil ? checkpoint.target : checkpoint.partial
+        guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
+        else { return false }
+        return try await bulk.run {
+            let path = try FileSystem.status(partial) == nil ? target : partial
             guard let file = try? BackupFile(path: path, in: folder) else { return false }
             return file.manifest.timestamp == checkpoint.time
         }
     }
 
     /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.
-    private static func open(_ checkpoint: BackupCheckpoint) throws -> (Int32, CatalogueSnapshot)? {
+    private func open(_ checkpoint: BackupCheckpoint, job: JobID) async throws -> (Int32, CatalogueSnapshot)? {
         guard let place = checkpoint.arrangement,
             (0...Int64(BackupFormat.maximumDocument)).contains(place.metadataSize),
-            place.metadataOffset >= 0
+            place.metadataOffset >= 0,
+            let descriptor = try await unfinished.open(checkpoint.partial, by: job)
         else { return nil }
-        let descriptor = clinux_open(checkpoint.partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
-        guard descriptor >= 0 else { return nil }
-        var found = stat()
-        var bytes = Data(count: Int(place.metadataSize))
-        let count = bytes.withUnsafeMutableBytes {
-            pread(descriptor, $0.baseAddress, $0.count, off_t(place.metadataOffset))
+        let snapshot = try? await bulk.run { () -> CatalogueSnapshot? in
+            var bytes = Data(count: Int(place.metadataSize))
+            let count = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress, $0.count, off_t(place.metadataOffset))
+            }
+            guard count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest,
+                let metadata = try? JSONDecoder().decode(BackupMetadata.self, from: bytes)
+            else { return nil }
+            return CatalogueSnapshot(metadata, isPartial: checkpoint.holdsPart)
         }
-        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),
-            found.st_nlink == 1, count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest,
-            let metadata = try? JSONDecoder().decode(BackupMetadata.self, from: bytes)
-        else {
+        guard let found = snapshot ?? nil else {
             close(descriptor)
             return nil
         }
-        return (descriptor, CatalogueSnapshot(metadata, isPartial: checkpoint.holdsPart))
-    }
-
-    /// Makes the file that is to become the backup, and only if there is none of that name.
-    private func makePartial(_ partial: String) async throws -> Int32 {
-        if try await database.read({ try DiscardedFileTable.contains(partial, in: $0) }) {
-            try await bulk.run { try FileSystem.remove(partial) }
-        }
-        // Before the file exists: a kill from here on leaves a file that the next start knows to remove.
-        try await database.write { try DiscardedFileTable.add([partial], in: $0) }
-        do {
-            return try await bulk.run {
-                let descriptor = clinux_open(partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-                guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: partial, code: errno) }
-                return descriptor
-            }
-        } catch {
-            // It was not made, so what may be there is not ours to remove.
-            let database = database
-            try await uncancelled { try await database.write { try DiscardedFileTable.remove([partial], in: $0) } }
-            throw error
-        }
+        return (descriptor, found)
     }
 
     /// Photos whose file is gone cannot be saved: they are left out, and reported.
@@ -223,7 +219,7 @@ struct BackupCreation: Sendable {
     private func requireSpace(for snapshot: CatalogueSnapshot, target: String) async throws {
         let needed = snapshot.photos.reduce(Int64(1 << 20)) { $0 &+ $1.fileSize &+ 8192 }
         let free = try await bulk.run {
-            try FileSystem.freeBytes(String(target[..<(target.lastIndex(of: "/") ?? target.startIndex)]) + "/")
+            try FileSystem.freeBytes(LibraryFolder.parent(of: target))
         }
         guard needed <= free else {
             throw MeshError(
@@ -238,7 +234,7 @@ struct BackupCreation: Sendable {
         _ snapshot: CatalogueSnapshot, to descriptor: Int32, _ progress: BackupProgress, flag: CancellationFlag,
         job: Job
     ) async throws -> BackupWriter.Written {
-        let partial = progress.checkpoint.partial
+        let partial = folder.backupPath(progress.checkpoint.partial) ?? progress.checkpoint.partial
         let writer = BackupWriter(folder: folder, pool: bulk, width: width, isCancelled: flag)
         let written = try await writer.write(snapshot, to: descriptor, progress: progress, job: job)
         try await bulk.run {
@@ -260,13 +256,14 @@ struct BackupCreation: Sendable {
 
     /// From here on it is a backup. Once more where this was done already: it changes nothing.
     private func commit(_ checkpoint: BackupCheckpoint) async throws {
-        let (partial, target) = (checkpoint.partial, checkpoint.target)
+        guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
+        else { return }
         try await bulk.run {
             if try FileSystem.status(partial) != nil { try FileSystem.renameNew(partial, to: target) }
-            try FileSystem.sync(String(target[..<(target.lastIndex(of: "/") ?? target.startIndex)]) + "/")
+            try FileSystem.sync(LibraryFolder.parent(of: target))
         }
         try await database.write { connection in
-            try DiscardedFileTable.remove([partial], in: connection)
+            try UnfinishedBackupTable.remove(checkpoint.partial, in: connection)
             try SettingTable.set(.lastBackupDate, to: String(checkpoint.time.milliseconds), in: connection)
         }
     }

@@ -9,6 +9,8 @@ enum BackupFormat {
     /// The form that the shipped apps read (LEGACY.md, version 2).
     static let appMetadataEntry = "metadata.json"
     static let photoPrefix = "photos/"
+    /// Behind the name of a file that is no backup yet.
+    static let partialSuffix = ".partial"
     static let generator = "SmilePile"
     static let version = "1.0"
     static let maximumPhotos = 100_000

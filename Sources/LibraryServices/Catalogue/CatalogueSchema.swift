@@ -21,7 +21,27 @@ enum CatalogueSchema {
             Migration(
                 version: 5, name: "marks in the text index; decisions checked quickly",
                 script: SearchMarkSchema.script + version5),
+            Migration(version: 6, name: "unfinished backups", script: version6),
         ])
+
+    /// Files that backups are being written to stood among the discarded files, by their absolute paths: whoever had a
+    /// copy of the catalogue removed what the original was writing. Now they have a table of their own, which says
+    /// which library made which file; see ``UnfinishedBackup``. Of those from before only the place is known.
+    private static let version6 = """
+        CREATE TABLE unfinished_backups (
+            path TEXT PRIMARY KEY,
+            job TEXT,
+            library_path TEXT,
+            library_device INTEGER,
+            library_inode INTEGER,
+            library_birth INTEGER,
+            device INTEGER,
+            inode INTEGER,
+            birth INTEGER
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO unfinished_backups (path) SELECT path FROM discarded_files WHERE path LIKE '/%.partial';
+        DELETE FROM discarded_files WHERE path LIKE '/%';
+        """
 
     /// Decisions in a table with another CHECK. One that names a list of three makes SQLite build a table of the list
     /// for every row that is written, which was a fifth of what a decision took.

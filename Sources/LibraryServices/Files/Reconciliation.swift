@@ -16,12 +16,8 @@ enum Reconciliation {
                 if stored.contains(name) { try folder.settle(name) } else { try folder.withdraw(name) }
             }
         }
-        // A backup that goes on needs the file that it has begun.
-        let discarded = try await database.read { connection in
-            let begun = try JobTable.openCheckpoints(of: CreateBackup.method, in: connection)
-            let partials = Set(begun.compactMap { BackupCheckpoint($0)?.partial })
-            return try DiscardedFileTable.all(in: connection).filter { !partials.contains($0) }
-        }
+        try await UnfinishedBackups(folder: folder, database: database, pool: pool).settle()
+        let discarded = try await database.read { try DiscardedFileTable.all(in: $0) }
         await DiscardedFiles(folder: folder, database: database, pool: pool).remove(discarded)
     }
 }

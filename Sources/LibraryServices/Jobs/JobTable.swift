@@ -74,11 +74,18 @@ enum JobTable {
             "UPDATE jobs SET checkpoint = ?, checkpoints = checkpoints + 1 WHERE id = ?", checkpoint, job)
     }
 
+    /// Jobs that have not ended.
+    static func unfinished(in connection: Connection) throws -> Set<JobID> {
+        Set(try connection.query("SELECT id FROM jobs WHERE ended_at IS NULL") { try $0[0] as JobID })
+    }
+
     /// The checkpoints of jobs of one kind that have not ended.
-    static func openCheckpoints(of method: String, in connection: Connection) throws -> [Data] {
+    static func openCheckpoints(
+        of method: String, in connection: Connection
+    ) throws -> [(job: JobID, checkpoint: Data)] {
         try connection.query(
-            "SELECT checkpoint FROM jobs WHERE method = ? AND ended_at IS NULL AND checkpoint IS NOT NULL", method
-        ) { try $0[0] as Data }
+            "SELECT id, checkpoint FROM jobs WHERE method = ? AND ended_at IS NULL AND checkpoint IS NOT NULL", method
+        ) { (try $0[0], try $0[1]) }
     }
 
     static func setRequest(_ request: JobRequest, of job: JobID, in connection: Connection) throws {

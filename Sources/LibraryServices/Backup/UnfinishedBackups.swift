@@ -1,0 +1,221 @@
+import CLinux
+import Database
+import Executors
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// Makes, finds again and removes the files that backups are written to. Files that are not ours, as
+/// ``UnfinishedBackup`` has it, are never touched.
+///
+/// A file's record is there before the file and goes after it, so that no kill leaves one that the next start does not
+/// know.
+struct UnfinishedBackups: Sendable {
+    let folder: LibraryFolder
+    let database: Database
+    let pool: BlockingPool
+
+    // MARK: A backup's turn
+
+    /// Whether a new backup may take this name for its file: nothing is there, or only what we left ourselves.
+    func isFree(_ name: String, for job: JobID?) async throws -> Bool {
+        let known = try await database.read { try UnfinishedBackupTable.find(name, in: $0) }
+        // Another job goes on with it later.
+        if let owner = known?.job, owner != job { return false }
+        return try await pool.run {
+            guard let path = folder.backupPath(name), try FileSystem.status(path) != nil else { return true }
+            return try known.map { try look(at: $0, path) == .ours } ?? false
+        }
+    }
+
+    /// Notes that `job` writes a backup to this file. From now on, and until ``giveUp(_:)`` or the end of the job, the
+    /// files of all photos stay.
+    func begin(_ name: String, by job: JobID) async throws {
+        if let left = try await database.read({ try UnfinishedBackupTable.find(name, in: $0) }) {
+            _ = try await pool.run { try removeFile(of: left) }
+        }
+        let library = try await pool.run { try self.library }
+        try await database.write { connection in
+            try UnfinishedBackupTable.put(.init(path: name, job: job, library: library, file: nil), in: connection)
+        }
+    }
+
+    /// Makes the file, and only if there is none of that name.
+    /// - Returns: its descriptor, to be closed by the caller.
+    func make(_ name: String, by job: JobID) async throws -> Int32 {
+        let path = try requirePath(name)
+        let (descriptor, library, file) = try await pool.run {
+            let library = try self.library
+            let descriptor = clinux_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: path, code: errno) }
+            do {
+                return (descriptor, library, try FileOrigin(of: descriptor, path))
+            } catch {
+                close(descriptor)
+                throw error
+            }
+        }
+        do {
+            try await database.write { connection in
+                try UnfinishedBackupTable.put(.init(path: name, job: job, library: library, file: file), in: connection)
+            }
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Opens a file that an earlier run has begun; nil where it is not there, or is not that file. Its contents are the
+    /// caller's to check.
+    func open(_ name: String, by job: JobID) async throws -> Int32? {
+        guard let path = folder.backupPath(name),
+            let known = try await database.read({ try UnfinishedBackupTable.find(name, in: $0) }), known.job == job
+        else { return nil }
+        return try await pool.run {
+            // Where it was not noted who made it, only the contents can tell.
+            guard try known.isFromBefore || look(at: known, path) == .ours,
+                let (descriptor, status) = try? folder.open(named: path, O_RDWR)
+            else { return nil }
+            guard status.st_nlink == 1 else {
+                close(descriptor)
+                return nil
+            }
+            return descriptor
+        }
+    }
+
+    /// The file that the caller has open, and whose contents he knows, is this library's from now on.
+    func claim(_ name: String, _ descriptor: Int32, by job: JobID) async throws {
+        let path = try requirePath(name)
+        let (library, file) = try await pool.run { (try self.library, try FileOrigin(of: descriptor, path)) }
+        try await database.write { connection in
+            try UnfinishedBackupTable.put(.init(path: name, job: job, library: library, file: file), in: connection)
+        }
+    }
+
+    /// The backup comes to nothing: its file goes, now or, where that cannot be, at a later start.
+    func giveUp(_ name: String) async {
+        let (database, pool) = (database, pool)
+        _ = try? await uncancelled {
+            try await database.write { try UnfinishedBackupTable.giveUp(name, in: $0) }
+            guard let known = try await database.read({ try UnfinishedBackupTable.find(name, in: $0) }),
+                try await pool.run({ try removeFile(of: known) })
+            else { return }
+            try await database.write { try UnfinishedBackupTable.remove(name, in: $0) }
+        }
+    }
+
+    // MARK: After a stop
+
+    /// Removes what jobs that have ended left behind, and forgets what is another library's: that of which this is a
+    /// copy.
+    func settle() async throws {
+        try await adoptFromBefore()
+        let library = try await pool.run { try self.library }
+        let (known, jobs) = try await database.read { connection in
+            (try UnfinishedBackupTable.all(in: connection), try JobTable.unfinished(in: connection))
+        }
+        for backup in known {
+            if !backup.isInLibrary, let maker = backup.library, !maker.isSame(as: library) {
+                try await database.write { try UnfinishedBackupTable.remove(backup.path, in: $0) }
+            } else if backup.job.map({ !jobs.contains($0) }) ?? true {
+                await giveUp(backup.path)
+            }
+        }
+    }
+
+    /// Says of files from before version 6 of the catalogue whose they are, as their jobs' checkpoints tell.
+    private func adoptFromBefore() async throws {
+        try await database.write { connection in
+            let old = try UnfinishedBackupTable.all(in: connection).filter { $0.isFromBefore && $0.job == nil }
+            guard !old.isEmpty else { return }
+            for (job, data) in try JobTable.openCheckpoints(of: CreateBackup.method, in: connection) {
+                guard let partial = BackupCheckpoint(data)?.partial, old.contains(where: { $0.path == partial }) else {
+                    continue
+                }
+                try UnfinishedBackupTable.put(.init(path: partial, job: job, library: nil, file: nil), in: connection)
+            }
+        }
+    }
+
+    // MARK: Files
+
+    private enum Finding {
+        case ours
+        case anothers
+        case gone
+        /// Nor is its folder: a stick that is not plugged in, most likely.
+        case outOfReach
+    }
+
+    private var library: UnfinishedBackup.Library {
+        get throws {
+            let descriptor = clinux_open_name(folder.path, 1)
+            guard descriptor >= 0 else { throw FileSystem.Failure(action: "look at", path: folder.path, code: errno) }
+            defer { close(descriptor) }
+            return .init(path: folder.path, origin: try FileOrigin(of: descriptor, folder.path))
+        }
+    }
+
+    private func requirePath(_ name: String) throws -> String {
+        guard let path = folder.backupPath(name) else {
+            throw MeshError(.invalidArgument, "\(name.prefix(200)) is no place for a backup. Name another one.")
+        }
+        return path
+    }
+
+    private func look(at backup: UnfinishedBackup, _ path: String) throws -> Finding {
+        if !backup.isInLibrary, let maker = backup.library, try !maker.isSame(as: library) { return .anothers }
+        let descriptor = clinux_open_name(path, 0)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else {
+                throw FileSystem.Failure(action: "look at", path: path, code: errno)
+            }
+            return try FileSystem.status(LibraryFolder.parent(of: path)) == nil ? .outOfReach : .gone
+        }
+        defer { close(descriptor) }
+        var found = stat()
+        try FileSystem.check(fstat(descriptor, &found), "look at", path)
+        guard found.st_mode & S_IFMT == S_IFREG, found.st_nlink == 1 else { return .anothers }
+        if backup.isInLibrary { return .ours }
+        guard let file = backup.file else { return found.st_size == 0 ? .ours : .anothers }
+        return try FileOrigin(of: descriptor, path).isSameFile(as: file) ? .ours : .anothers
+    }
+
+    /// - Returns: whether nothing is left to be done: the file is gone, durably, or it is not ours.
+    private func removeFile(of backup: UnfinishedBackup) throws -> Bool {
+        guard let path = folder.backupPath(backup.path), path.hasSuffix(BackupFormat.partialSuffix) else { return true }
+        switch try look(at: backup, path) {
+        case .anothers, .gone: return true
+        case .outOfReach: return false
+        case .ours:
+            try FileSystem.remove(path)
+            try FileSystem.sync(LibraryFolder.parent(of: path))
+            return true
+        }
+    }
+}
+
+extension LibraryFolder {
+    /// How the catalogue names a backup's file: relative where it lies in the library's own `backups/`, where a copy of
+    /// the library has a copy of it; else absolute.
+    func backupName(_ path: String) -> String {
+        path.hasPrefix(backups + "/") ? "backups/" + path.dropFirst(backups.count + 1) : path
+    }
+
+    /// The path of a file that the catalogue names so; nil where the name leads anywhere else in the library, or out of it.
+    func backupPath(_ name: String) -> String? {
+        guard !name.utf8.contains(0) else { return nil }
+        if name.hasPrefix("/") { return name }
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count > 1, parts[0] == "backups", !parts.contains(""), !parts.contains("."), !parts.contains("..")
+        else { return nil }
+        return path + "/" + name
+    }
+
+    /// The folder of an absolute path.
+    static func parent(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
+    }
+}
