@@ -14,6 +14,8 @@ final class CommitThread: Sendable {
         var observer: (@Sendable (CommitNotice) -> Void)?
         var idleObserver: (@Sendable () -> Void)?
         var foundLog = false
+        /// Why nothing is written any more; nil while all is well.
+        var writingStopped: String?
     }
 
     let queue: JobQueue
@@ -40,6 +42,9 @@ final class CommitThread: Sendable {
 
     /// Whether the log of somebody who did not close the file was there.
     var foundLog: Bool { state.withLock { $0.foundLog } }
+
+    /// Why nothing is written any more, since a commit failed of which nobody knows whether it was one; else nil.
+    var writingStopped: String? { state.withLock { $0.writingStopped } }
 
     /// Opens the file and starts taking jobs.
     func start() async throws(DatabaseError) {
@@ -77,7 +82,7 @@ final class CommitThread: Sendable {
             case .finished:
                 // What SQLite's planner knows about the tables, brought up to date where they have changed much. A
                 // full disk is no reason not to close.
-                _ = try? connection.execute("PRAGMA optimize")
+                if writingStopped == nil { _ = try? connection.execute("PRAGMA optimize") }
                 _ = checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE)
                 return
             case .idle:
@@ -94,6 +99,7 @@ final class CommitThread: Sendable {
 
     private func takeTurn(_ connection: Connection, _ log: inout LogPolicy) {
         guard let job = queue.take() else { return }
+        if let writingStopped { return job.fail(DatabaseError.writingStopped(detail: writingStopped)) }
         switch job.kind {
         case .shared: commitGroup(startingWith: job, connection)
         case .alone: commitAlone(job, connection)
@@ -162,9 +168,8 @@ final class CommitThread: Sendable {
         }
 
         do {
-            try connection.control(stored == 0 ? .rollback : .commit)
+            if stored == 0 { try connection.control(.rollback) } else { try commit(connection) }
         } catch {
-            if connection.isInTransaction { try? connection.control(.rollback) }
             // Also for bodies that threw: what they saw of their neighbours' work never came to be.
             for member in group { member.job.fail(error) }
             return
@@ -175,6 +180,24 @@ final class CommitThread: Sendable {
             case .stored(let reply): reply()
             case .refused(let error): member.job.fail(error)
             }
+        }
+    }
+
+    /// Commits, or undoes the transaction and says why. Where nobody can tell whether it was committed, nothing more is
+    /// written: the next write would lay its frames over those of this one and so decide, behind the back of callers that
+    /// have kept their files in case it was. The next start decides, by what is really there.
+    private func commit(_ connection: Connection) throws {
+        do {
+            try connection.control(.commit)
+        } catch let error as DatabaseError {
+            let mayHaveCommitted = connection.mayHaveCommitted
+            if mayHaveCommitted {
+                // Closing would write back what this process believes, without that transaction, and remove the log.
+                try? connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+                state.withLock { $0.writingStopped = error.cause }
+            }
+            if connection.isInTransaction { try? connection.control(.rollback) }
+            throw mayHaveCommitted ? DatabaseError.outcomeUnknown(detail: error.cause) : error
         }
     }
 
@@ -241,7 +264,7 @@ final class CommitThread: Sendable {
             guard connection.isInTransaction else {
                 throw DatabaseError.notCommitted(cause: "a statement ended the transaction")
             }
-            try connection.control(.commit)
+            try commit(connection)
             announce(stored: 1, refused: 0, tables: connection.touchedTables)
             reply()
         } catch {
@@ -266,6 +289,7 @@ final class CommitThread: Sendable {
     ///
     /// A failure (a full disk) is not one of any caller's: the log keeps everything and the next checkpoint tries again.
     func checkpoint(_ connection: Connection, _ mode: Int32) -> Bool {
+        guard writingStopped == nil else { return false }
         let isWhole = connection.checkpoint(mode)
         state.withLock { state in
             state.statistics.checkpoints &+= 1

@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 
 extension Connection {
     /// Runs `body`; where it throws, undoes what it changed and passes the error on. May be nested.
@@ -27,6 +28,21 @@ extension Connection {
         var highest: Int32 = 0
         sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &highest, 0)
         return unresolved != 0
+    }
+
+    /// Whether a COMMIT that has just failed may have reached the file all the same: its frames are in the log, and whoever
+    /// opens the file next takes them for committed, unless a later write overwrites them first.
+    ///
+    /// Only a write that the disk had no room for ended before the last frame was whole. An fsync that failed says
+    /// nothing of what was written before it, whatever its errno, and SQLite may fail after it still, where the index
+    /// beside the log has to grow.
+    var mayHaveCommitted: Bool {
+        switch sqlite3_extended_errcode(handle) {
+        case SQLITE_FULL: false
+        case SQLITE_IOERR | (3 << 8):  // SQLITE_IOERR_WRITE, a macro that Swift does not import
+            ![ENOSPC, EDQUOT].contains(sqlite3_system_errno(handle))
+        case let code: ![SQLITE_CONSTRAINT, SQLITE_BUSY, SQLITE_INTERRUPT].contains(code & 0xff)
+        }
     }
 
     /// Runs a body of somebody else's, who may not end the transaction.

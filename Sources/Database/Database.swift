@@ -75,7 +75,8 @@ public final class Database: Sendable {
     /// cancellation changes nothing: the result is returned. (To record something while being cancelled, write
     /// from a task of its own.)
     /// - Throws: what `body` throws; `busy` where `limits.queuedWrites` are waiting; `closed`; and where the commit
-    ///   itself fails, the reason (`diskFull`, `ioFailure`), for every write of the group.
+    ///   itself fails, the reason, for every write of the group: `diskFull` where nothing was stored, `outcomeUnknown`
+    ///   where that cannot be told, and `writingStopped` for all that come after it.
     @discardableResult
     public func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         try await submit(to: commits.queue, as: .shared, interruption: nil, body)
@@ -117,6 +118,10 @@ public final class Database: Sendable {
     /// acknowledged is missing then; a disk that lost power may still have damaged what it had before, so it is a time
     /// for `integrityCheck(quick: true)`.
     public var wasStoppedUncleanly: Bool { commits.foundLog }
+
+    /// Why nothing is written any more, as a detail for people; nil while all is well. It stays until the database is opened
+    /// again, which is also when it shows whether the write that failed was stored.
+    public var writingStopped: String? { commits.writingStopped }
 
     /// Writes a consistent copy of the database as of now to `path`: one file of mode 0600, without deleted data, with
     /// the same application id and version. It appears complete or not at all; a file of that name is replaced.

@@ -26,8 +26,13 @@ public enum DatabaseError: Error, Sendable, Equatable {
     case constraint(Constraint, detail: String)
     /// No space left on the device, or the quota is used up. Nothing of the refused write was stored.
     case diskFull
-    /// The device or the file system failed.
+    /// The device or the file system failed. Nothing of the refused write was stored.
     case ioFailure(detail: String)
+    /// The device failed while the write was being made durable: it may be in the log, or not. Who opens the file next
+    /// finds out; until then nothing more is written (`writingStopped`), and what depends on the write has to stay as it is.
+    case outcomeUnknown(detail: String)
+    /// An earlier write ended with `outcomeUnknown`, so that this one was not tried.
+    case writingStopped(detail: String)
     /// More reads or writes are waiting than the limits allow. Nothing was done; trying again later is fine.
     case busy
     /// Another process holds a lock on the file.
@@ -75,6 +80,12 @@ extension DatabaseError: CustomStringConvertible, LocalizedError {
         case .constraint(_, let detail): "A value breaks a rule (\(detail)). Use another value."
         case .diskFull: "There is no space left on the disk. Free some space, then try again."
         case .ioFailure(let detail): "The disk failed (\(detail)). Check the disk and the system's log."
+        case .outcomeUnknown(let detail):
+            "The disk failed while a change was being stored (\(detail)). Whether it was stored shows at the next start; "
+                + "nothing more is changed until then. Check the disk and the system's log, then restart the program."
+        case .writingStopped(let detail):
+            "Nothing is changed any more, because the disk failed before (\(detail)). Check the disk and the system's "
+                + "log, then restart the program."
         case .busy: "The database has too much waiting. Try again in a moment."
         case .locked: "Another program is using the database. Stop it, then try again."
         case .closed: "The database is closed. Open it again."
@@ -91,6 +102,11 @@ extension DatabaseError: CustomStringConvertible, LocalizedError {
 }
 
 extension DatabaseError {
+    /// What happened, without what to do about it.
+    var cause: String {
+        if case .ioFailure(let detail) = self { detail } else { description }
+    }
+
     /// The error behind an SQLite result code.
     /// - Parameters:
     ///   - code: an extended result code.

@@ -29,6 +29,7 @@ struct DatabaseFile {
             // this program's, and only here: no other connection runs triggers.
             try connection.setFlag(SQLITE_DBCONFIG_TRUSTED_SCHEMA, true)
             try configure(connection)
+            if hasLog { try writeBack(connection) }
             try migrate(connection, from: version)
         } catch let error as DatabaseError {
             throw error
@@ -83,6 +84,18 @@ struct DatabaseFile {
             -- Rows of each index that PRAGMA optimize looks at, so that it takes milliseconds however many there are.
             PRAGMA analysis_limit = 400;
             """)
+    }
+
+    /// Writes a log that was found back into the file, before anybody acts on what it says.
+    ///
+    /// Its last transactions may be in the page cache alone: the program was killed before their fsync, or that failed.
+    /// Whoever settled files by such a row would have them without it after a power cut.
+    private func writeBack(_ connection: Connection) throws {
+        do {
+            try connection.writeLogBack()
+        } catch DatabaseError.diskFull {
+            // Reading still works, and so does deleting what makes room.
+        }
     }
 
     // MARK: Migrating

@@ -46,6 +46,11 @@ extension Connection {
         csqlite_trim_heap()
     }
 
+    /// Writes the whole log back and empties it. Nobody else may have the file open.
+    func writeLogBack() throws(DatabaseError) {
+        try check(sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
+    }
+
     /// True where the whole log was written back (and, for `RESTART` and `TRUNCATE`, no reader stood in the way).
     func checkpoint(_ mode: Int32) -> Bool {
         // Readers finish in a moment or are past their deadline; the passive kind does not wait at all.

@@ -26,7 +26,8 @@ public final class PhotoLibrary: Sendable {
     public let path: String
 
     private let lock: LibraryLock
-    private let database: Database
+    /// Seen by the tests, which let its disk fail.
+    let database: Database
     private let pools: [BlockingPool]
 
     private init(mesh: Mesh, path: String, lock: LibraryLock, database: Database, pools: [BlockingPool]) {

@@ -41,6 +41,7 @@ struct BackupRestorer: Sendable {
         do {
             made = try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job)
         } catch {
+            if MeshError(describing: error).mayHaveBeenStored { throw error }
             try await pool.run { for item in staged.values { folder.abandon(item.files) } }
             throw error
         }

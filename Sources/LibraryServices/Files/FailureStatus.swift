@@ -9,18 +9,32 @@ extension DatabaseError: MeshErrorConvertible {
     public var meshError: MeshError {
         let status: MeshStatus =
             switch self {
-            case .cannotOpen, .notADatabase, .foreign, .newer, .migrationFailed, .locked, .readOnly: .failedPrecondition
+            case .cannotOpen, .notADatabase, .foreign, .newer, .migrationFailed, .locked, .readOnly, .writingStopped:
+                .failedPrecondition
             case .corrupt, .unexpectedValue: .dataLoss
             case .constraint(.unique, _): .alreadyExists
             case .constraint(.foreignKey, _): .notFound
             case .constraint: .invalidArgument
             case .diskFull, .busy, .outOfMemory, .tooLarge: .resourceExhausted
             case .ioFailure, .closed, .notCommitted: .unavailable
+            case .outcomeUnknown: .dataLoss
             case .deadlineExceeded: .deadlineExceeded
             case .invalidStatement: .internal
             }
-        return MeshError(status, description)
+        return MeshError(status, description, details: details)
     }
+
+    private var details: [String: JSONValue] {
+        if case .outcomeUnknown = self { [MeshError.outcome: .string("unknown")] } else { [:] }
+    }
+}
+
+extension MeshError {
+    fileprivate static let outcome = "outcome"
+
+    /// Whether the change may have been stored although it failed. What belongs to it stays as it is then, in `staging/`
+    /// and in place: the next start sees whether its row is there.
+    var mayHaveBeenStored: Bool { details[Self.outcome] == .string("unknown") }
 }
 
 extension ImagingError: MeshErrorConvertible {

@@ -113,6 +113,7 @@ struct OneImport: Sendable {
                     photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize, job: job,
                     line: job == nil ? nil : imported))
         } catch {
+            if MeshError(describing: error).mayHaveBeenStored { throw error }
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
             try await finishing { try folder.withdraw(fileName) }
             if let error = error as? MeshError, error.status == .alreadyExists {
