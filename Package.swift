@@ -57,6 +57,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CWorker", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
+        // What the fault campaign and its shim say to each other: a header. Scripts/faults compiles the shim beside it.
+        .systemLibrary(name: "CFaults"),
 
         // Floors
         module("Executors", ["CLinux"]),
@@ -93,7 +95,7 @@ let package = Package(
             "smilepile-bench",
             [
                 "LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Database", "Imaging", "ZipArchive",
-                "SampleAlbum",
+                "SampleAlbum", "CFaults",
             ]),
 
         // Tests mirror Sources

@@ -25,6 +25,7 @@ enum BenchmarkProgram {
             return try AlbumCommand(arguments).run()
         }
         if name == StressCommand.name { return try await stress(rest) }
+        if name == FaultsCommand.name { return try await faults(rest) }
         let found = measurements.first { $0.name == name }
         guard found != nil || name == AllCommand.name else {
             throw Arguments.Mistake(description: "There is no command '\(name)'.\n\n\(overview)")
@@ -60,10 +61,26 @@ enum BenchmarkProgram {
         try await command.run(in: work)
     }
 
+    private static func faults(_ arguments: some Sequence<String>) async throws {
+        let options = FaultsCommand.options + [common[0], common[2]]
+        let parsed = try Arguments(arguments, options: options)
+        guard !parsed.isSet("help") else { return print(help(FaultsCommand.name, FaultsCommand.summary, options)) }
+        if let word = parsed.words.first {
+            throw Arguments.Mistake(description: "faults takes no '\(word)'. See smilepile-bench faults --help.")
+        }
+        let command = try FaultsCommand(parsed)
+        let work = try WorkFolder(in: parsed.text("work"))
+        defer { work.remove() }
+        try await command.run(in: work)
+    }
+
     private static var overview: String {
         let commands =
             [(AlbumCommand.name, AlbumCommand.summary)] + measurements.map { ($0.name, $0.summary) }
-            + [(AllCommand.name, AllCommand.summary), (StressCommand.name, StressCommand.summary)]
+            + [
+                (AllCommand.name, AllCommand.summary), (StressCommand.name, StressCommand.summary),
+                (FaultsCommand.name, FaultsCommand.summary),
+            ]
         let lines = commands.map { "  " + $0.0.padded(to: 12) + $0.1 }
         return """
             Measures SmilePile beside the programs that others would use.

@@ -29,7 +29,7 @@ struct LibraryCheck {
         check.requireEmpty("staging")
         let opened = try await BenchLibrary.open(at: path)
         do {
-            let found = try await Contents(opened.mesh)
+            let found = try await LibraryContents(MeshAnswering(mesh: opened.mesh))
             check.compareFiles(
                 found, forgotten: Set(beliefs.flatMap(\.forgotten)), withoutThumbnail: withoutThumbnail)
             for belief in beliefs { check.compare(found, belief) }
@@ -43,42 +43,14 @@ struct LibraryCheck {
 
     private init(path: String) { self.path = path }
 
-    private static func integrity(of file: String) async throws -> [String] {
+    /// What SQLite says of a catalogue; empty where all is well.
+    static func integrity(of file: String) async throws -> [String] {
         try await Database.inspect(at: file) { connection in
             let found = try connection.query("PRAGMA integrity_check") { try $0[0] as String }
             let orphans = try connection.query("PRAGMA foreign_key_check") {
                 "a row of \(try $0[0] as String) refers to none"
             }
             return (found == ["ok"] ? [] : found) + orphans
-        }
-    }
-
-    /// Everything that the catalogue lists.
-    private struct Contents {
-        var photos: [Photo] = []
-        var trash: [Photo] = []
-        let categories: [Int64: Category]
-        let sessions: [String: SwipeSession]
-        /// Whether `sessions` has all there are.
-        let hasAllSessions: Bool
-
-        init(_ mesh: Mesh) async throws {
-            var next: String?
-            repeat {
-                let page = try await mesh.send(SearchPhotos(limit: 1000, after: next))
-                photos += page.photos
-                next = page.next
-            } while next != nil
-            repeat {
-                let page = try await mesh.send(ListTrash(limit: 1000, after: next))
-                trash += page.photos.map(\.photo)
-                next = page.next
-            } while next != nil
-            categories = Dictionary(
-                uniqueKeysWithValues: try await mesh.send(ListCategories()).categories.map { ($0.id, $0) })
-            let latest = try await mesh.send(ListSwipeSessions(limit: 1000)).sessions
-            sessions = Dictionary(uniqueKeysWithValues: latest.map { ($0.sessionID, $0) })
-            hasAllSessions = latest.count < 1000
         }
     }
 
@@ -97,10 +69,10 @@ struct LibraryCheck {
 
     // MARK: Files
 
-    private mutating func compareFiles(_ found: Contents, forgotten: Set<String>, withoutThumbnail: Int) {
+    private mutating func compareFiles(_ found: LibraryContents, forgotten: Set<String>, withoutThumbnail: Int) {
         photos = found.photos.count
         trashed = found.trash.count
-        let rows = found.photos + found.trash
+        let rows = found.rows
         let files = names("photos")
         let wanted = Set(rows.map(\.fileName))
         require(wanted.count == rows.count, "\(rows.count) rows name \(wanted.count) files")
@@ -136,11 +108,12 @@ struct LibraryCheck {
 
     // MARK: What was acknowledged
 
-    private mutating func compare(_ found: Contents, _ belief: ClientBeliefs) {
+    private mutating func compare(_ found: LibraryContents, _ belief: ClientBeliefs) {
         let who = "client \(belief.client)"
+        let categories = Dictionary(uniqueKeysWithValues: found.categories.map { ($0.id, $0) })
         for (id, own) in belief.categories where !own.mayBeGone {
             facts += 1
-            guard let category = found.categories[id] else {
+            guard let category = categories[id] else {
                 problems.append("\(who): the category \(id), one of \(own.names.sorted()), is gone")
                 continue
             }
@@ -150,7 +123,7 @@ struct LibraryCheck {
                     + "acknowledged was one of \(own.names.sorted()) \(own.colors.sorted())")
         }
         let byUUID = Dictionary(grouping: found.photos, by: \.uuid)
-        let trash = Set(found.trash.map(\.uuid))
+        let trash = Set(found.trash.map(\.photo.uuid))
         for (uuid, own) in belief.photos where !own.mayBeGone {
             facts += 1
             guard let photo = byUUID[uuid]?.first else {
@@ -167,8 +140,9 @@ struct LibraryCheck {
                 own.hasForeignFavorite || own.favorites.contains(photo.isFavorite),
                 "\(who): the photo \(photo.id) \(photo.isFavorite ? "is" : "is not") a favourite")
         }
+        let sessions = Dictionary(uniqueKeysWithValues: found.sessions.map { ($0.sessionID, $0) })
         for (id, own) in belief.sessions {
-            guard let session = found.sessions[id] else {
+            guard let session = sessions[id] else {
                 require(!found.hasAllSessions, "\(who): the session \(id) is gone")
                 continue
             }

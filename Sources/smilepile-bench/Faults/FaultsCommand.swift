@@ -1,0 +1,156 @@
+import Foundation
+import Synchronization
+
+/// `smilepile-bench faults`: kills a daemon at single system calls, lets them fail, and looks each time whether everything
+/// that was acknowledged is there and nothing else.
+struct FaultsCommand {
+    static let name = "faults"
+    static let summary = "kills, failing calls and power cuts at every step, and what is left of the library"
+    static let options = [
+        Arguments.Option("kills", "N", "rounds with a kill at one call (none unless told)"),
+        Arguments.Option("faults", "N", "rounds with one call that fails (none unless told)"),
+        Arguments.Option("seed", "S", "the same seed makes the same rounds (1)"),
+        Arguments.Option("lanes", "L", "at once, 1 to 16 (2)"),
+        Arguments.Option("only", "NAME", "rounds of this operation alone"),
+        Arguments.Option("repeat", "ROUND", "one round again, as it was printed"),
+        Arguments.Option("programs", "FOLDER", "the daemon to be disturbed (the one beside this program)"),
+        Arguments.Option("fixtures", "FOLDER", "catalogues of earlier versions (Tests/Fixtures)"),
+        Arguments.Option("shim", "FILE", "what Scripts/faults has compiled (libfaults.so beside this program)"),
+    ]
+
+    struct Wrong: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let kills: Int
+    let faults: Int
+    let seed: UInt64
+    let lanes: Int
+    let only: FaultOperation?
+    let repeated: FaultPlan?
+    let program: String
+    let fixtures: String
+    let shim: String
+
+    init(_ arguments: Arguments) throws {
+        kills = try arguments.number("kills", in: 0...1_000_000) ?? 0
+        faults = try arguments.number("faults", in: 0...1_000_000) ?? 0
+        seed = UInt64(try arguments.number("seed", in: 0...Int.max) ?? 1)
+        lanes = try arguments.number("lanes", in: 1...16) ?? 2
+        only = try arguments.text("only").map { text in
+            guard let operation = FaultOperation(rawValue: text) else {
+                let names = FaultOperation.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Arguments.Mistake(description: "--only is one of \(names).")
+            }
+            return operation
+        }
+        repeated = try arguments.text("repeat").map { text in
+            guard let plan = FaultPlan(text) else {
+                throw Arguments.Mistake(
+                    description: "--repeat is a round as it was printed: kill/import/write/3/torn/7.")
+            }
+            return plan
+        }
+        program = try arguments.text("programs").map { $0 + "/smilepiled" } ?? Programs.beside("smilepiled")
+        fixtures = arguments.text("fixtures") ?? "Tests/Fixtures"
+        shim = try arguments.text("shim") ?? Programs.beside("libfaults.so")
+    }
+
+    /// - Throws: ``Wrong`` where anything was found.
+    func run(in work: WorkFolder) async throws {
+        let folders = (0..<lanes).map { work.path + "/lane-\($0)" }
+        let report = SharedReport()
+        try await Lanes.run(1) { [self] _ in
+            let place = try FaultPlace(folder: folders[0])
+            let setting = try await makeSetting(in: place)
+            for folder in folders { try await setting.template.writePhone(to: FaultPlace(folder: folder)) }
+            if let repeated {
+                try await repeatRound(repeated, setting, place, report)
+                return
+            }
+            let calls = try await countCalls(setting, place)
+            for (kind, count) in [(FaultPlan.Kind.kill, kills), (.fault, faults)] where count > 0 {
+                try await rounds(kind, count, setting, folders, calls, report)
+            }
+        }
+        let result = report.change { $0 }
+        print(result.text)
+        if result.hasFindings { throw Wrong(description: "seed \(seed): something is wrong, see above") }
+    }
+
+    private func makeSetting(in place: FaultPlace) async throws -> FaultSetting {
+        var template = try await FaultTemplate(in: place, program: program, seed: seed)
+        try await template.addEarlier(from: fixtures, in: place, program: program)
+        return FaultSetting(template: template, program: program, shim: shim)
+    }
+
+    /// Lets every operation run undisturbed: it must be as expected, and its calls are those to be disturbed.
+    private func countCalls(
+        _ setting: FaultSetting, _ place: FaultPlace
+    ) async throws -> [FaultOperation: [FaultCall: Int]] {
+        let control = try FaultControl(path: place.folder + "/control", root: place.data)
+        var calls: [FaultOperation: [FaultCall: Int]] = [:]
+        for operation in FaultOperation.allCases where only == nil || only == operation {
+            for attempt in 0..<3 {
+                let outcome = try await FaultRound.count(
+                    setting, place, control, operation, seed: seed &+ UInt64(attempt))
+                guard outcome.findings.isEmpty else {
+                    let texts = outcome.findings.map(\.text).joined(separator: "\n")
+                    throw Wrong(description: "\(operation.rawValue), undisturbed: \(texts)")
+                }
+                calls[operation, default: [:]].merge(outcome.calls) { max($0, $1) }
+            }
+        }
+        return calls
+    }
+
+    private func repeatRound(
+        _ plan: FaultPlan, _ setting: FaultSetting, _ place: FaultPlace, _ report: SharedReport
+    ) async throws {
+        let control = try FaultControl(path: place.folder + "/control", root: place.data)
+        let outcome = try await FaultRound.run(setting, place, control, plan)
+        note("\(plan): " + (outcome.fired.map { "at \($0.call.name) of \($0.path)" } ?? "the call never came"))
+        report.change { $0.add(outcome, plan) }
+    }
+
+    private func rounds(
+        _ kind: FaultPlan.Kind, _ wanted: Int, _ setting: FaultSetting, _ folders: [String],
+        _ calls: [FaultOperation: [FaultCall: Int]], _ report: SharedReport
+    ) async throws {
+        let counted: FaultReport.Kind = kind == .kill ? .kills : .faults
+        let began = ContinuousClock.now
+        let next = RoundNumbers()
+        let (seed, only) = (seed, only)
+        try await Lanes.run(folders.count) { lane in
+            let place = try FaultPlace(folder: folders[lane])
+            let control = try FaultControl(path: place.folder + "/control", root: place.data)
+            while report.change({ ($0.counts[counted] ?? 0) < wanted }) {
+                let plan = FaultPlan(kind: kind, number: next.take(), seed: seed, only: only, calls: calls)
+                guard let plan else { continue }
+                let outcome = try await FaultRound.run(setting, place, control, plan)
+                report.change { $0.add(outcome, plan) }
+            }
+        }
+        let spent = began.duration(to: .now)
+        report.change { $0.seconds[counted] = Double(spent.components.seconds) }
+    }
+}
+
+/// Gives out 0, 1, 2 … to whichever lane asks.
+private final class RoundNumbers: Sendable {
+    private let next = Atomic(0)
+
+    func take() -> Int { next.add(1, ordering: .relaxed).oldValue }
+}
+
+extension FaultReport {
+    mutating func add(_ outcome: FaultRound.Outcome, _ plan: FaultPlan) {
+        if outcome.fired == nil {
+            miss()
+        } else {
+            add(
+                plan.kind == .kill ? .kills : .faults, plan.operation, plan.call, acknowledged: outcome.acknowledged)
+        }
+        add(outcome.findings, plan.operation, plan.call, again: "\(plan)")
+    }
+}

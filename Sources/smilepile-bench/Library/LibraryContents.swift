@@ -1,0 +1,52 @@
+import LibraryModel
+import LibraryServices
+import ServiceMesh
+
+/// Whoever answers a library's messages: the mesh in this process, or a daemon behind its socket.
+protocol LibraryAnswering {
+    func ask<M: HandledMessage>(_ message: M) async throws -> M.Reply
+}
+
+struct MeshAnswering: LibraryAnswering {
+    let mesh: Mesh
+    func ask<M: HandledMessage>(_ message: M) async throws -> M.Reply { try await mesh.send(message) }
+}
+
+/// Blocks the thread that asks: for a lane that has one of its own.
+struct SocketAnswering: LibraryAnswering {
+    let connection: StressConnection
+    func ask<M: HandledMessage>(_ message: M) async throws -> M.Reply { try connection.ask(message) }
+}
+
+/// Everything that a catalogue lists.
+struct LibraryContents: Sendable {
+    private(set) var photos: [Photo] = []
+    private(set) var trash: [TrashedPhoto] = []
+    /// In their order.
+    let categories: [Category]
+    let sessions: [SwipeSession]
+    /// Whether `sessions` has all there are.
+    let hasAllSessions: Bool
+    let settings: Settings
+
+    init(_ library: some LibraryAnswering) async throws {
+        var next: String?
+        repeat {
+            let page = try await library.ask(SearchPhotos(limit: 1000, after: next))
+            photos += page.photos
+            next = page.next
+        } while next != nil
+        repeat {
+            let page = try await library.ask(ListTrash(limit: 1000, after: next))
+            trash += page.photos
+            next = page.next
+        } while next != nil
+        categories = try await library.ask(ListCategories()).categories
+        sessions = try await library.ask(ListSwipeSessions(limit: 1000)).sessions
+        hasAllSessions = sessions.count < 1000
+        settings = try await library.ask(GetSettings())
+    }
+
+    /// Photos and those in the trash.
+    var rows: [Photo] { photos + trash.map(\.photo) }
+}
