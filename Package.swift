@@ -142,3 +142,34 @@ let package = Package(
             ]),
     ]
 )
+
+// What Scripts/fuzz builds, and nothing else does: programs whose main function is libFuzzer's, with every module that
+// they use instrumented. An ordinary build must neither compile nor link them.
+func fuzzing(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> Target {
+    program("fuzz-" + name, path: "Tests/Fuzzing/" + path, dependencies + ["FuzzSupport"])
+}
+
+if Context.environment["SMILEPILE_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzzing/CLibFuzzer"),
+        .target(
+            name: "FuzzSupport", dependencies: ["CLibFuzzer", "CLinux"], path: "Tests/Fuzzing/Support",
+            swiftSettings: strict),
+        fuzzing("request-lines", path: "RequestLines", ["ControlSocket", "ServiceMesh", "CSQLite"]),
+        fuzzing("zip-directory", path: "ZipDirectories", ["ZipArchive", "CArchive"]),
+        fuzzing("exif", path: "Exif", ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum"]),
+        fuzzing(
+            "container-sniffing", path: "ContainerSniffing",
+            ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum", "CGD"]),
+        fuzzing("worker-protocol", path: "WorkerProtocol", ["PhotoConversion", "ImageWorkerProtocol", "CLinux"]),
+        fuzzing(
+            "backup-json", path: "BackupJSON",
+            [
+                "LibraryServices", "LibraryModel", "ServiceMesh", "Database", "Executors", "ZipArchive", "CSQLite",
+                "TestSupport",
+            ]),
+        fuzzing(
+            "room-databases", path: "RoomDatabases",
+            ["LibraryServices", "LibraryModel", "ServiceMesh", "Database", "CSQLite", "TestSupport"]),
+    ]
+}

@@ -1,0 +1,160 @@
+import CSQLite
+import Executors
+import Foundation
+import FuzzSupport
+import LibraryModel
+import ServiceMesh
+import TestSupport
+import ZipArchive
+
+@testable import Database
+@testable import LibraryServices
+
+/// The two documents of a backup, in an archive that is otherwise good: whatever they say, the backup is refused or can
+/// be restored.
+///
+/// Sizes, digests and counts in them are written as `@name@` and filled in here, because a change of one letter would
+/// else be seen as damage and nothing behind that check be reached.
+@main
+enum BackupJSON: FuzzTarget {
+    private static let photos: [(name: String, bytes: [UInt8])] = [
+        ("photos/one.jpg", Array("the first photo".utf8)), ("photos/two.jpg", Array("the second photo".utf8)),
+    ]
+
+    static func seeds() throws -> [[UInt8]] { BackupSeeds.all(photos: photos) }
+
+    private static let folder = Result { try TemporaryFolder("fuzz") }
+    private static let catalogue = MemoryCatalogue()
+
+    static func run(_ input: [UInt8]) {
+        let parts = Parts.split(input, 2)
+        let metadata = BackupSeeds.filled(parts[1], photos, metadata: nil)
+        let manifest = BackupSeeds.filled(parts[0], photos, metadata: metadata)
+        do {
+            let folder = try folder.get()
+            let path = folder.file("backup.zip")
+            try write(manifest, metadata, to: path)
+            let library = LibraryFolder(path: folder.path)
+            let backup: BackupFile
+            do {
+                backup = try BackupFile(path: path, in: library, maximumBytes: 1 << 20)
+            } catch let error as MeshError {
+                require([.dataLoss, .invalidArgument].contains(error.status), "refused as \(error.status): \(error)")
+                require(error.message.utf8.count < 20_000, "\(error.message.utf8.count) bytes of explanation")
+                return
+            }
+            check(backup)
+            catalogue.restore(backup)
+        } catch {
+            fail("an error of no type that is promised: \(error)")
+        }
+    }
+
+    private static func check(_ backup: BackupFile) {
+        let encoder = JSONEncoder()
+        do {
+            let metadata = try encoder.encode(backup.metadata)
+            let again = try encoder.encode(JSONDecoder().decode(BackupMetadata.self, from: metadata))
+            require(again.count == metadata.count, "the metadata is another when it is written again")
+            _ = try encoder.encode(AppMetadata(backup.metadata))
+            _ = try encoder.encode(backup.summary)
+        } catch {
+            fail("taken, and cannot be written: \(error)")
+        }
+        require(backup.photoEntries.count == backup.metadata.photos.count, "a photo without an entry")
+    }
+
+    private static func write(_ manifest: [UInt8], _ metadata: [UInt8], to path: String) throws {
+        let contents =
+            [(BackupFormat.manifestEntry, manifest), (BackupFormat.metadataEntry, metadata)]
+            + photos.map { ($0.name, $0.bytes) }
+        let layout = try ZipLayout(
+            entries: contents.map { .init(name: $0.0, size: Int64($0.1.count), modified: 0) })
+        try Data().write(to: URL(fileURLWithPath: path))
+        let output = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        defer { try? output.close() }
+        let writer = ZipWriter(descriptor: output.fileDescriptor, layout: layout)
+        for (index, content) in contents.enumerated() { try writer.writeEntry(index, bytes: content.1) }
+        try writer.finish()
+    }
+}
+
+@_cdecl("LLVMFuzzerCustomMutator")
+func mutateDocuments(
+    _ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ capacity: Int, _ seed: UInt32
+) -> Int {
+    // The metadata three times as often: it is what is believed.
+    Parts.mutate(data, size, capacity, seed % 4 == 0 ? seed & ~1 : seed | 1, count: 2)
+}
+
+/// A catalogue in memory with a photo and two categories in it, to restore into and forget it again.
+private final class MemoryCatalogue: @unchecked Sendable {
+    // Used by libFuzzer's one thread.
+    private let connection: Connection
+
+    init() {
+        do {
+            connection = try Connection(
+                path: ":memory:", readOnly: false, statements: 64, functions: CatalogueSchema.schema.functions)
+            try connection.setFlag(SQLITE_DBCONFIG_TRUSTED_SCHEMA, true)
+            for migration in CatalogueSchema.schema.migrations {
+                try connection.control(.beginWriting)
+                try connection.lent { try migration.apply(connection) }
+                try connection.control(.commit)
+            }
+            try inTransaction(.commit) { connection in
+                for name in ["Family", "Été"] {
+                    _ = try CategoryTable.add(
+                        displayName: name, colorHex: "#4CAF50", iconResource: nil, isDefault: true, createdAt: .now(),
+                        in: connection)
+                }
+                _ = try PhotoTable.insert(
+                    Photo(
+                        id: 0, uuid: BackupSeeds.uuids[0], path: "photos/there.jpg", categoryId: 1, name: "there",
+                        caption: nil, isFromAssets: false, createdAt: .now(), fileSize: 3, width: 1, height: 1,
+                        isFavorite: false, takenAt: nil, contentDigest: String(repeating: "0", count: 64),
+                        mediaType: "image/jpeg"),
+                    sourceDigest: String(repeating: "1", count: 64), sourceSize: 3, keepingID: false, in: connection)
+            }
+        } catch {
+            fail("no catalogue in memory: \(error)")
+        }
+    }
+
+    /// What ``BackupFile`` lets through, the catalogue takes, either way.
+    func restore(_ backup: BackupFile) {
+        for mode in [RestoreMode.merge, .replace] {
+            do {
+                try inTransaction(.rollback) { connection in
+                    let plan = try RestorePlan.make(
+                        backup.metadata, strangers: backup.strangers, mode: mode, in: connection)
+                    let names = Dictionary(
+                        plan.newPhotos.map { ($0.uuid, $0.uuid + ".jpg") }, uniquingKeysWith: { first, _ in first })
+                    let application = RestoreApplication(
+                        metadata: backup.metadata, plan: plan, mode: mode, fileNames: names)
+                    try application.apply(in: connection)
+                    // Restoring it again changes nothing.
+                    let again = try RestorePlan.make(
+                        backup.metadata, strangers: backup.strangers, mode: mode, in: connection)
+                    require(again.newPhotos.isEmpty, "\(mode): photos are new when they are restored again")
+                    if mode == .merge {
+                        require(again.newCategories.isEmpty && again.newSessions.isEmpty, "new again")
+                    }
+                }
+            } catch {
+                fail("\(mode): taken, and cannot be restored: \(error)")
+            }
+        }
+    }
+
+    private func inTransaction(_ end: Connection.Control, _ body: (Connection) throws -> Void) throws {
+        try connection.control(.beginWriting)
+        do {
+            try connection.lent { try body(connection) }
+        } catch {
+            if connection.isInTransaction { try connection.control(.rollback) }
+            throw error
+        }
+        try connection.control(end)
+    }
+}

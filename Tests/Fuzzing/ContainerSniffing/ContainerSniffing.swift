@@ -1,0 +1,155 @@
+import CGD
+import Foundation
+import FuzzSupport
+import ImageWorkerProtocol
+import SampleAlbum
+
+@testable import PhotoConversion
+
+/// The bytes of a picture: what type it is taken for, what is found in its container, and, of the two types whose pixels
+/// are read or steered by our own code (BMP and JPEG), the whole conversion of small ones.
+@main
+enum ContainerSniffing: FuzzTarget {
+    private static let mostPixels = 1 << 16
+
+    static func seeds() throws -> [[UInt8]] {
+        let photo = Array(try SampleAlbum(width: 24, height: 16, texture: 4).photo(3))
+        return [photo] + drawn() + bitmaps() + [
+            Array("GIF89a\u{10}\u{0}".utf8), [0, 0, 0, 20] + Array("ftypmif1\u{0}\u{0}\u{0}\u{0}heic".utf8),
+            [0, 0, 0, 24] + Array("ftypavif\u{0}\u{0}\u{0}\u{0}mif1avif".utf8),
+            [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], webp(), withProfile(Array(photo.dropFirst(2))),
+        ]
+    }
+
+    /// One small picture in each form that gd writes.
+    private static func drawn() -> [[UInt8]] {
+        guard let image = gdImageCreateTrueColor(9, 7) else { return [] }
+        defer { gdImageDestroy(image) }
+        gdImageFilledRectangle(image, 2, 2, 6, 5, 0x20_80FF)
+        gdImageInterlace(image, 1)
+        let writers: [(gdImagePtr, UnsafeMutablePointer<Int32>) -> UnsafeMutableRawPointer?] = [
+            { gdImageJpegPtr($0, $1, 80) }, { gdImagePngPtr($0, $1) }, { gdImageGifPtr($0, $1) },
+            { gdImageBmpPtr($0, $1, 0) }, { gdImageBmpPtr($0, $1, 1) }, { gdImageTiffPtr($0, $1) },
+        ]
+        return writers.compactMap { write in
+            var count: Int32 = 0
+            guard let address = write(image, &count) else { return nil }
+            defer { gdFree(address) }
+            return Array(UnsafeRawBufferPointer(start: address, count: Int(count)))
+        }
+    }
+
+    /// Each way to say a pixel: palettes, bit fields, the old header.
+    private static func bitmaps() -> [[UInt8]] {
+        func little(_ numbers: UInt32...) -> [UInt8] {
+            numbers.flatMap { number in withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+        }
+        var files = [1, 4, 8, 16, 24, 32].map { (depth: UInt32) -> [UInt8] in
+            let palette = depth <= 8 ? [UInt8](repeating: 0x40, count: 4 << depth) : []
+            let stride = (5 * depth + 31) / 32 * 4
+            let header = little(40, 5, 4) + [1, 0, UInt8(depth), 0] + little(0, 0, 0, 0, 0, 0)
+            let file = little(0, 0, UInt32(14 + header.count + palette.count))
+            return Array("BM".utf8) + file + header + palette + [UInt8](repeating: 0x5A, count: Int(stride) * 4)
+        }
+        let masks = little(0xFF00_0000, 0xFF_0000, 0xFF00, 0xFF)
+        files.append(
+            Array("BM".utf8) + little(0, 0, 14 + 56) + little(56, 3, UInt32(bitPattern: -2)) + [1, 0, 32, 0]
+                + little(3, 0, 0, 0, 0, 0) + masks + [UInt8](repeating: 0x77, count: 24))
+        files.append(
+            Array("BM".utf8) + little(0, 0, 14 + 12) + little(12) + [3, 0, 2, 0, 1, 0, 24, 0]
+                + [UInt8](repeating: 0x11, count: 24))
+        return files
+    }
+
+    private static func webp() -> [UInt8] {
+        let chunk =
+            Array("EXIF".utf8) + [16, 0, 0, 0] + Array("Exif\u{0}\u{0}MM\u{0}*\u{0}\u{0}\u{0}\u{8}\u{0}\u{0}".utf8)
+        return Array("RIFF".utf8) + [UInt8(4 + chunk.count * 2), 0, 0, 0] + Array("WEBP".utf8) + chunk
+            + Array("ICCP".utf8) + [160, 0, 0, 0] + [UInt8](repeating: 1, count: 160)
+    }
+
+    /// A profile in two parts, the second first.
+    private static func withProfile(_ rest: [UInt8]) -> [UInt8] {
+        func part(_ number: UInt8) -> [UInt8] {
+            [0xFF, 0xE2, 0, 2 + 14 + 80] + Array("ICC_PROFILE\u{0}".utf8) + [number, 2]
+                + [UInt8](repeating: number, count: 80)
+        }
+        return [0xFF, 0xD8] + part(2) + part(1) + rest
+    }
+
+    private static let source = ScratchFile()
+    private static let photo = ScratchFile()
+    private static let thumbnail = ScratchFile()
+    private static let converter = Converter()
+
+    /// Used by libFuzzer's one thread.
+    private struct Converter: @unchecked Sendable {
+        let converter = PhotoConverter()
+    }
+
+    static func run(_ input: [UInt8]) {
+        let found = input.withUnsafeBytes { bytes -> PictureType? in
+            let view = ByteView(bytes)
+            check(EmbeddedMetadata(jpeg: view))
+            check(EmbeddedMetadata(png: view))
+            check(EmbeddedMetadata(webp: view))
+            checkLines(view)
+            return try? PictureType(content: view)
+        }
+        guard !input.isEmpty, found == .bmp || found == .jpeg else { return }
+        source.replace(with: input)
+        do throws(ImagingError) {
+            let file = try SourceFile(descriptor: source.descriptor)
+            let decoder = try pictureDecoder(found == .bmp ? .bmp : .jpeg, file)
+            guard decoder.size.width * decoder.size.height <= mostPixels else { return }
+            let made = try converter.converter.convert(
+                source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor, keepOriginal: false
+            )
+            check(made, input)
+        } catch {
+            require(!error.description.isEmpty, "a refusal without words")
+            if case .io = error { fail("\(error)") }
+        }
+    }
+
+    private static func check(_ metadata: EmbeddedMetadata) {
+        require((metadata.exif?.count ?? 9) > 8, "an EXIF block of nothing")
+        require((metadata.exif?.count ?? 0) <= ImageLimits.exifBytes, "an EXIF block over its limit")
+        if case .icc(let profile)? = metadata.profile {
+            require((128...ImageLimits.profileBytes).contains(profile.count), "a profile of \(profile.count) bytes")
+        }
+    }
+
+    /// Every line of a bitmap of bounded size, the file cut wherever it is.
+    private static func checkLines(_ view: ByteView) {
+        let header = BMPHeader(view)
+        guard (1...512).contains(header.width), (1...512).contains(header.height),
+            let pixels = try? BMPPixels(header, view)
+        else { return }
+        var row = [UInt8](repeating: 0, count: header.width * 4)
+        for line in 0..<header.height {
+            row.withUnsafeMutableBufferPointer { $0.baseAddress.map { pixels.read(line: line, into: $0) } }
+        }
+    }
+
+    private static func check(_ made: ConvertedPhoto, _ input: [UInt8]) {
+        let stored = photo.bytes()
+        require(made.fileSize == stored.count, "the photo has another size than is said")
+        require(made.keptOriginal == (stored == input), "kept or not kept, but not as is said")
+        require((1...ImageLimits.photoSide).contains(max(made.width, made.height)), "\(made.width) x \(made.height)")
+        require(
+            (1...ImageLimits.thumbnailSide).contains(max(made.thumbnailWidth, made.thumbnailHeight)), "the thumbnail")
+        require(made.thumbnailSize == thumbnail.bytes().count, "the thumbnail has another size than is said")
+        // What is stored is a picture that can be opened again.
+        do throws(ImagingError) {
+            let file = try SourceFile(descriptor: photo.descriptor)
+            let again = try JPEGPicture(file)
+            let size = made.keptOriginal ? again.size.longSide : max(again.size.width, again.size.height)
+            if made.sourceMediaType == "image/jpeg" || !made.keptOriginal {
+                require(size == max(made.width, made.height), "stored with other measures than is said")
+            }
+        } catch {
+            fail("what was stored cannot be opened: \(error)")
+        }
+    }
+}

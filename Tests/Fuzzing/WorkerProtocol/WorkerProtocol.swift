@@ -1,0 +1,76 @@
+import CLinux
+import FuzzSupport
+import Glibc
+
+@testable import ImageWorkerProtocol
+@testable import PhotoConversion
+
+/// What daemon and image worker say to each other, either side hostile. The first byte chooses the side, and how many
+/// descriptors come with the packet.
+@main
+enum WorkerProtocolFuzz: FuzzTarget {
+    static func seeds() -> [[UInt8]] {
+        let photo = ConvertedPhoto(
+            mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
+            sourceDigest: String(repeating: "0a", count: 32), contentDigest: String(repeating: "f1", count: 32),
+            keptOriginal: false, takenAtMilliseconds: 1_696_170_622_123, latitude: 48.8, longitude: -2.3,
+            thumbnailWidth: 300, thumbnailHeight: 200, thumbnailSize: 900)
+        let thumbnail = ConvertedThumbnail(width: 300, height: 200, fileSize: 900)
+        let errors: [ImagingError] = [
+            .unsupported("x"), .damaged("x"), .tooLarge("x"), .timedOut, .workerCrashed("x"), .cancelled,
+            .noWorkers(secondsToNextTry: 3), .io("x"), .diskFull,
+        ]
+        let outcomes: [WorkerReply.Outcome] =
+            [.ready, .converted(photo), .thumbnail(thumbnail)] + errors.map { .failed($0) }
+        let replies = outcomes.compactMap {
+            WorkerProtocol.line(WorkerReply(outcome: $0, residentKilobytes: 4000))
+        }
+        let requests = [WorkerRequest.convert(keepOriginal: true), .convert(keepOriginal: false), .thumbnail]
+            .compactMap { WorkerProtocol.line($0) }
+        return requests.map { [0b0110] + $0 } + replies.map { [1] + $0 }
+    }
+
+    private static let ends: [Int32] = {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { fail("no socket pair") }
+        return ends
+    }()
+
+    static func run(_ input: [UInt8]) {
+        guard let first = input.first else { return }
+        let line = Array(input.dropFirst())
+        if first & 1 == 0 {
+            receive(line, descriptors: Int(first >> 1) % 9)
+        } else {
+            read(line)
+        }
+    }
+
+    /// The worker's side, through the socket itself.
+    private static func receive(_ line: [UInt8], descriptors count: Int) {
+        guard !line.isEmpty, line.count <= WorkerProtocol.longestLine else { return }
+        let lowest = dup(ends[0])
+        close(lowest)
+        let sent = clinux_send_with_descriptors(
+            ends[0], line, line.count, [Int32](repeating: ends[0], count: count), Int32(count))
+        guard sent == line.count else { fail("the packet was not sent: errno \(errno)") }
+        guard let received = WorkerConversation(socket: ends[1]).receive() else { fail("the packet did not come") }
+        require(received.descriptors.count <= min(count, 4), "more descriptors than were sent")
+        if let request = received.request {
+            let again: WorkerRequest? = WorkerProtocol.line(request).flatMap { WorkerProtocol.read($0) }
+            require(again == request, "a request that is another when it is written again")
+        }
+        for descriptor in received.descriptors { close(descriptor) }
+        let after = dup(ends[0])
+        close(after)
+        require(after == lowest, "a descriptor stays open")
+    }
+
+    /// The daemon's side.
+    private static func read(_ line: [UInt8]) {
+        guard let reply: WorkerReply = WorkerProtocol.read(line) else { return }
+        let again: WorkerReply? = WorkerProtocol.line(reply).flatMap { WorkerProtocol.read($0) }
+        require(again == reply, "a reply that is another when it is written again")
+    }
+}
