@@ -84,18 +84,19 @@ let package = Package(
         module("ServiceMeshTesting", ["ServiceMesh", "Executors"]),
         // A generated album, for a first look, for tests and for measurements
         module("SampleAlbum", ["CGD"]),
-        module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "CLinux"]),
+        module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "CLinux"]),
 
         // Programs: wiring only
         program(
-            "smilepiled", ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "CSystemd", "CLinux"]),
+            "smilepiled",
+            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "CSystemd", "CLinux"]),
         program("smilepile", ["Commands"]),
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
             "smilepile-bench",
             [
-                "LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Database", "Imaging", "ZipArchive",
-                "SampleAlbum", "CFaults",
+                "LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Database", "Imaging",
+                "ZipArchive", "SampleAlbum", "CFaults",
             ]),
 
         // Tests mirror Sources

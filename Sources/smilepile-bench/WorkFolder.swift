@@ -1,4 +1,4 @@
-import Dispatch
+import Executors
 import Foundation
 import Synchronization
 
@@ -6,7 +6,7 @@ import Synchronization
 final class WorkFolder: Sendable {
     let path: String
     private let counter = Atomic(0)
-    private let sources: Mutex<[any DispatchSourceSignal]>
+    private let caught: CaughtSignals
 
     /// - Parameter parent: where to make it; the folder for temporary files unless told. It should be on the disk that
     ///   is to be measured.
@@ -16,19 +16,11 @@ final class WorkFolder: Sendable {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         self.path = path
-        sources = Mutex(
-            [SIGINT, SIGTERM].map { number in
-                // A handler and not SIG_IGN, which the programs that we start would inherit.
-                signal(number) { _ in }
-                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-                source.setEventHandler {
-                    StartedProcesses.endAll()
-                    try? FileManager.default.removeItem(atPath: path)
-                    _exit(128 + number)
-                }
-                source.resume()
-                return source
-            })
+        caught = try CaughtSignals([SIGINT, SIGTERM]) { number in
+            StartedProcesses.endAll()
+            try? FileManager.default.removeItem(atPath: path)
+            _exit(128 + number)
+        }
     }
 
     /// A path in the folder that nothing has yet.
@@ -46,7 +38,7 @@ final class WorkFolder: Sendable {
     }
 
     func remove() {
-        sources.withLock { for source in $0 { source.cancel() } }
+        caught.end()
         try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -7,13 +7,12 @@ import ServiceMesh
 // The daemon: opens a library and serves its mesh on a socket until it is told to stop. Wiring only.
 
 signal(SIGPIPE, SIG_IGN)
-let options = DaemonOptions.parse()
 let log = DaemonLog()
-let manager = ServiceManager()
-// Before anything that takes time, so that a signal while the library is opened is not lost.
-let signals = DaemonSignals()
-
 do {
+    // First of all: until here a signal to stop ends a process that has done nothing, from here on none is lost.
+    let signals = try DaemonSignals()
+    let options = DaemonOptions.parse()
+    let manager = ServiceManager()
     manager.tell("STATUS=Opening the library \(options.library)")
     // The order is what makes it safe: the library's lock first, and only its holder may replace a stale socket.
     let library = try await PhotoLibrary.open(at: options.library)

@@ -72,3 +72,17 @@ int clinux_terminal_columns(int descriptor);
 /// In the program that is spawned, closes every descriptor from `lowest` on: what we happened to inherit is not the
 /// daemon's to keep open. Returns 0, or an errno.
 int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
+
+// Signals as bytes in a pipe: a handler may do next to nothing, and Swift has no way to promise that.
+
+/// The end to read from, blocking, of the pipe into which each caught signal puts one byte: its number. Made by the
+/// first call, and open from then on. Returns -1 with errno set.
+int clinux_signals_pipe(void);
+
+/// From the moment that this returns, `number` (1…64) goes into the pipe, whichever thread the kernel gives it to.
+/// The pipe must have been made. Calls that it interrupts go on (SA_RESTART). Returns 0, or -1 with errno set.
+int clinux_signal_catch(int number);
+
+/// Gives `number` back what it did before it was caught. Nothing happens to one that is not. Returns 0, or -1 with
+/// errno set.
+int clinux_signal_release(int number);
