@@ -79,12 +79,12 @@ public final class PhotoLibrary: Sendable {
             }
             let database = try await Database.open(at: folder.catalogue, schema: CatalogueSchema.schema)
             do {
-                try await Reconciliation.run(folder: folder, database: database, pool: files)
+                let problems = try await Reconciliation.run(folder: folder, database: database, pool: files)
                 let mesh = try Mesh(
                     services: services(
                         folder: folder, database: database, files: files, bulk: bulk,
                         workers: ImageWorkerPool(executable: worker, workers: options.workers),
-                        width: options.workers),
+                        width: options.workers, problems: problems),
                     journal: CatalogueJobJournal(database: database))
                 try await mesh.start()
                 return PhotoLibrary(
@@ -103,7 +103,7 @@ public final class PhotoLibrary: Sendable {
     /// Every service, in the order in which they start: whoever is called stands before its callers.
     private static func services(
         folder: LibraryFolder, database: Database, files: BlockingPool, bulk: BlockingPool, workers: ImageWorkerPool,
-        width: Int
+        width: Int, problems: [String]
     ) -> [any MeshService] {
         let thumbnailer = Thumbnailer(folder: folder, workers: workers, files: files)
         let discards = DiscardedFiles(folder: folder, database: database, pool: files)
@@ -115,7 +115,8 @@ public final class PhotoLibrary: Sendable {
             thumbnailer,
             SwipeSessionRecorder(database: database),
             LibraryObserver(catalogue: catalogue, database: database),
-            LibraryOverview(folder: folder, database: database, thumbnailer: thumbnailer, files: files),
+            LibraryOverview(
+                folder: folder, database: database, thumbnailer: thumbnailer, files: files, problems: problems),
             StorageAuditor(folder: folder, database: database, files: files, workers: width),
             PhotoImporter(folder: folder, files: files, workers: width),
             LegacyMigrator(folder: folder, database: database, files: files, workers: width),

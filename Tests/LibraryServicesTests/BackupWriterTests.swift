@@ -129,7 +129,7 @@ import ZipArchive
         try Data("theirs".utf8).write(to: theirs)
         let item = LibraryFolder.Staged(photo: "x.photo", thumbnail: "x.thumbnail", fileName: "IMG_1.jpg")
         #expect(throws: FileSystem.Failure.self) { try folder.publish([item]) }
-        folder.abandon(item)
+        folder.abandon([item])
         #expect(try folder.leftovers().isEmpty)
         #expect(try Data(contentsOf: theirs) == Data("theirs".utf8))
     }

@@ -75,12 +75,19 @@ import Testing
         }
         // Somebody is bringing this one in.
         link(test.path + "/thumbnails/thumb_busy.jpg", test.path + "/staging/thumb_busy.jpg")
-        let orphan = StorageCleaning(thumbnails: 1, bytes: 4)
+        let orphan = StorageCleaning(
+            thumbnails: 1, bytes: 4, unknownPhotos: ["photos/mine.jpg"], unknownBytes: 4)
         #expect(try await test.mesh.send(CleanStorage(dryRun: true)) == orphan)
         #expect(try test.files("thumbnails").contains("thumb_old.jpg"))
         #expect(try await test.mesh.send(CleanStorage()) == orphan)
         #expect(try test.files("thumbnails") == (before + ["notes.txt", "thumb_busy.jpg"]).sorted())
         #expect(try test.files("photos").contains("mine.jpg"))
+        let unknown = StorageCleaning(thumbnails: 0, bytes: 0, unknownPhotos: ["photos/mine.jpg"], unknownBytes: 4)
+        #expect(try await test.mesh.send(CleanStorage()) == unknown)
+        #expect(try await test.mesh.send(CleanStorage(dryRun: true, unknownPhotos: true)) == unknown)
+        #expect(try test.files("photos").contains("mine.jpg"))
+        #expect(try await test.mesh.send(CleanStorage(unknownPhotos: true)) == unknown)
+        #expect(try test.files("photos").count == 3 && !test.files("photos").contains("mine.jpg"))
         #expect(try await test.mesh.send(CleanStorage()) == StorageCleaning(thumbnails: 0, bytes: 0))
         await test.library.close()
     }

@@ -89,7 +89,7 @@ extension CommandTable {
                     "\(workers.started) started, \(workers.crashed) crashed, \(workers.timedOut) ran out of time")
             }
             if let problem = status.catalogueProblems?.first {
-                sheet.add("Catalogue", "damaged (\(problem)). Stop the daemon, keep a copy, and restore a backup")
+                sheet.add("Catalogue", PlainText.neutralized(problem))
             }
             session.console.show(sheet)
             return .done

@@ -42,17 +42,38 @@ extension CommandTable {
         },
         Command(
             words: ["storage", "clean"], summary: "Remove thumbnails that belong to no photo.",
-            details: "Photos are never removed; files that nobody knows are named by 'smilepile storage check'.",
-            options: [.flag("dry-run", help: "Only say what would go.")],
-            examples: [Example("smilepile storage clean --dry-run", "Is there anything to clean up?")]
+            details: """
+                Photos that the catalogue does not know are named, and stay unless --unknown-photos is given. They may be
+                pictures that exist once: look at them first, and move out of the library what is wanted.
+                """,
+            options: [
+                .flag("dry-run", help: "Only say what would go."),
+                .flag("unknown-photos", help: "Also remove the photos that the catalogue does not know, for good."),
+            ],
+            examples: [
+                Example("smilepile storage clean --dry-run", "Is there anything to clean up?"),
+                Example(
+                    "smilepile storage clean --unknown-photos --dry-run", "Which photos does the catalogue not know?"),
+            ]
         ) { invocation, session in
             let isPreview = invocation.has("dry-run")
+            let takesPhotos = invocation.has("unknown-photos")
             return try await session.withLibrary { library in
-                let answer = try await library.send(CleanStorage(dryRun: isPreview ? true : nil))
+                let answer = try await library.send(
+                    CleanStorage(dryRun: isPreview ? true : nil, unknownPhotos: takesPhotos ? true : nil))
                 session.show(answer) { cleaning in
+                    let verb = isPreview ? "Would remove" : "Removed"
                     session.console.result(
-                        (isPreview ? "Would remove " : "Removed ")
-                            + "\(Figures.count(cleaning.thumbnails, "thumbnail")), \(Figures.size(cleaning.bytes)).")
+                        "\(verb) \(Figures.count(cleaning.thumbnails, "thumbnail")), \(Figures.size(cleaning.bytes)).")
+                    guard !cleaning.unknownPhotos.isEmpty else { return }
+                    let count = Figures.count(cleaning.unknownPhotos.count, "photo")
+                    session.console.result(
+                        (takesPhotos
+                            ? "\(verb) \(count)" : "There \(cleaning.unknownPhotos.count == 1 ? "is" : "are") \(count)")
+                            + " that the catalogue does not know, \(Figures.size(cleaning.unknownBytes)):")
+                    for path in cleaning.unknownPhotos {
+                        session.console.result("  " + PlainText.neutralized(path))
+                    }
                 }
                 return .done
             }

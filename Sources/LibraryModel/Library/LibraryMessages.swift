@@ -27,7 +27,8 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     public let imageWorkers: ImageWorkerStatus
     /// The most memory that this process has had resident since its start, in bytes.
     public let peakMemoryBytes: Int64
-    /// What is wrong with the catalogue's file, looked for after a stop that was not a shutdown; absent where nothing is.
+    /// What is wrong with the catalogue, in sentences, the most urgent first; absent where nothing is. Its file is looked through after a
+    /// stop that was not a shutdown.
     public let catalogueProblems: [String]?
 
     public init(

@@ -119,25 +119,41 @@ public struct RescanReceipt: JobReceipt {
     }
 }
 
-/// Removes thumbnails that belong to no photo, in the library or in the trash. Other files are never touched.
+/// Removes thumbnails that belong to no photo, in the library or in the trash, and says which photos the catalogue does not
+/// know; those go only where `unknownPhotos` asks for it. They may be left of a purge that a power cut has undone, or
+/// pictures that exist once, beside a catalogue that was put back to an earlier day.
 public struct CleanStorage: Message {
     public typealias Reply = StorageCleaning
     public static let method = "storage.clean"
     public static let access = Role.parent
     public static let kind = MessageKind.write
-    public static let summary = "Removes thumbnails that belong to no photo."
+    public static let summary = "Removes thumbnails that belong to no photo, and on request photos that nobody knows."
     /// Only says what would go.
     public let dryRun: Bool?
-    public init(dryRun: Bool? = nil) { self.dryRun = dryRun }
+    /// Removes the files in the folder of photos that the catalogue does not know, for good.
+    public let unknownPhotos: Bool?
+    public init(dryRun: Bool? = nil, unknownPhotos: Bool? = nil) {
+        self.dryRun = dryRun
+        self.unknownPhotos = unknownPhotos
+    }
 }
 
 public struct StorageCleaning: Codable, Sendable, Equatable {
+    /// Removed, or with `dryRun` to be removed.
     public let thumbnails: Int
+    /// Of the thumbnails together.
     public let bytes: Int64
+    /// Files in the folder of photos that the catalogue does not know, the first 1000 by name, relative to the library
+    /// folder. Removed where that was asked for.
+    public let unknownPhotos: [String]
+    /// Of all of them together.
+    public let unknownBytes: Int64
 
-    public init(thumbnails: Int, bytes: Int64) {
+    public init(thumbnails: Int, bytes: Int64, unknownPhotos: [String] = [], unknownBytes: Int64 = 0) {
         self.thumbnails = thumbnails
         self.bytes = bytes
+        self.unknownPhotos = unknownPhotos
+        self.unknownBytes = unknownBytes
     }
 }
 

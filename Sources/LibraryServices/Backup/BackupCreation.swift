@@ -207,7 +207,7 @@ struct BackupCreation: Sendable {
         let photos = snapshot.photos
         let present = try await bulk.run {
             try photos.filter { photo in
-                let status = try FileSystem.status(folder.absolute(photo.path))
+                let status = try FileSystem.status(folder.location(of: photo.path))
                 return status.map { $0.st_mode & S_IFMT == S_IFREG } ?? false
             }
         }

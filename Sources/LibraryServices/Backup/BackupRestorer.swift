@@ -42,7 +42,7 @@ struct BackupRestorer: Sendable {
             made = try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
-            try await pool.run { for item in staged.values { folder.abandon(item.files) } }
+            try await pool.run { folder.abandon(staged.values.map(\.files)) }
             throw error
         }
         // The library is the new one already: whoever calls the job off now gets the truth, which is its receipt.
@@ -71,7 +71,7 @@ struct BackupRestorer: Sendable {
         for (uuid, photo) in plan.kept {
             try await job.mayContinue()
             let digest = try await pool.run {
-                try? folder.withFile(named: folder.absolute(photo.path)) {
+                try? folder.withFile(named: folder.location(of: photo.path)) {
                     try ContentDigest(ofDescriptor: $0, cancelled: { isCancelled.isSet }).sha256.hex
                 }
             }
@@ -137,7 +137,7 @@ struct BackupRestorer: Sendable {
             }
         } catch {
             let leftovers = staged.values
-            try await pool.run { for item in leftovers { folder.abandon(item.files) } }
+            try await pool.run { folder.abandon(leftovers.map(\.files)) }
             throw error
         }
         return staged
@@ -197,7 +197,7 @@ struct BackupRestorer: Sendable {
                 || DiscardedFileTable.contains(thumbnail, in: connection)
         }
         let isThere = try await pool.run {
-            try [path, thumbnail].contains { try FileSystem.status(folder.absolute($0)) != nil }
+            try [path, thumbnail].contains { try FileSystem.status(folder.location(of: $0)) != nil }
         }
         guard isKnown || isThere else { return wanted }
         return folder.newFileName(takenAt: photo.takenAt, fileExtension: folder.fileExtension(of: photo))
@@ -259,13 +259,9 @@ struct BackupRestorer: Sendable {
                 })
         }
         try await pool.run {
-            for item in staged.values {
-                if used.contains(item.files.fileName) {
-                    try? folder.settle(item.files.fileName)
-                } else {
-                    try? folder.withdraw(item.files.fileName)
-                }
-            }
+            let names = staged.values.map(\.files.fileName)
+            for name in names where used.contains(name) { try? folder.settle(name) }
+            try? folder.withdraw(names.filter { !used.contains($0) })
         }
         let problems = try await database.integrityCheck(quick: true)
         guard problems.isEmpty else {

@@ -170,7 +170,7 @@ struct BackupWriter: Sendable {
         let copyPhoto: @Sendable (Int) throws -> Void = { [folder, isCancelled] index in
             let photo = snapshot.photos[index]
             let expected = deviations[photo.path] ?? Deviation(size: photo.fileSize, sha256: photo.contentDigest)
-            try folder.withFile(named: folder.absolute(photo.path)) { source in
+            try folder.withFile(named: folder.location(of: photo.path)) { source in
                 let digest: ContentDigest
                 var isWritten = true
                 do {

@@ -187,9 +187,10 @@ struct UnfinishedBackups: Sendable {
     private func removeFile(of backup: UnfinishedBackup) throws -> Bool {
         guard let path = folder.backupPath(backup.path), path.hasSuffix(BackupFormat.partialSuffix) else { return true }
         switch try look(at: backup, path) {
-        case .anothers, .gone: return true
+        case .anothers: return true
         case .outOfReach: return false
-        case .ours:
+        // Gone, too: whoever removed it may have been stopped before that was durable.
+        case .gone, .ours:
             try FileSystem.remove(path)
             try FileSystem.sync(LibraryFolder.parent(of: path))
             return true

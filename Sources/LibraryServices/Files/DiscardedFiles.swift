@@ -3,8 +3,8 @@ import Executors
 import Foundation
 
 /// Removes files to which the catalogue does not refer any more, and only those: each path was written to the
-/// list of discarded files by the transaction that removed its row. What cannot be removed now stays in the list
-/// and is tried at the next start.
+/// list of discarded files by the transaction that removed its row, and leaves it once its file is gone durably. What
+/// cannot be removed now stays in the list and is tried at the next start.
 struct DiscardedFiles: Sendable {
     let folder: LibraryFolder
     let database: Database
@@ -22,11 +22,9 @@ struct DiscardedFiles: Sendable {
             try paths.filter { try PhotoTable.isInUse(path: $0, in: connection) }
         }
         guard let stillUsed else { return }
+        let used = Set(stillUsed)
         let gone = try? await pool.run {
-            paths.filter { path in
-                if stillUsed.contains(path) { return true }
-                return (try? FileSystem.remove(folder.absolute(path))) != nil
-            }
+            stillUsed + folder.remove(stored: paths.filter { !used.contains($0) })
         }
         guard let gone, !gone.isEmpty else { return }
         _ = try? await database.write { try DiscardedFileTable.remove(gone, in: $0) }

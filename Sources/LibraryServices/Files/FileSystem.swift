@@ -42,15 +42,16 @@ enum FileSystem {
         throw Failure(action: action, path: path, code: errno)
     }
 
-    /// Makes a folder with mode 0700, with those above it. One that is there already stays as it is.
+    /// Makes a folder with mode 0700, with those above it, durably. One that is there already stays as it is.
     static func makeFolder(_ path: String) throws {
-        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-        guard errno == ENOENT, let cut = path.lastIndex(of: "/"), cut != path.startIndex else {
+        guard mkdir(path, 0o700) != 0 else { return try sync(LibraryFolder.parent(of: path)) }
+        if errno == EEXIST { return }
+        guard errno == ENOENT, path.lastIndex(of: "/") ?? path.startIndex != path.startIndex else {
             throw Failure(action: "make folder", path: path, code: errno)
         }
-        try makeFolder(String(path[..<cut]))
-        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-        throw Failure(action: "make folder", path: path, code: errno)
+        try makeFolder(LibraryFolder.parent(of: path))
+        guard mkdir(path, 0o700) != 0 else { return try sync(LibraryFolder.parent(of: path)) }
+        guard errno == EEXIST else { throw Failure(action: "make folder", path: path, code: errno) }
     }
 
     /// Runs `body` with an open descriptor and closes it.

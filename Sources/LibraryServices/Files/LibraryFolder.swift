@@ -24,6 +24,13 @@ struct LibraryFolder: Sendable {
 
     func make() throws {
         for folder in [path, photos, thumbnails, staging, backups] { try FileSystem.makeFolder(folder) }
+        // Photos are linked from one to the other, so none can be on another disk. In a library from elsewhere, a link
+        // would have this one's files written and removed wherever it leads.
+        for part in [photos, thumbnails, staging, catalogue]
+        where try FileSystem.status(part).map({ $0.st_mode & S_IFMT == S_IFLNK }) ?? false {
+            throw MeshError(
+                .failedPrecondition, "\(part) is a link. Put what it leads to in its place, or remove it.")
+        }
         guard try FileSystem.status(path)?.st_uid == geteuid() else {
             throw MeshError(
                 .failedPrecondition,
@@ -31,8 +38,23 @@ struct LibraryFolder: Sendable {
         }
     }
 
-    /// The absolute path of something the catalogue names: relative to the library, or absolute already.
-    func absolute(_ relative: String) -> String { relative.hasPrefix("/") ? relative : path + "/" + relative }
+    /// Where a file is that the catalogue names: `photos/NAME` or `thumbnails/NAME`.
+    ///
+    /// The catalogue may come from anywhere. A name that leads out of those folders is no file of this library: it is
+    /// neither read nor removed.
+    /// - Throws: `data_loss`.
+    func location(of stored: String) throws -> String {
+        let parts = stored.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, ["photos", "thumbnails"].contains(parts[0]), !["", ".", ".."].contains(parts[1]),
+            !parts[1].utf8.contains(UInt8(ascii: "/")), !parts[1].utf8.contains(0)
+        else {
+            throw MeshError(
+                .dataLoss,
+                "The catalogue names a file that is not in the library's folders: '\(stored.prefix(200))'. It is left alone.",
+                details: ["path": .string(String(stored.prefix(300)))])
+        }
+        return path + "/" + stored
+    }
 
     /// Whether a path leads into this folder, over whatever links.
     func contains(_ other: String) -> Bool {
@@ -76,7 +98,8 @@ struct LibraryFolder: Sendable {
     }
 
     /// Gives staged files their final names, still in `staging/`, and links them to their places, durably.
-    /// The catalogue's rows come next, then ``settle(_:)``; where they do not come, ``withdraw(_:)``.
+    /// The catalogue's rows come next, then ``settle(_:)``; where they do not come, ``withdraw(_:)``, and where nobody can
+    /// tell, neither: see `MeshError.mayHaveBeenStored`.
     ///
     /// The files' own contents must be durable already. Three folders are synced however many files there are.
     /// - Throws: `FileSystem.Failure`, with EEXIST where a name is taken; nothing is left in place then, and staged
@@ -100,7 +123,7 @@ struct LibraryFolder: Sendable {
             try FileSystem.sync(photos)
             try FileSystem.sync(thumbnails)
         } catch {
-            for item in staged { try? withdraw(item.fileName) }
+            try? withdraw(staged.map(\.fileName))
             throw error
         }
     }
@@ -111,21 +134,43 @@ struct LibraryFolder: Sendable {
         try FileSystem.remove(staging + "/" + Self.thumbnailPrefix + fileName)
     }
 
-    /// There is no row: linked files go, and the staged ones.
-    func withdraw(_ fileName: String) throws {
-        for (name, folder) in [(fileName, photos), (Self.thumbnailPrefix + fileName, thumbnails)] {
-            if try FileSystem.isSameFile(staging + "/" + name, folder + "/" + name) {
+    /// There are no rows: linked files go, and the staged ones.
+    ///
+    /// The staged names last, once the others are gone durably: without them, a linked file that a power cut brings back
+    /// would be nobody's.
+    func withdraw(_ fileNames: [String]) throws {
+        var synced: Set<String> = []
+        for fileName in fileNames {
+            for (name, folder) in [(fileName, photos), (Self.thumbnailPrefix + fileName, thumbnails)]
+            where try FileSystem.isSameFile(staging + "/" + name, folder + "/" + name) {
                 try FileSystem.remove(folder + "/" + name)
+                synced.insert(folder)
             }
-            try FileSystem.remove(staging + "/" + name)
         }
+        for folder in synced { try FileSystem.sync(folder) }
+        for fileName in fileNames { try settle(fileName) }
     }
 
     /// Staged files that are not wanted: linked ones go, and those in `staging/`, whatever their name is by now. What
     /// cannot be removed is left to the next start.
-    func abandon(_ item: Staged) {
-        try? withdraw(item.fileName)
-        for name in [item.photo, item.thumbnail].compactMap({ $0 }) { try? FileSystem.remove(staging + "/" + name) }
+    func abandon(_ items: [Staged]) {
+        guard (try? withdraw(items.map(\.fileName))) != nil else { return }
+        for item in items {
+            for name in [item.photo, item.thumbnail].compactMap({ $0 }) { try? FileSystem.remove(staging + "/" + name) }
+        }
+    }
+
+    /// Removes files that the catalogue names, and makes that durable.
+    ///
+    /// One that is gone already counts, once its folder is synced: whoever removed it may have been stopped before that.
+    /// - Returns: those that are gone for good. The others cannot be removed now, or are none of ours.
+    func remove(stored: [String]) -> [String] {
+        var removed: [String: [String]] = [:]
+        for name in stored {
+            guard let path = try? location(of: name), (try? FileSystem.remove(path)) != nil else { continue }
+            removed[LibraryFolder.parent(of: path), default: []].append(name)
+        }
+        return removed.flatMap { folder, names in (try? FileSystem.sync(folder)) == nil ? [] : names }
     }
 
     /// What a kill left in `staging/`: every file's name there, without the thumbnails' prefix. Folders are none of

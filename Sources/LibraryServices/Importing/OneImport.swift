@@ -115,7 +115,7 @@ struct OneImport: Sendable {
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
-            try await finishing { try folder.withdraw(fileName) }
+            try await finishing { try folder.withdraw([fileName]) }
             if let error = error as? MeshError, error.status == .alreadyExists {
                 return Outcome(line: line(file, .duplicate, error.message))
             }

@@ -14,8 +14,13 @@ public actor LibraryOverview: MeshService {
     private let thumbnailer: Thumbnailer
     private let files: BlockingPool
     private let check: CatalogueCheck
+    /// What the start found wrong with the catalogue.
+    private let problems: [String]
 
-    init(folder: LibraryFolder, database: Database, thumbnailer: Thumbnailer, files: BlockingPool) {
+    init(
+        folder: LibraryFolder, database: Database, thumbnailer: Thumbnailer, files: BlockingPool, problems: [String]
+    ) {
+        self.problems = problems
         self.folder = folder
         self.database = database
         self.thumbnailer = thumbnailer
@@ -35,7 +40,9 @@ public actor LibraryOverview: MeshService {
             (try FileSystem.freeBytes(path), FileSystem.peakMemory(of: getpid()))
         }
         let workers = try await thumbnailer.status()
-        let problems = await check.problems
+        let stopped = database.writingStopped.map { DatabaseError.writingStopped(detail: $0).description }
+        let damage = await check.problems.map { DatabaseError.corrupt(detail: $0).description }
+        let problems = [stopped].compactMap { $0 } + damage + problems
         return try await database.read { connection in
             let counts = try connection.first(Self.totals) {
                 (try $0[0] as Int?, try $0[1] as Int?, try $0[2] as Int64?)

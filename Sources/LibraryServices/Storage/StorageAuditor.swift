@@ -5,7 +5,8 @@ import LibraryModel
 import ServiceMesh
 
 /// Compares the library's files with its catalogue: what they take, which are not as they should be, which belong to
-/// nothing. It removes orphaned thumbnails on request, and nothing else ever. It calls no other service.
+/// nothing. It removes orphaned thumbnails on request, and unknown photos where that is asked for by name. It calls no
+/// other service.
 public actor StorageAuditor: MeshService {
     public static let serviceName = "StorageAuditor"
     public static var messages: MessageList<StorageAuditor> {
@@ -64,14 +65,20 @@ public actor StorageAuditor: MeshService {
         let folder = folder
         let orphans = try await unknown(in: folder.thumbnails) { "thumbnails/" + $0 }
             .filter { $0.key.hasPrefix(LibraryFolder.thumbnailPrefix) }
-        guard request.dryRun != true else {
-            return StorageCleaning(thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values))
+        let unknown = try await unknown(in: folder.photos) { "photos/" + $0 }
+        if request.dryRun != true {
+            try await files.run {
+                for name in orphans.keys { try FileSystem.remove(folder.thumbnails + "/" + name) }
+                try FileSystem.sync(folder.thumbnails)
+                guard request.unknownPhotos == true else { return }
+                for name in unknown.keys { try FileSystem.remove(folder.photos + "/" + name) }
+                try FileSystem.sync(folder.photos)
+            }
         }
-        return try await files.run {
-            for name in orphans.keys { try FileSystem.remove(folder.thumbnails + "/" + name) }
-            try FileSystem.sync(folder.thumbnails)
-            return StorageCleaning(thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values))
-        }
+        return StorageCleaning(
+            thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values),
+            unknownPhotos: unknown.keys.sorted().prefix(1_000).map { "photos/" + $0 },
+            unknownBytes: StoredFiles.sum(unknown.values))
     }
 
     /// Files in a folder, with their sizes, that no photo has and that nobody is bringing in at this moment.
@@ -139,7 +146,7 @@ public actor StorageAuditor: MeshService {
             for name in try await unknown(in: folder.photos, relative: { "photos/" + $0 }).keys.sorted() {
                 tally.record(
                     "photos/" + name, .unknown,
-                    "no photo has this file; move it out of the library, and import it from there if it is wanted",
+                    "no photo has this file; move it out of the library and import it from there if it is wanted, else: smilepile storage clean --unknown-photos",
                     in: job)
             }
             for name in try await unknown(in: folder.thumbnails, relative: { "thumbnails/" + $0 }).keys.sorted() {
@@ -196,8 +203,8 @@ public actor StorageAuditor: MeshService {
         let isExact = plain == (isPhoto ? folder.photos : folder.thumbnails) + "/" + name && name.hasPrefix(prefix)
         let photo = try await database.read { isExact ? try PhotoTable.find(path: stored, in: $0) : nil }
         return PathIdentity(
-            isOurs: true, photoId: photo?.id, photoPath: photo.map { folder.absolute($0.path) },
-            thumbnailPath: photo.map { folder.absolute($0.thumbnailPath) })
+            isOurs: true, photoId: photo?.id, photoPath: try photo.map { try folder.location(of: $0.path) },
+            thumbnailPath: try photo.map { try folder.location(of: $0.thumbnailPath) })
     }
 }
 

@@ -60,7 +60,7 @@ struct StoredPhoto: Sendable {
         if isCancelled.isSet { return [] }
         defer { job.advance(items: 1, bytes: digests ? size : 0) }
         do {
-            guard let status = try FileSystem.status(folder.absolute(path)) else {
+            guard let status = try FileSystem.status(folder.location(of: path)) else {
                 return [
                     size == 0
                         ? finding(.withoutFile, "it was taken over without a picture")
@@ -74,7 +74,7 @@ struct StoredPhoto: Sendable {
                 found.append(
                     finding(.damaged, "it has \(status.st_size) bytes and not \(size); restore it from a backup"))
             } else if digests {
-                let actual = try folder.withFile(named: folder.absolute(path)) {
+                let actual = try folder.withFile(named: folder.location(of: path)) {
                     try ContentDigest(ofDescriptor: $0, cancelled: { isCancelled.isSet }).sha256.hex
                 }
                 if actual != digest {
