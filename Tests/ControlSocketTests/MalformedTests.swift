@@ -99,6 +99,48 @@ struct MalformedTests {
         try await expect(Array(line.utf8), code, id: id)
     }
 
+    @Test(
+        "a name that comes twice in one object of the params is -32602 and is told",
+        arguments: [
+            (#"{"text":"a","text":"b"}"#, "text"), (#"{"text":"a","te\u0078t":"b"}"#, "text"),
+            (#"{"text":"a","extra":{"deep":1,"deep":1}}"#, "deep"), (#"{"text":[1,[{"a":{"b":0,"c":1,"b":2}}]]}"#, "b"),
+            (#"{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":10,"c":11}"#, "c"),
+            (#"{"\"":1,"\u0022":2}"#, "\""), (#"{"":1,"":2}"#, ""), (#"{"K":1,"\u212a":2}"#, "\u{212A}"),
+        ])
+    func repeatedNames(_ params: String, _ name: String) async throws {
+        try await withHarness { harness in
+            let reply = try await harness.connect().ask(request("test.echo", params: params))
+            #expect(reply.code == -32602 && reply.id == 1, "\(reply.json)")
+            #expect(reply.message.contains("comes twice"))
+            #expect(reply.json["error"]?["data"]?["repeatedName"]?.stringValue == name)
+        }
+    }
+
+    @Test("the same name in two objects, and as a value, is no repetition; a cancellation's params are looked at too")
+    func notRepeated() async throws {
+        try await withHarness { harness in
+            let raw = try harness.connect()
+            let params =
+                #"{"a":{"text":"text"},"b":{"text":["text","text"]},"c":"text","text":"{\"text\":1,\"text\":2}"}"#
+            // Refused for what test.echo does not know, not for a repetition.
+            let reply = try await raw.ask(request("test.echo", params: params))
+            #expect(reply.code == -32602 && reply.message.contains("no parameter"), "\(reply.message)")
+            let cancellation = try await raw.ask(
+                #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1,"id":2}}"#)
+            #expect(cancellation.code == -32602 && cancellation.id == .null)
+        }
+    }
+
+    @Test("an object of a hundred thousand names costs no more than its length")
+    func manyNames() async throws {
+        try await withHarness { harness in
+            let raw = try harness.connect()
+            let names = (0..<90_000).map { "\"\($0)\":0" }.joined(separator: ",")
+            let reply = try await raw.ask(request("test.echo", params: "{\(names),\"89999\":1}"))
+            #expect(reply.json["error"]?["data"]?["repeatedName"] == "89999")
+        }
+    }
+
     @Test("the refusals say what to do")
     func sentences() async throws {
         try await expect(Array("[]".utf8), -32600, id: .null, says: "one request a line")

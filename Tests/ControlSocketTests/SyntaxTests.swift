@@ -60,6 +60,46 @@ struct SyntaxTests {
         #expect(valid > 300)
     }
 
+    @Test("a repeated name is found in mutated texts exactly where Foundation's reader drops a member")
+    func repeatedNames() {
+        var random = SeededRandom(seed: 1_789)
+        let seeds = [
+            #"{"a":{"b":1,"c":2},"d":[{"e":1,"a":2},{"e":3}],"f":"g","h":{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0}}"#,
+            #"{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0,"k":{"l":1}}"#,
+            #"{"ab":1,"ac":2,"ad":{"ab":1,"a":"\"b\":1"},"a":[],"bc":"\u0061"}"#,
+        ]
+        func members(_ value: Any) -> Int {
+            switch value {
+            case let object as [String: Any]: object.values.reduce(object.count) { $0 + members($1) }
+            case let array as [Any]: array.reduce(0) { $0 + members($1) }
+            default: 0
+            }
+        }
+        /// Outside of strings: there are as many as members are written.
+        func colons(_ bytes: [UInt8]) -> Int {
+            var (count, isText, isEscaped) = (0, false, false)
+            for byte in bytes {
+                if byte == UInt8(ascii: "\""), !isEscaped { isText.toggle() }
+                if byte == UInt8(ascii: ":"), !isText { count += 1 }
+                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+            }
+            return count
+        }
+        var found = 0
+        for round in 0..<20_000 {
+            let bytes = random.mutate(Array(seeds[round % seeds.count].utf8))
+            var at = 0
+            guard (try? JSONSyntax.skipValue(bytes.span, &at, depth: 0)) != nil, at == bytes.count else { continue }
+            guard let read = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed) else {
+                continue
+            }
+            let isRepeated = JSONSyntax.repeatedName(in: bytes.span) != nil
+            #expect(isRepeated == (members(read) < colons(bytes)), "\(String(decoding: bytes, as: UTF8.self))")
+            if isRepeated { found += 1 }
+        }
+        #expect(found > 30)
+    }
+
     @Test("quoting and reading back gives the same text", arguments: ["", "a\"b\\c", "\u{0}\u{1F}\n", "é😀"])
     func quoting(_ text: String) {
         let quoted = JSONSyntax.quoted(text.utf8)

@@ -34,7 +34,8 @@ struct RequestID: Hashable, Sendable {
 /// One line from a client, taken apart: its top-level members, checked; params still as JSON.
 ///
 /// Strict: a top-level member that is not known is refused, because a misspelt `deadlineMs` would otherwise run
-/// without a deadline; a member that comes twice is refused, because two readers could take different ones.
+/// without a deadline; a member that comes twice is refused, there and at any depth of the params, because two readers
+/// could take different ones.
 struct RequestLine {
     /// Nil for a notification.
     let id: RequestID?
@@ -93,7 +94,7 @@ struct RequestLine {
         }
         if let duplicate = slices.duplicate {
             // Of two ids, neither is the one to answer.
-            throw invalid("The member '\(duplicate)' comes twice.", duplicate == "id" ? nil : known)
+            throw invalid("The member '\(duplicate)' comes twice. Give each once.", duplicate == "id" ? nil : known)
         }
         if slices.id != nil, known == nil {
             throw invalid("An id is a string or an integer, at most \(RequestID.maximumBytes) bytes long.", nil)
@@ -133,6 +134,12 @@ struct RequestLine {
         guard let range else { return Data() }
         switch line[range.lowerBound] {
         case UInt8(ascii: "{"):
+            if let name = JSONSyntax.repeatedName(in: line.extracting(range)) {
+                let shown = String(name.prefix(80))
+                throw RequestFault(
+                    .invalidParams, "The parameter '\(shown)' comes twice in one object. Give each name once.", id: id,
+                    details: ["repeatedName": .string(shown)])
+            }
             return line.extracting(range).withUnsafeBufferPointer { Data(buffer: $0) }
         case UInt8(ascii: "["):
             throw RequestFault(.invalidParams, "Params go by name: {\"name\":value}, not as a list.", id: id)
