@@ -2,10 +2,12 @@ import ControlSocket
 import Foundation
 import LibraryModel
 
-/// What the daemon is started with.
+/// What the daemon is started with. Paths are absolute: the daemon leaves the folder that it was started in.
 struct DaemonOptions {
     let library: String
     let socket: String
+    /// Nil where it is to be looked for beside this program.
+    let imageWorker: String?
 
     private static let usage = """
         Usage: smilepiled [--library DIR] [--socket PATH]
@@ -32,7 +34,8 @@ struct DaemonOptions {
     /// Reads the command line; prints and exits where it asks for help or is wrong (2).
     static func parse(
         _ arguments: [String] = CommandLine.arguments,
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        currentFolder: String = FileManager.default.currentDirectoryPath
     ) -> DaemonOptions {
         var values: [String: String] = [:]
         var rest = arguments.dropFirst()[...]
@@ -56,9 +59,12 @@ struct DaemonOptions {
                 values[name] = value
             }
         }
+        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : currentFolder + "/" + path }
+        let worker = environment["SMILEPILE_IMAGE_WORKER"].flatMap { $0.isEmpty ? nil : $0 }
         return DaemonOptions(
-            library: values["--library"] ?? defaultLibrary(environment),
-            socket: ControlAddress.resolve(option: values["--socket"], environment: environment))
+            library: absolute(values["--library"] ?? defaultLibrary(environment)),
+            socket: absolute(ControlAddress.resolve(option: values["--socket"], environment: environment)),
+            imageWorker: worker.map(absolute))
     }
 
     private static func defaultLibrary(_ environment: [String: String]) -> String {

@@ -12,10 +12,12 @@ do {
     // First of all: until here a signal to stop ends a process that has done nothing, from here on none is lost.
     let signals = try DaemonSignals()
     let options = DaemonOptions.parse()
+    // Whoever starts it may want to unmount or remove the folder in which they happened to stand.
+    _ = chdir("/")
     let manager = ServiceManager()
     manager.tell("STATUS=Opening the library \(options.library)")
     // The order is what makes it safe: the library's lock first, and only its holder may replace a stale socket.
-    let library = try await PhotoLibrary.open(at: options.library)
+    let library = try await PhotoLibrary.open(at: options.library, options: .init(imageWorker: options.imageWorker))
     let server: ControlServer
     do {
         let listener = try ListeningSocket.inherited() ?? ListeningSocket(at: options.socket)
