@@ -18,7 +18,7 @@ enum CommandFailure: Error, Equatable {
         case .usage: .usage
         case .notRunning: .notRunning
         case .connectionLost, .local: .failed
-        case .refused(let error): ExitCode(error.status)
+        case .refused(let error): ExitCode(error)
         }
     }
 

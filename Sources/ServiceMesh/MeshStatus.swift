@@ -14,13 +14,24 @@ public enum MeshStatus: String, Codable, Sendable, CaseIterable {
     case `internal`
     case unimplemented
 
-    /// Whether the same request may succeed later without being changed.
+    /// Whether the same request may succeed later without being changed; see ``MeshError/isRetryable``.
     public var isRetryable: Bool {
         switch self {
         case .resourceExhausted, .unavailable, .deadlineExceeded: true
         default: false
         }
     }
+}
+
+/// What there is not enough of, where `resource_exhausted` does not mean that somebody else is using it just now: to wait
+/// and ask again changes nothing, somebody has to do something first. `reason` in an error's details.
+public enum Shortage: String, Codable, Sendable, CaseIterable {
+    /// The disk is full, or has too little free for what was asked.
+    case space = "no_space"
+    /// What was asked, or its answer, is larger than is taken.
+    case size = "too_large"
+    /// There are as many as there may be.
+    case count = "too_many"
 }
 
 /// The one error that leaves the mesh: a status for programs and a sentence for people that says what to do next.
@@ -35,6 +46,22 @@ public struct MeshError: Error, Codable, Sendable, Equatable, CustomStringConver
         self.message = message
         self.details = details
     }
+
+    /// `resource_exhausted` that no waiting ends.
+    public init(short shortage: Shortage, _ message: String, details: [String: JSONValue] = [:]) {
+        self.init(
+            .resourceExhausted, message,
+            details: details.merging(["reason": .string(shortage.rawValue)], uniquingKeysWith: { $1 }))
+    }
+
+    /// What there is not enough of; nil for every other status, and where the resource is only in use.
+    public var shortage: Shortage? {
+        guard status == .resourceExhausted else { return nil }
+        return details["reason"]?.stringValue.flatMap(Shortage.init(rawValue:))
+    }
+
+    /// Whether the same request may succeed later without being changed and without anybody doing something.
+    public var isRetryable: Bool { status.isRetryable && shortage == nil }
 
     public var description: String { "\(message) (\(status.rawValue))" }
 

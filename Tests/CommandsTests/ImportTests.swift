@@ -137,7 +137,7 @@ struct ImportTests {
         #expect(stage.results.hasPrefix("Would import 2 of 2 files into Family. Nothing was stored.\n"))
     }
 
-    @Test("A job that fails says why, with the exit code of its status")
+    @Test("A job that fails says why; a full disk is a failure, not somebody busy")
     func failed() async throws {
         let stage = Stage()
         stage.answer("library.import", #"{"job":"import-3f9a2c"}"#)
@@ -145,8 +145,8 @@ struct ImportTests {
             "job.watch",
             try Sample.job(
                 "library.import", state: .failed,
-                error: MeshError(.resourceExhausted, "The disk is full. Make room and repeat it.")))
-        #expect(await stage.run("import", "/p") == .busy)
+                error: MeshError(short: .space, "The disk is full. Make room and repeat it.")))
+        #expect(await stage.run("import", "/p") == .failed)
         #expect(stage.messages.contains("The disk is full. Make room"))
     }
 

@@ -15,7 +15,7 @@ struct OutputTests {
             .dataLoss: 1, .internal: 1, .unimplemented: 1,
         ]
         for status in MeshStatus.allCases {
-            #expect(ExitCode(status).rawValue == expected[status], "\(status)")
+            #expect(ExitCode(MeshError(status, "")).rawValue == expected[status], "\(status)")
             #expect(CommandFailure(describing: MeshError(status, "x")).exitCode.rawValue == expected[status])
         }
         #expect(CommandFailure.notRunning(socket: "/s").exitCode.rawValue == 3)
@@ -50,7 +50,8 @@ struct OutputTests {
         #expect(try code(.cancelled) == .cancelled)
         #expect(try code(.cancelled, attention: true) == .cancelled)
         #expect(try code(.failed) == .failed)
-        #expect(try code(.failed, error: MeshError(.resourceExhausted, "disk full")) == .busy)
+        #expect(try code(.failed, error: MeshError(.resourceExhausted, "too many at once")) == .busy)
+        #expect(try code(.failed, error: MeshError(short: .space, "disk full")) == .failed)
         #expect(try code(.failed, error: MeshError(.dataLoss, "torn")) == .failed)
     }
 

@@ -66,6 +66,7 @@ struct FullDiskTests {
                     let error = MeshError(describing: error)
                     guard error.status == .resourceExhausted else { continue }
                     #expect(error.message.contains("Free some space"))
+                    #expect(error.shortage == .space && !error.isRetryable)
                     refused.insert(name)
                 }
             }

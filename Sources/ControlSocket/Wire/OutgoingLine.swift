@@ -26,11 +26,11 @@ enum OutgoingLine {
     }
 
     static func fault(_ fault: RequestFault) -> [UInt8] {
-        error(fault.id, fault.code.rawValue, fault.code.status, fault.message, fault.details)
+        self.error(fault.id, fault.code.rawValue, MeshError(fault.code.status, fault.message, details: fault.details))
     }
 
     static func error(_ id: RequestID?, _ error: MeshError) -> [UInt8] {
-        self.error(id, error.status.code, error.status, error.message, error.details)
+        self.error(id, error.status.code, error)
     }
 
     private struct ErrorObject: Encodable {
@@ -39,21 +39,20 @@ enum OutgoingLine {
         let data: [String: JSONValue]
     }
 
-    private static func error(
-        _ id: RequestID?, _ code: Int, _ status: MeshStatus, _ message: String, _ details: [String: JSONValue]
-    ) -> [UInt8] {
+    private static func error(_ id: RequestID?, _ code: Int, _ error: MeshError) -> [UInt8] {
+        let status = error.status.rawValue
         // What the status says holds, whatever the details are called.
-        let data = details.merging(
-            ["status": .string(status.rawValue), "retryable": .bool(status.isRetryable)], uniquingKeysWith: { $1 })
+        let data = error.details.merging(
+            ["status": .string(status), "retryable": .bool(error.isRetryable)], uniquingKeysWith: { $1 })
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let whole = try? encoder.encode(ErrorObject(code: code, message: message, data: data))
+        let whole = try? encoder.encode(ErrorObject(code: code, message: error.message, data: data))
         // Details that JSON cannot say (a number that is none) are left out rather than the answer.
         let object =
             whole
             ?? Data(
-                "{\"code\":\(code),\"message\":".utf8 + JSONSyntax.quoted(message.utf8)
-                    + ",\"data\":{\"status\":\"\(status.rawValue)\",\"retryable\":\(status.isRetryable)}}".utf8)
+                "{\"code\":\(code),\"message\":".utf8 + JSONSyntax.quoted(error.message.utf8)
+                    + ",\"data\":{\"status\":\"\(status)\",\"retryable\":\(error.isRetryable)}}".utf8)
         return compose(object.count) { line in
             line += resultBegin
             line += id?.token ?? null

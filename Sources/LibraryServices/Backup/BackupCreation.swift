@@ -223,7 +223,7 @@ struct BackupCreation: Sendable {
         }
         guard needed <= free else {
             throw MeshError(
-                .resourceExhausted,
+                short: .space,
                 "The backup needs \(needed >> 20) MiB and the disk has \(free >> 20) MiB free. Choose another folder, or free some space.",
                 details: ["neededBytes": .integer(needed), "freeBytes": .integer(free)])
         }

@@ -91,7 +91,7 @@ struct BackupRestorer: Sendable {
         let free = try await pool.run { try FileSystem.freeBytes(path) }
         guard needed <= free else {
             throw MeshError(
-                .resourceExhausted,
+                short: .space,
                 "The restore needs \(needed >> 20) MiB and the disk has \(free >> 20) MiB free. Free some space first.",
                 details: ["neededBytes": .integer(needed), "freeBytes": .integer(free)])
         }

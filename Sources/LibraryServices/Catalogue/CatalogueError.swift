@@ -99,7 +99,7 @@ extension CatalogueError: MeshErrorConvertible {
                 details: ["categoryId": .integer(other.id)])
         case .tooManyCategories:
             MeshError(
-                .resourceExhausted,
+                short: .count,
                 "A library has \(CategoryLimits.count) categories at most. Delete one that is not needed first.")
         case .pictureThere(let there):
             MeshError(

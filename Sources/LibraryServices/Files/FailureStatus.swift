@@ -25,12 +25,21 @@ extension DatabaseError: MeshErrorConvertible {
     }
 
     private var details: [String: JSONValue] {
-        if case .outcomeUnknown = self { [MeshError.outcome: .string("unknown")] } else { [:] }
+        switch self {
+        case .outcomeUnknown: [MeshError.outcome: .string("unknown")]
+        case .diskFull: MeshError.details(of: .space)
+        case .tooLarge: MeshError.details(of: .size)
+        default: [:]
+        }
     }
 }
 
 extension MeshError {
     fileprivate static let outcome = "outcome"
+
+    fileprivate static func details(of shortage: Shortage) -> [String: JSONValue] {
+        ["reason": .string(shortage.rawValue)]
+    }
 
     /// Whether the change may have been stored although it failed. What belongs to it stays as it is then, in `staging/`
     /// and in place: the next start sees whether its row is there.
@@ -49,7 +58,12 @@ extension ImagingError: MeshErrorConvertible {
             case .diskFull: (.resourceExhausted, "disk_full")
             case .noWorkers: (.unavailable, "no_workers")
             }
-        return MeshError(status, description, details: ["imaging": .string(kind)])
+        let details: [String: JSONValue] = ["imaging": .string(kind)]
+        return switch self {
+        case .tooLarge: MeshError(short: .size, description, details: details)
+        case .diskFull: MeshError(short: .space, description, details: details)
+        default: MeshError(status, description, details: details)
+        }
     }
 }
 
@@ -65,6 +79,6 @@ extension ZipError: MeshErrorConvertible {
             case .unusableName, .unusableSize: .invalidArgument
             case .writtenTwice, .unwritten: .internal
             }
-        return MeshError(status, description)
+        return self == .diskFull ? MeshError(short: .space, description) : MeshError(status, description)
     }
 }

@@ -19,7 +19,7 @@ enum FileSystem {
         var meshError: MeshError {
             switch code {
             case ENOSPC, EDQUOT:
-                MeshError(.resourceExhausted, "The disk is full (\(description)). Free some space and try again.")
+                MeshError(short: .space, "The disk is full (\(description)). Free some space and try again.")
             case ENOENT, ENOTDIR: MeshError(.notFound, "There is no such file (\(description)).")
             case ELOOP:
                 MeshError(

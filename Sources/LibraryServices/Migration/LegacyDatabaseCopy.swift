@@ -99,7 +99,7 @@ struct LegacyDatabaseCopy: Sendable {
         let free = try FileSystem.freeBytes(folder.staging)
         guard bytes >= 0, bytes <= free - reserve else {
             throw MeshError(
-                .resourceExhausted,
+                short: .space,
                 "Reading the old database takes a copy of \(max(1, bytes >> 20)) MiB and leaves \(reserve >> 20) MiB free; the library's disk has \(free >> 20) MiB. Free some space and try again.",
                 details: ["neededBytes": .integer(bytes), "freeBytes": .integer(free)])
         }

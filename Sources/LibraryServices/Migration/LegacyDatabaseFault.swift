@@ -49,7 +49,7 @@ enum LegacyDatabaseFault {
 
     static func tooMany(_ what: String, _ limit: Int, _ path: String) -> MeshError {
         MeshError(
-            .resourceExhausted,
+            short: .count,
             "\(path) has more than \(limit) \(what), which is more than can be taken over; nothing was. Make it smaller in the app first."
         )
     }
