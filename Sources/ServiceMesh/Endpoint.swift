@@ -8,6 +8,7 @@ public protocol Endpoint: AnyObject, Sendable {
     var method: String { get }
     var access: Role { get }
     var kind: MessageKind { get }
+    var replySize: ReplySize { get }
     var serviceName: String { get }
     /// Built on demand: schemas cost some microseconds each and a daemon may never be asked for them.
     var description: MessageDescription { get }
@@ -16,14 +17,32 @@ public protocol Endpoint: AnyObject, Sendable {
     /// - Parameters:
     ///   - params: a JSON object with the message's properties; empty for none.
     ///   - context: whose call it is.
-    ///   - onUpdate: for observations, takes each change as JSON; the next one is not fetched before it returns,
-    ///     and what came meanwhile is reduced to the newest.
+    ///   - onUpdate: for observations, takes each change; the next one is not fetched before it returns, and what came
+    ///     meanwhile is reduced to the newest.
     /// - Returns: the reply as JSON.
     /// - Throws: ``InvalidParams`` for params that are not the message's, else ``MeshError``.
     func call(
         params: Data, context: CallContext,
-        onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
+        onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
     ) async throws -> Data
+}
+
+/// A change that is not JSON yet: for a client that does not read, none is made.
+public struct PendingUpdate: Sendable {
+    private let sequence: UInt64
+    private let overflowed: Bool
+    private let encode: @Sendable () throws -> Data
+
+    init<Value: Encodable>(_ change: Change<Value>) {
+        sequence = change.sequence
+        overflowed = change.overflowed
+        encode = { try change.encoding.data { try JSON.encode(change.value) } }
+    }
+
+    /// - Throws: ``MeshError`` `internal` where the value cannot be written.
+    public func encoded() throws -> ObservedUpdate {
+        ObservedUpdate(sequence: sequence, value: try encode(), overflowed: overflowed)
+    }
 }
 
 /// A change on its way to a client: the value as JSON, its place in the order of changes, and whether older
@@ -94,6 +113,7 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     var anyRoute: any AnyObject & Sendable { route }
     var gate: Gate { route.gate }
     var kind: MessageKind { M.kind }
+    var replySize: ReplySize { M.replySize }
     var serviceName: String { M.Service.serviceName }
 
     var description: MessageDescription {
@@ -103,7 +123,7 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     }
 
     func call(
-        params: Data, context: CallContext, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
+        params: Data, context: CallContext, onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
     ) async throws -> Data {
         let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.send(message, in: context)
@@ -130,6 +150,7 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     var anyRoute: any AnyObject & Sendable { route }
     var gate: Gate { route.gate }
     var kind: MessageKind { M.kind }
+    var replySize: ReplySize { M.replySize }
     var serviceName: String { M.Service.serviceName }
 
     var description: MessageDescription {
@@ -140,15 +161,10 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     }
 
     func call(
-        params: Data, context: CallContext, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
+        params: Data, context: CallContext, onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
     ) async throws -> Data {
         let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
-        let reply = try await context.mesh.observe(message, in: context) { change in
-            try await onUpdate(
-                ObservedUpdate(
-                    sequence: change.sequence, value: try change.encoding.data { try JSON.encode(change.value) },
-                    overflowed: change.overflowed))
-        }
+        let reply = try await context.mesh.observe(message, in: context) { try await onUpdate(PendingUpdate($0)) }
         return try JSON.encode(reply)
     }
 }

@@ -38,6 +38,7 @@ public struct CheckMeshHealth: HandledMessage {
     public static let method = "mesh.health"
     public static let access = Role.kid
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "Whether every service can do its work, and what is wrong where one cannot."
     public init() {}
     public func perform(on service: MeshMonitor) async throws -> MeshHealth { try await service.health() }

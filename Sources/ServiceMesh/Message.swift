@@ -10,8 +10,30 @@ public protocol Message<Reply>: Codable, Sendable {
     /// The least role that may send it. Checked by the mesh and nowhere else.
     static var access: Role { get }
     static var kind: MessageKind { get }
+    /// How much its reply may be, and each change of an observation. Default: a page for what reads and observes, else
+    /// one thing.
+    static var replySize: ReplySize { get }
     /// One sentence for `rpc.discover` and `--help`: what it does.
     static var summary: String { get }
+}
+
+extension Message {
+    public static var replySize: ReplySize {
+        switch kind {
+        case .read, .observation: .page
+        case .write, .job: .single
+        }
+    }
+}
+
+/// How much an answer may be: what has to be kept for a client that does not read it yet, and is therefore there before
+/// the request starts.
+public enum ReplySize: Sendable {
+    /// One thing: some kilobytes. Nobody waits for room for it, so a request that takes long, and one that is needed
+    /// when there is no room, is of this size.
+    case single
+    /// A list, or whatever is as large as one answer may be.
+    case page
 }
 
 /// What sending a message does to the library, and how its answer comes.

@@ -36,7 +36,7 @@ do {
 
     manager.tell("STOPPING=1\nSTATUS=Stopping: jobs get their receipts, running requests finish")
     watchdog?.cancel()
-    await server.stopReading()
+    await server.drain()
     await library.mesh.stop()
     await server.close()
     await library.close()

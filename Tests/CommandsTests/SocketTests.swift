@@ -52,7 +52,7 @@ struct SocketTests {
             await server.close()
             throw error
         }
-        await server.stopReading()
+        await server.drain()
         await mesh.stop()
         await server.close()
     }

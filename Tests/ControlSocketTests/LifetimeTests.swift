@@ -6,16 +6,18 @@ import Testing
 
 @Suite("Stopping", .timeLimit(.minutes(2)))
 struct LifetimeTests {
-    @Test("what runs is answered, what comes later is not read, and the socket is gone")
+    @Test("what runs is answered, what comes later is refused, a ping is answered to the end, and the socket is gone")
     func drain() async throws {
         let harness = try await Harness()
         let raw = try harness.connect()
         await raw.send(request("test.hold", id: "1"))
         await harness.service.gate.arrived()
-        await harness.server.stopReading()
+        await harness.server.drain()
         #expect(!FileManager.default.fileExists(atPath: harness.path))
         #expect(throws: ControlError.notRunning(path: harness.path)) { try harness.client() }
-        await raw.send(request("test.hold", id: "2"))
+        let late = try await raw.ask(request("test.hold", id: "2"))
+        #expect(late.id == 2 && late.status == "unavailable")
+        #expect(try await raw.ask(request("rpc.ping", id: "3")).code == nil)
         harness.service.gate.open()
         await harness.mesh.stop()
         await harness.server.close()
@@ -45,7 +47,7 @@ struct LifetimeTests {
         await harness.service.workGate.arrived()
         let watched = try await raw.ask(request("job.watch", id: "2", params: #"{"job":"\#(job)"}"#))
         #expect(watched.json["params"]?["value"]?["state"] == "running")
-        await harness.server.stopReading()
+        await harness.server.drain()
         await harness.mesh.stop()
         await harness.server.close()
         let lines = try await raw.rest().map(Reply.init)

@@ -4,9 +4,10 @@ import ServiceMesh
 import Synchronization
 import Testing
 
-/// How many values of one test are alive.
+/// How many values of one test are alive, and how often one was written as JSON.
 private final class Living: Sendable {
     let count = Atomic(0)
+    let written = Atomic(0)
 }
 
 /// A value of which each copy is heavy as JSON, and counted.
@@ -18,6 +19,8 @@ private struct Heavy: Codable, Sendable {
             living.count.add(1, ordering: .relaxed)
         }
         deinit { living.count.subtract(1, ordering: .relaxed) }
+
+        func noteWriting() { living.written.add(1, ordering: .relaxed) }
     }
 
     static let text = String(repeating: "x", count: 100_000)
@@ -33,6 +36,13 @@ private struct Heavy: Codable, Sendable {
         token = Token(living)
     }
 
+    func encode(to encoder: any Encoder) throws {
+        token?.noteWriting()
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(number, forKey: .number)
+        try container.encode(weight, forKey: .weight)
+    }
+
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         number = try container.decode(Int.self, forKey: .number)
@@ -46,9 +56,10 @@ private actor HeavyService: MeshService {
     static var messages: MessageList<HeavyService> { ObserveHeavy.self }
 
     nonisolated let living = Living()
-    nonisolated let value: ObservedValue<Heavy>
+    nonisolated let values: [ObservedValue<Heavy>]
+    nonisolated var value: ObservedValue<Heavy> { values[0] }
 
-    init() { value = ObservedValue(Heavy(0, living)) }
+    init(values count: Int = 1) { values = (0..<count).map { [living] in ObservedValue(Heavy($0, living)) } }
 }
 
 private struct ObserveHeavy: HandledObservation {
@@ -58,8 +69,11 @@ private struct ObserveHeavy: HandledObservation {
     static let access = Role.kid
     static let kind = MessageKind.observation
     static let summary = "A heavy value."
+    let index: Int?
 
-    func observe(on service: HeavyService) async throws -> Observation<Heavy> { service.value.observe() }
+    func observe(on service: HeavyService) async throws -> Observation<Heavy> {
+        service.values[index ?? 0].observe()
+    }
     func conclude(on service: HeavyService) async throws -> Done { Done() }
 }
 
@@ -89,6 +103,22 @@ struct SleepingReaderTests {
         // Of the 200 MB there came what fits into the kernel's buffers, and the newest.
         #expect(lines < 100)
         raw.disconnect()
+        await harness.stop()
+    }
+
+    @Test("of sixty-four things that it observes, nothing is made ready that it does not read")
+    func manyObservations() async throws {
+        let service = HeavyService(values: 64)
+        let harness = try await Harness(
+            ControlServer.Configuration(limits: ControlLimits(stallMilliseconds: 500)), services: [service])
+        let raw = try harness.connect()
+        for index in 0..<64 {
+            await raw.send(request("heavy.observe", id: "\(index)", params: #"{"index":\#(index)}"#))
+        }
+        await raw.hungUp()
+        // What the kernel and the outbox take, two at once: not one for each.
+        let written = service.living.written.load(ordering: .relaxed)
+        #expect(written < 10, "\(written) were made ready for a client that reads none")
         await harness.stop()
     }
 

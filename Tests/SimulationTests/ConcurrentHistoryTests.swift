@@ -120,7 +120,7 @@ import Testing
         }
         // Read in process once the server has let go of what clients gave up.
         for client in clients { client.close() }
-        await server.stopReading()
+        await server.drain()
         await server.close()
         let reader = InProcess(mesh: library.mesh, sessions: library.sessions)
         for input: CatalogueModel.Input in [.listCategories, .getSettings] {

@@ -37,6 +37,10 @@ extension Connection {
             write(try builtIn.answer(id, request.params, on: self))
             return
         }
+        guard !core.isDraining.load(ordering: .relaxed) else {
+            write(OutgoingLine.error(id, Self.stopping))
+            return
+        }
         guard let endpoint = core.mesh.endpoint(request.method) else {
             throw RequestFault(.methodNotFound, core.discovery.explainUnknown(request.method), id: id)
         }
@@ -44,7 +48,7 @@ extension Connection {
     }
 
     private func start(_ request: RequestLine, _ id: RequestID, _ endpoint: any Endpoint, _ inline: Bool) {
-        switch begin(id) {
+        switch begin(id, bytes: request.params.count, endpoint.startSize) {
         case .duplicate: return
         case .tooMany:
             let error = MeshError(
@@ -52,27 +56,31 @@ extension Connection {
                 "\(core.limits.requestsInFlight) requests of this connection are running, which is the most. "
                     + "Wait for one to be answered.")
             write(OutgoingLine.error(id, error))
-        case .accepted(let role):
+        case .accepted(let role, let hasRoom):
             let context = CallContext.root(
                 mesh: core.mesh, role: role, deadline: request.deadlineMilliseconds.map(Deadline.after(milliseconds:)),
                 trace: core.nextTrace())
             let params = request.params
-            let task = Task(executorPreference: inline ? core.executor : nil) {
-                await self.perform(params, as: id, on: endpoint, in: context)
+            let task = Task(executorPreference: inline && hasRoom ? core.executor : nil) {
+                await self.perform(params, as: id, on: endpoint, in: context, hasRoom: hasRoom)
             }
             attach(task, to: id)
         }
     }
 
     private func perform(
-        _ params: Data, as id: RequestID, on endpoint: any Endpoint, in context: CallContext
+        _ params: Data, as id: RequestID, on endpoint: any Endpoint, in context: CallContext, hasRoom: Bool
     ) async {
         let line: [UInt8]
         do {
+            if !hasRoom { try await waitForRoom(for: id, until: context.deadline) }
             let result = try await endpoint.call(params: params, context: context) { update in
-                try self.checkSize(update.value)
-                try self.checkRole(for: endpoint)
-                try await self.writeWhenEmpty(OutgoingLine.update(endpoint.method, id, update))
+                try await self.writeUpdate(endpoint.replySize) {
+                    try self.checkRole(for: endpoint)
+                    let update = try update.encoded()
+                    try self.checkSize(update.value)
+                    return OutgoingLine.update(endpoint.method, id, update)
+                }
             }
             line = reply(id, result)
             if let granted = core.configuration.grants[endpoint.method] { setRole(granted) }
@@ -87,6 +95,11 @@ extension Connection {
                 RequestFault(.internal, "Something went wrong inside: \(error). Please report it.", id: id))
         }
         finish(id, with: line)
+    }
+
+    private func waitForRoom(for id: RequestID, until deadline: Deadline?) async throws {
+        guard let deadline else { return try await waitForRoom(for: id, .page) }
+        try await Deadline.enforce(deadline, on: core.mesh.clock) { try await self.waitForRoom(for: id, .page) }
     }
 
     private func reply(_ id: RequestID, _ result: Data) -> [UInt8] {
@@ -109,14 +122,21 @@ extension Connection {
     private func checkSize(_ value: Data) throws(MeshError) {
         guard value.count > core.limits.resultBytes else { return }
         throw MeshError(
-            .resourceExhausted,
+            short: .size,
             "The answer has \(value.count) bytes, more than the \(core.limits.resultBytes) that are sent. "
                 + "Ask for a smaller page.")
     }
 
     /// A request that was cancelled by the daemon's own end should not look as if the client had asked for it.
     private func explain(_ error: MeshError) -> MeshError {
-        guard error.status == .cancelled, isShuttingDown else { return error }
-        return MeshError(.unavailable, "The daemon is shutting down. Start it again and repeat the request.")
+        error.status == .cancelled && isShuttingDown ? Self.stopping : error
     }
+
+    private static let stopping = MeshError(
+        .unavailable, "The daemon is shutting down. Start it again and repeat the request.")
+}
+
+extension Endpoint {
+    /// Of the reply that is made before anything else can be sent: an observation's comes at its end, and says little.
+    fileprivate var startSize: ReplySize { kind == .observation ? .single : replySize }
 }

@@ -9,54 +9,6 @@ import Synchronization
 /// bytes are offered to the kernel (which never waits), so lines of two answers cannot mix and nobody writes to a
 /// descriptor that has been closed and given to someone else.
 final class Connection: Sendable {
-    /// Where the connection is on its way from the first line to the end.
-    private enum Phase {
-        case open
-        /// No more requests come; what runs is finished and flushed.
-        case ended
-        /// The client broke a limit: what it still sends is thrown away, so that it can read why.
-        case refused(since: UInt64)
-    }
-
-    private struct State {
-        var socket: Int32
-        var role: Role
-        var phase = Phase.open
-        var isBroken = false
-        var isShuttingDown = false
-        var outbox = Outbox()
-        /// When the outbox last got shorter, or began to fill.
-        var lastMovement: UInt64 = 0
-        /// Nil between the request's acceptance and its task's start.
-        var running: [RequestID: Task<Void, Never>?] = [:]
-        var roomWaiters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
-        var nextWaiter: UInt64 = 0
-        /// Whether the reactor knows that it should look here, or will be told.
-        var isAttended = false
-        var hasSaidGoodbye = false
-
-        var isIdle: Bool { running.isEmpty && outbox.isEmpty }
-
-        mutating func put(_ line: [UInt8]) {
-            guard socket >= 0, !isBroken else { return }
-            let wasEmpty = outbox.isEmpty
-            if !outbox.put(line, on: socket) {
-                isBroken = true
-                outbox.discard()
-            } else if wasEmpty && !outbox.isEmpty {
-                lastMovement = MonotonicClock.now()
-            }
-        }
-
-        /// Whether the reactor has something to do that it does not know yet; true once until it has looked.
-        mutating func callsForAttention() -> Bool {
-            guard socket >= 0, !isAttended else { return false }
-            let ends = if case .open = phase { false } else { isIdle }
-            isAttended = !outbox.isEmpty || isBroken || ends
-            return isAttended
-        }
-    }
-
     /// What the reactor waits for on this connection.
     struct Standing: Equatable {
         var isOver = false
@@ -64,16 +16,19 @@ final class Connection: Sendable {
         var wantsWrite = false
         /// The moment at which the connection is closed if nothing moves.
         var expiresAt: UInt64?
+        /// The same where others wait for room, if what waits now is not gone by then: a byte now and then is not
+        /// enough to keep them waiting for ever.
+        var yieldsAt: UInt64?
     }
 
     let key: UInt64
     let core: ServerCore
-    private let state: Mutex<State>
+    private let state: Mutex<ConnectionState>
 
     init(key: UInt64, socket: Int32, role: Role, core: ServerCore) {
         self.key = key
         self.core = core
-        state = Mutex(State(socket: socket, role: role))
+        state = Mutex(ConnectionState(socket: socket, role: role))
     }
 
     deinit {
@@ -81,65 +36,97 @@ final class Connection: Sendable {
         if socket >= 0 { close(socket) }
     }
 
+    /// Changes the state, and lets go on whoever can by that: those who wait here, the reactor, other connections.
+    @discardableResult
+    private func change<Result: Sendable>(_ body: (inout ConnectionState) -> Result) -> Result {
+        let (result, granted) = changeHere(body)
+        // One after the other and not one inside the other: each may make room for the next.
+        var waiting = granted
+        while let next = waiting.popLast() {
+            waiting +=
+                next.changeHere {
+                    $0.isQueued = false
+                    $0.hasGrant = true
+                }.granted
+        }
+        return result
+    }
+
+    private func changeHere<Result: Sendable>(
+        _ body: (inout ConnectionState) -> Result
+    ) -> (result: Result, granted: [Connection]) {
+        let (result, entered, granted, calls) = state.withLock { state in
+            let result = body(&state)
+            let entered = state.letIn(to: self)
+            let granted = state.settle(with: core)
+            return (result, entered, granted, state.callsForAttention(core))
+        }
+        for waiter in entered { waiter.resume() }
+        if calls { core.attend(key) }
+        return (result, granted)
+    }
+
     // MARK: Output, from any thread
 
     /// Writes a line that answers no running request.
-    func write(_ line: [UInt8]) {
-        let calls = state.withLock { state in
-            state.put(line)
-            return state.callsForAttention()
-        }
-        if calls { core.attend(key) }
-    }
+    func write(_ line: [UInt8]) { change { $0.put(line) } }
 
     /// Writes the one reply of a request; its id is free again with that.
     func finish(_ id: RequestID, with line: [UInt8]) {
-        let calls = state.withLock { state in
-            state.running[id] = nil
+        change { state in
+            if let ended = state.running.removeValue(forKey: id) {
+                state.reserved -= ended.room
+                state.requestBytes -= ended.size
+                core.countRequest(-ended.size)
+            }
             state.put(line)
-            return state.callsForAttention()
         }
-        if calls { core.attend(key) }
     }
 
     /// Writes an update once everything before it has been taken by the kernel, so that what changes meanwhile
-    /// is reduced to the newest by whoever produces it.
-    /// - Throws: `CancellationError` when the request was cancelled or the connection is gone.
-    func writeWhenEmpty(_ line: [UInt8]) async throws {
-        while true {
-            try Task.checkCancellation()
-            let (written, calls) = state.withLock { state -> (Bool, Bool) in
-                guard state.outbox.isEmpty else { return (false, false) }
-                state.put(line)
-                return (true, state.callsForAttention())
-            }
-            if calls { core.attend(key) }
-            if written { return }
-            try await waitForRoom()
+    /// is reduced to the newest by whoever produces it. The line is made when there is room for it.
+    /// - Throws: `CancellationError` when the request was cancelled or the connection is gone; what `make` throws.
+    func writeUpdate(_ size: ReplySize, _ make: () throws -> [UInt8]) async throws {
+        try await waitForRoom(for: nil, size)
+        let line = Result { try make() }
+        change { state in
+            if size == .page { state.reserved -= core.limits.pageBytes }
+            if case .success(let line) = line { state.put(line) }
         }
+        _ = try line.get()
     }
 
-    private func waitForRoom() async throws {
+    // MARK: Room
+
+    /// Waits until a reply of that size may be made.
+    /// - Parameter request: whose it is; nil for an update.
+    /// - Throws: `CancellationError` when the task was cancelled or the connection is gone.
+    func waitForRoom(for request: RequestID?, _ size: ReplySize) async throws {
         let ticket = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+            state.lastTicket += 1
+            return state.lastTicket
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let outcome = state.withLock { state -> Result<Void, any Error>? in
+                let isRefused = change { state in
                     // The task may have been cancelled before the handler had anyone to give up.
-                    if state.socket < 0 || Task.isCancelled { return .failure(CancellationError()) }
-                    if state.outbox.isEmpty { return .success(()) }
-                    state.roomWaiters[ticket] = continuation
-                    return nil
+                    if state.socket < 0 || Task.isCancelled { return true }
+                    state.waiters.append(
+                        ConnectionState.Waiter(
+                            ticket: ticket, request: request, needsPage: size == .page, continuation: continuation))
+                    return false
                 }
-                if let outcome { continuation.resume(with: outcome) }
+                if isRefused { continuation.resume(throwing: CancellationError()) }
             }
         } onCancel: {
-            let waiter = state.withLock { $0.roomWaiters.removeValue(forKey: ticket) }
-            waiter?.resume(throwing: CancellationError())
+            let waiter = change { state in
+                state.waiters.firstIndex { $0.ticket == ticket }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume(throwing: CancellationError())
         }
     }
+
+    // MARK: Role
 
     var role: Role { state.withLock { $0.role } }
 
@@ -152,15 +139,22 @@ final class Connection: Sendable {
 
     // MARK: Requests, from the reactor's thread
 
-    enum Acceptance { case accepted(Role), duplicate, tooMany }
+    enum Acceptance { case accepted(Role, hasRoom: Bool), duplicate, tooMany }
 
     /// Takes the id for a request, or says why not.
-    func begin(_ id: RequestID) -> Acceptance {
+    /// - Parameters:
+    ///   - bytes: of its params.
+    ///   - size: of its reply. Where there is no room for it, the request waits for it before it starts.
+    func begin(_ id: RequestID, bytes: Int, _ size: ReplySize) -> Acceptance {
         state.withLock { state in
             guard state.running[id] == nil else { return .duplicate }
             guard state.running.count < core.limits.requestsInFlight else { return .tooMany }
-            state.running[id] = .some(nil)
-            return .accepted(state.role)
+            let hasRoom = size == .single || state.takePage(for: self)
+            let room = size == .page && hasRoom ? core.limits.pageBytes : 0
+            state.running[id] = ConnectionState.Running(task: nil, size: bytes, room: room)
+            state.requestBytes += bytes
+            core.countRequest(bytes)
+            return .accepted(state.role, hasRoom: hasRoom)
         }
     }
 
@@ -168,15 +162,10 @@ final class Connection: Sendable {
 
     /// Keeps the task of a request that has begun, unless it has been answered already. Ids are taken and tasks
     /// cancelled on the reactor's thread only, so no cancellation falls between the two.
-    func attach(_ task: Task<Void, Never>, to id: RequestID) {
-        state.withLock { state in
-            guard state.running[id] != nil else { return }
-            state.running[id] = .some(task)
-        }
-    }
+    func attach(_ task: Task<Void, Never>, to id: RequestID) { state.withLock { $0.running[id]?.task = task } }
 
     func cancel(_ id: RequestID) {
-        let task = state.withLock { $0.running[id] ?? nil }
+        let task = state.withLock { $0.running[id]?.task }
         task?.cancel()
     }
 
@@ -187,17 +176,20 @@ final class Connection: Sendable {
         state.withLock { state in
             if state.isBroken || state.socket < 0 { return .ended }
             return switch state.phase {
-            case .open: state.outbox.count <= core.limits.outboxBytes ? .taken : .waiting
+            case .open: state.mayRead(core) ? .taken : .waiting
             case .ended: .ended
             case .refused: .discarded
             }
         }
     }
 
+    /// Whether nothing runs, nothing waits, and more may come.
+    var isIdle: Bool { state.withLock { $0.isOpen && $0.isIdle } }
+
     /// The client has said its last; what runs goes on.
     func endInput() {
         state.withLock { state in
-            if case .open = state.phase { state.phase = .ended }
+            if state.isOpen { state.phase = .ended }
         }
     }
 
@@ -206,7 +198,7 @@ final class Connection: Sendable {
         let tasks = state.withLock { state -> [Task<Void, Never>] in
             state.phase = shuttingDown ? .ended : .refused(since: MonotonicClock.now())
             state.isShuttingDown = shuttingDown
-            return state.running.values.compactMap { $0 }
+            return state.running.values.compactMap(\.task)
         }
         for task in tasks { task.cancel() }
     }
@@ -214,37 +206,26 @@ final class Connection: Sendable {
     // MARK: The socket, from the reactor's thread
 
     /// Sends what waits. When all of it is gone, those who wait for room go on.
-    func flush() {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
-            guard state.socket >= 0, !state.outbox.isEmpty else { return [] }
-            switch state.outbox.flush(on: state.socket) {
-            case .moved: state.lastMovement = MonotonicClock.now()
-            case .full: break
-            case .broken:
-                state.isBroken = true
-                state.outbox.discard()
-            }
-            guard state.outbox.isEmpty else { return [] }
-            defer { state.roomWaiters = [:] }
-            return Array(state.roomWaiters.values)
-        }
-        for waiter in waiters { waiter.resume() }
-    }
+    func flush() { change { $0.flush() } }
 
     /// What to wait for now. Ends the output side first where a refused client has got everything.
     func standing(inputHasEnded: Bool) -> Standing {
-        let stall = UInt64(max(0, core.limits.stallMilliseconds)) &* 1_000_000
+        let stall = core.limits.stall
         return state.withLock { state in
             state.isAttended = false
+            state.isHeldBack = false
             guard state.socket >= 0, !state.isBroken else { return Standing(isOver: true) }
             var standing = Standing(wantsWrite: !state.outbox.isEmpty)
             if standing.wantsWrite {
                 // Known from here on: further output needs no attention of its own.
                 state.isAttended = true
                 standing.expiresAt = state.lastMovement &+ stall
+                standing.yieldsAt = state.drainsSince &+ stall
             }
             switch state.phase {
-            case .open: standing.wantsRead = state.outbox.count <= core.limits.outboxBytes
+            case .open:
+                standing.wantsRead = state.mayRead(core)
+                state.isHeldBack = !standing.wantsRead && state.outbox.isEmpty
             case .ended: standing.isOver = state.isIdle
             case .refused(let since):
                 standing.wantsRead = true
@@ -261,16 +242,16 @@ final class Connection: Sendable {
 
     /// Ends the connection: its plain requests are cancelled, its jobs are not its own and go on.
     func end() {
-        let (tasks, waiters) = state.withLock {
-            state -> ([Task<Void, Never>], [CheckedContinuation<Void, any Error>]) in
+        let (tasks, waiters) = change { state -> ([Task<Void, Never>], [ConnectionState.Waiter]) in
             guard state.socket >= 0 else { return ([], []) }
             close(state.socket)
             state.socket = -1
             state.outbox.discard()
-            defer { state.roomWaiters = [:] }
-            return (state.running.values.compactMap { $0 }, Array(state.roomWaiters.values))
+            if state.isQueued, core.budget.leave(self) { state.isQueued = false }
+            defer { state.waiters = [] }
+            return (state.running.values.compactMap(\.task), state.waiters)
         }
         for task in tasks { task.cancel() }
-        for waiter in waiters { waiter.resume(throwing: CancellationError()) }
+        for waiter in waiters { waiter.continuation.resume(throwing: CancellationError()) }
     }
 }

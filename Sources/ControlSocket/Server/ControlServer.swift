@@ -7,7 +7,7 @@ import ServiceMesh
 /// let listener = try ListeningSocket(at: ControlAddress.resolve())
 /// let server = try ControlServer(mesh: mesh, listener: listener)
 /// …
-/// await server.stopReading()     // no new work
+/// await server.drain()           // no new work
 /// await mesh.stop()              // jobs get their receipts, running requests finish
 /// await server.close()           // replies go out, connections end, the socket is unlinked
 /// ```
@@ -70,10 +70,12 @@ public final class ControlServer: Sendable {
         await core.perform { $0.lowerRoles(to: role) }
     }
 
-    /// Accepts no connection and reads no request from now on; what runs goes on and is answered.
-    public func stopReading() async {
+    /// Accepts no connection and starts no request from now on: each that comes is answered with `unavailable`. What
+    /// runs goes on and is answered; who waits for it can still cancel it, and ask with `rpc.ping` whether anybody is
+    /// there.
+    public func drain() async {
         listener.withdraw()
-        await core.perform { $0.stopReading() }
+        await core.perform { $0.drain() }
     }
 
     /// Cancels requests that still run (observations, which would never end), waits until every reply has gone out

@@ -5,24 +5,6 @@ import ServiceMesh
 /// The one thread that waits for the sockets: it accepts, reads lines and hands them on, sends what did not go
 /// out at once, and closes. Its state belongs to its thread alone and needs no lock.
 struct Reactor: ~Copyable {
-    /// A class, so that growing an input buffer through the dictionary does not copy it.
-    private final class Entry {
-        let connection: Connection
-        let socket: Int32
-        var input: LineBuffer
-        var armed = UInt32(CLINUX_READABLE)
-        var hasSeenEnd = false
-        /// Bytes thrown away since the client was refused.
-        var discarded = 0
-        var expiresAt: UInt64?
-
-        init(connection: Connection, socket: Int32, lineBytes: Int) {
-            self.connection = connection
-            self.socket = socket
-            input = LineBuffer(limit: lineBytes)
-        }
-    }
-
     /// Bytes that a refused client may still send while it is meant to read why.
     private static let mostDiscarded = 16 << 20
     /// Bytes of a request that may run on the reactor's own thread: decoding more than this takes too long there.
@@ -35,7 +17,7 @@ struct Reactor: ~Copyable {
     private let core: ServerCore
     private let epoll: Int32
     private var listener: ListeningSocket?
-    private var entries: [UInt64: Entry] = [:]
+    private var entries: [UInt64: ReactorEntry] = [:]
     /// Keys of the entries with a moment at which they expire.
     private var expiring: Set<UInt64> = []
     private var nextKey: UInt64 = 2
@@ -95,24 +77,27 @@ struct Reactor: ~Copyable {
     private mutating func takeInbox() {
         clinux_wake_clear(core.wakeDescriptor)
         let inbox = core.takeInbox()
-        for key in inbox.attention { settle(key) }
+        for key in inbox.attention {
+            if let entry = entries[key] { pump(entry) }
+            settle(key)
+        }
         for command in inbox.commands { command(&self) }
     }
 
     // MARK: Commands
 
-    /// Accepts nobody and reads nothing any more; replies still go out.
-    mutating func stopReading() {
-        isReading = false
+    /// Accepts nobody any more, and refuses the requests that still come.
+    mutating func drain() {
+        core.isDraining.store(true, ordering: .relaxed)
         if let listener { _ = clinux_epoll_remove(epoll, listener.descriptor) }
         listener = nil
         acceptsAgainAt = nil
-        for key in Array(entries.keys) { settle(key) }
     }
 
-    /// Cancels what still runs, and ends each connection when its replies have gone out.
+    /// Reads nothing any more, cancels what still runs, and ends each connection when its replies have gone out.
     mutating func finish() {
-        stopReading()
+        drain()
+        isReading = false
         isFinishing = true
         for entry in Array(entries.values) {
             entry.connection.refuse(shuttingDown: true)
@@ -146,7 +131,7 @@ struct Reactor: ~Copyable {
             refuse(socket, MeshError(.permissionDenied, "This socket is its owner's only; ask them, or run your own."))
             return
         }
-        guard entries.count < core.limits.connections else {
+        guard entries.count < core.limits.connections || evictSilent() else {
             refuse(
                 socket,
                 MeshError(
@@ -162,7 +147,23 @@ struct Reactor: ~Copyable {
             connection.end()
             return
         }
-        entries[key] = Entry(connection: connection, socket: socket, lineBytes: core.limits.lineBytes)
+        entries[key] = ReactorEntry(
+            connection: connection, socket: socket, lineBytes: core.limits.lineBytes, now: MonotonicClock.now())
+    }
+
+    /// Ends the connection that has been silent for longest, where it has been for long enough and nothing runs for it.
+    /// One that was forgotten, or is held to keep others out, would otherwise have its place for ever.
+    private mutating func evictSilent() -> Bool {
+        let latest = MonotonicClock.now() &- min(core.limits.stall, MonotonicClock.now())
+        let silent = entries.filter { $0.value.lastHeard <= latest && $0.value.connection.isIdle }
+        guard let (key, entry) = silent.min(by: { $0.value.lastHeard < $1.value.lastHeard }) else { return false }
+        let error = MeshError(
+            .unavailable,
+            "Nothing came for \(core.limits.stallMilliseconds / 1000) s, and another client needs the place. "
+                + "Connect again.")
+        entry.connection.write(OutgoingLine.error(nil, error))
+        remove(key)
+        return true
     }
 
     private func refuse(_ socket: Int32, _ error: MeshError) {
@@ -193,12 +194,13 @@ struct Reactor: ~Copyable {
 
     /// Reads once; where more is there, the next wait returns at once, and the other connections had their turn.
     /// - Returns: false where the connection is broken.
-    private mutating func read(_ entry: Entry) -> Bool {
+    private mutating func read(_ entry: ReactorEntry) -> Bool {
         let connection = entry.connection
         let intake = connection.intake
         guard intake == .taken || intake == .discarded, !entry.hasSeenEnd else { return true }
         let count = chunk.withUnsafeMutableBytes { clinux_receive_now(entry.socket, $0.baseAddress, $0.count) }
         guard count >= 0 else { return errno == EAGAIN }
+        entry.lastHeard = MonotonicClock.now()
         if count == 0 {
             entry.hasSeenEnd = true
             pump(entry)
@@ -212,12 +214,14 @@ struct Reactor: ~Copyable {
                 return connection.intake == .taken
             }
             if outcome == .tooLong { refuseTooLong(entry) }
+            entry.lineExpiresAt = nil
+            expectMore(entry, outcome)
         }
         return true
     }
 
     /// Goes on with lines that were held back, and with the end of the input once they are all taken.
-    private func pump(_ entry: Entry) {
+    private func pump(_ entry: ReactorEntry) {
         let connection = entry.connection
         guard isReading, connection.intake == .taken else { return }
         func take(_ line: Span<UInt8>) -> Bool {
@@ -226,16 +230,35 @@ struct Reactor: ~Copyable {
         }
         let outcome = entry.hasSeenEnd ? entry.input.finish(take) : entry.input.resume(take)
         if outcome == .tooLong { refuseTooLong(entry) }
+        expectMore(entry, outcome)
         if entry.hasSeenEnd, entry.input.isEmpty { connection.endInput() }
     }
 
-    private func refuseTooLong(_ entry: Entry) {
-        entry.input = LineBuffer(limit: core.limits.lineBytes)
-        entry.connection.refuse(shuttingDown: false)
-        let fault = RequestFault(
-            .invalidRequest,
+    /// Gives a line that was begun its time, unless it has it already.
+    private func expectMore(_ entry: ReactorEntry, _ outcome: LineBuffer.Outcome) {
+        let isBegun = outcome == .drained && !entry.input.isEmpty && !entry.hasSeenEnd
+        guard isBegun else { return entry.lineExpiresAt = nil }
+        if entry.lineExpiresAt == nil { entry.lineExpiresAt = MonotonicClock.now() &+ core.limits.stall }
+    }
+
+    private func refuseTooLong(_ entry: ReactorEntry) {
+        refuse(
+            entry,
             "A line is longer than \(core.limits.lineBytes) bytes. Send less at a time; this connection is closed.")
-        entry.connection.write(OutgoingLine.fault(fault))
+    }
+
+    private func refuseUnfinished(_ entry: ReactorEntry) {
+        refuse(
+            entry,
+            "A line was begun and has not gone on for \(core.limits.stallMilliseconds / 1000) s. End each request with a "
+                + "line feed; this connection is closed.")
+    }
+
+    private func refuse(_ entry: ReactorEntry, _ message: String) {
+        entry.input = LineBuffer(limit: core.limits.lineBytes)
+        entry.lineExpiresAt = nil
+        entry.connection.refuse(shuttingDown: false)
+        entry.connection.write(OutgoingLine.fault(RequestFault(.invalidRequest, message)))
     }
 
     /// Waits for what the connection now needs, or ends it.
@@ -246,9 +269,14 @@ struct Reactor: ~Copyable {
             remove(key)
             return
         }
-        if entry.expiresAt != standing.expiresAt {
-            entry.expiresAt = standing.expiresAt
-            if standing.expiresAt == nil { expiring.remove(key) } else { expiring.insert(key) }
+        entry.expiresAt = standing.expiresAt
+        entry.yieldsAt = standing.yieldsAt
+        // Where nothing is read here, it is not the client that keeps its line from going on.
+        if !standing.wantsRead { entry.lineExpiresAt = nil }
+        let isExpiring = entry.deadline(isContended: true) != nil
+        if isExpiring != entry.isExpiring {
+            entry.isExpiring = isExpiring
+            if isExpiring { expiring.insert(key) } else { expiring.remove(key) }
         }
         var wanted: UInt32 = 0
         if standing.wantsRead && isReading && !entry.hasSeenEnd { wanted |= UInt32(CLINUX_READABLE) }
@@ -271,8 +299,8 @@ struct Reactor: ~Copyable {
     private func milliseconds() -> Int32 {
         var next = acceptsAgainAt
         for key in expiring {
-            guard let expiry = entries[key]?.expiresAt else { continue }
-            next = min(next ?? .max, expiry)
+            guard let deadline = entries[key]?.deadline(isContended: core.budget.isContended) else { continue }
+            next = min(next ?? .max, deadline)
         }
         guard let next else { return -1 }
         let now = MonotonicClock.now()
@@ -284,8 +312,15 @@ struct Reactor: ~Copyable {
         guard acceptsAgainAt != nil || !expiring.isEmpty else { return }
         let now = MonotonicClock.now()
         for key in expiring {
-            guard let expiry = entries[key]?.expiresAt, expiry <= now else { continue }
-            remove(key)
+            guard let entry = entries[key], let deadline = entry.deadline(isContended: core.budget.isContended),
+                deadline <= now
+            else { continue }
+            if let line = entry.lineExpiresAt, line <= now {
+                refuseUnfinished(entry)
+                settle(key)
+            } else {
+                remove(key)
+            }
         }
         if let again = acceptsAgainAt, again <= now, let listener {
             acceptsAgainAt = nil

@@ -21,13 +21,18 @@ final class ServerCore: Sendable {
     /// Readable when the inbox has something.
     let wakeDescriptor: Int32
     let executor = InlineExecutor()
+    let budget: ReplyBudget
+    /// Whether requests are refused because the daemon stops.
+    let isDraining = Atomic(false)
     private let inbox = Mutex(Inbox())
+    private let runningBytes = Atomic(0)
     private let traces = Atomic(UInt64.random(in: .min ... .max))
 
     init(mesh: Mesh, configuration: ControlServer.Configuration) throws(ControlError) {
         self.mesh = mesh
         self.configuration = configuration
         discovery = Discovery(mesh: mesh)
+        budget = ReplyBudget(configuration.limits)
         wakeDescriptor = clinux_wake_create()
         if wakeDescriptor < 0 { throw ControlError.system(operation: "eventfd", errno: errno) }
     }
@@ -35,6 +40,11 @@ final class ServerCore: Sendable {
     deinit { if wakeDescriptor >= 0 { close(wakeDescriptor) } }
 
     var limits: ControlLimits { configuration.limits }
+
+    /// Bytes of the params of all requests that run.
+    var requestBytes: Int { runningBytes.load(ordering: .relaxed) }
+
+    func countRequest(_ bytes: Int) { runningBytes.add(bytes, ordering: .relaxed) }
 
     /// A trace id for a request: distinct within the process, without the system call that a random one costs.
     func nextTrace() -> UInt64 {

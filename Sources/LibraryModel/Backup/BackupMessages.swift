@@ -56,6 +56,7 @@ public struct InspectBackup: Message {
     public static let method = "backup.inspect"
     public static let access = Role.parent
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "What a backup says about itself: date, counts, dialect."
     /// Absolute.
     public let path: String

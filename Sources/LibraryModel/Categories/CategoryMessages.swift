@@ -35,6 +35,7 @@ public struct CountCategories: Message {
     public static let method = "category.count"
     public static let access = Role.kid
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "How many categories there are."
     public init() {}
 }
@@ -51,6 +52,7 @@ public struct CheckCategoryName: Message {
     public static let method = "category.checkName"
     public static let access = Role.kid
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "Whether a name is taken, by another category than one's own."
     public let displayName: String
     /// The category that is being renamed, which may keep its name.
@@ -84,6 +86,7 @@ public struct GetCategory: Message {
     public static let method = "category.get"
     public static let access = Role.kid
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "One category, by id or by name."
     public let id: Int64?
     /// Case ignored.

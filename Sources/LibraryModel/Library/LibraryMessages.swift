@@ -6,6 +6,7 @@ public struct GetLibraryStatus: Message {
     public static let method = "library.status"
     public static let access = Role.kid
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "The library at a glance: where it is, what it holds, what it uses."
     public init() {}
 }

@@ -8,6 +8,7 @@ public struct SubscribeToEvents: Message, Hashable {
     public static let method = "event.subscribe"
     public static let access = Role.parent
     public static let kind = MessageKind.observation
+    public static let replySize = ReplySize.single
     public static let summary = "Which kinds of things have changed, and how many there are of each."
     public init() {}
 }

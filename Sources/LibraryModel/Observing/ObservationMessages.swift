@@ -31,6 +31,7 @@ public struct ObserveCategory: Message, Hashable {
     public static let method = "category.observeOne"
     public static let access = Role.kid
     public static let kind = MessageKind.observation
+    public static let replySize = ReplySize.single
     public static let summary = "One category, now and after each change; null while there is none."
     public let id: Int64?
     public let displayName: String?
@@ -124,6 +125,7 @@ public struct ObservePhoto: Message, Hashable {
     public static let method = "photo.observeOne"
     public static let access = Role.kid
     public static let kind = MessageKind.observation
+    public static let replySize = ReplySize.single
     public static let summary = "One photo, now and after each change; null while it is not in the library."
     public let id: Int64?
     public let uuid: String?
@@ -159,6 +161,7 @@ public struct ObserveSettings: Message, Hashable {
     public static let method = "settings.observe"
     public static let access = Role.parent
     public static let kind = MessageKind.observation
+    public static let replySize = ReplySize.single
     public static let summary = "All settings, now and after each change."
     public init() {}
 }

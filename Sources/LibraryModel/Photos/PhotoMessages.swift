@@ -53,6 +53,7 @@ public struct CountPhotos: Message {
     public static let method = "photo.count"
     public static let access = Role.kid
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "How many photos meet the filters."
     /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
     public let text: String?
@@ -91,6 +92,7 @@ public struct GetPhoto: Message {
     public static let method = "photo.get"
     public static let access = Role.kid
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "One photo, by id, by uuid or by path."
     public let id: Int64?
     public let uuid: String?

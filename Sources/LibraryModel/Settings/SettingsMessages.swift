@@ -30,6 +30,7 @@ public struct GetSettings: Message {
     public static let method = "settings.get"
     public static let access = Role.parent
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "All settings."
     public init() {}
 }

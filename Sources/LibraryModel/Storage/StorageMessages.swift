@@ -7,6 +7,7 @@ public struct GetStorageUsage: Message {
     public static let method = "storage.usage"
     public static let access = Role.parent
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "What photos and thumbnails take on the disk, and whether there is room for more."
     /// Bytes that somebody wants to store; 10 MB unless told.
     public let needed: Int64?
@@ -164,6 +165,7 @@ public struct IdentifyPath: Message {
     public static let method = "storage.identify"
     public static let access = Role.parent
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "Whether a path is one of the library's stored files, and of which photo."
     /// Absolute. `.` and `..` are resolved by name.
     public let path: String

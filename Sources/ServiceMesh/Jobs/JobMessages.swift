@@ -19,6 +19,7 @@ public struct GetJob: HandledMessage {
     public static let method = "job.get"
     public static let access = Role.parent
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "One job as it is now: state, progress, and its receipt once it has ended."
     public let job: JobID
     public init(job: JobID) { self.job = job }
@@ -69,6 +70,7 @@ public struct WaitForJob: HandledMessage {
     public static let method = "job.wait"
     public static let access = Role.parent
     public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
     public static let summary = "Answers with the job once it has ended."
     public let job: JobID
     public init(job: JobID) { self.job = job }
@@ -128,6 +130,7 @@ public struct WatchJob: HandledObservation {
     public static let method = "job.watch"
     public static let access = Role.parent
     public static let kind = MessageKind.observation
+    public static let replySize = ReplySize.single
     public static let summary = "A job's progress as it changes; answers with the job once it has ended."
     public static let endsWithTheLibrary = true
     public let job: JobID

@@ -38,7 +38,7 @@ public struct Deadline: Sendable, Comparable, Hashable {
     ///
     /// `operation` is awaited even then, because it may hold things that only it can let go: a deadline
     /// shortens work, it does not abandon it.
-    static func enforce<T: Sendable>(
+    package static func enforce<T: Sendable>(
         _ deadline: Deadline, on clock: MeshClock, _ operation: @escaping @Sendable () async throws -> T
     ) async throws -> T {
         try await withThrowingTaskGroup(of: T?.self) { group in

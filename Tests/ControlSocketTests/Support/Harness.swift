@@ -34,8 +34,9 @@ struct Harness: Sendable {
     /// Opens the gates, stops the mesh and the server, in the daemon's order.
     func stop() async {
         service.gate.open()
+        service.pageGate.open()
         service.workGate.open()
-        await server.stopReading()
+        await server.drain()
         await mesh.stop()
         await server.close()
     }

@@ -87,6 +87,14 @@ final class RawClient: Sendable {
         }
     }
 
+    /// Reads a few bytes and forgets them. False at the end.
+    func skip(_ count: Int) async -> Bool {
+        await on(reading) { [self] in
+            var chunk = [UInt8](repeating: 0, count: count)
+            return recv(socket, &chunk, chunk.count, 0) > 0
+        }
+    }
+
     /// The next line as JSON.
     func reply() async throws -> Reply {
         guard let line = await line() else { throw Failure(reason: "the server closed the connection") }

@@ -10,6 +10,7 @@ actor TestService: MeshService {
         Echo.self
         Big.self
         Hold.self
+        HoldPage.self
         Raise.self
         ParentOnly.self
         Unlock.self
@@ -20,6 +21,7 @@ actor TestService: MeshService {
     }
 
     nonisolated let gate = Gate()
+    nonisolated let pageGate = Gate()
     nonisolated let number = ObservedValue(0)
     nonisolated let workGate = Gate()
 
@@ -68,10 +70,25 @@ struct Hold: HandledMessage {
     static let method = "test.hold"
     static let access = Role.kid
     static let kind = MessageKind.read
+    static let replySize = ReplySize.single
     static let summary = "Waits at the gate."
     func perform(on service: TestService) async throws -> Done {
         try await service.gate.pass()
         return Done()
+    }
+}
+
+/// As ``Hold``, for an answer that may be large.
+struct HoldPage: HandledMessage {
+    typealias Reply = Text
+    static let method = "test.holdPage"
+    static let access = Role.kid
+    static let kind = MessageKind.read
+    static let summary = "Waits at the gate for pages, then answers with that many bytes."
+    let bytes: Int
+    func perform(on service: TestService) async throws -> Text {
+        try await service.pageGate.pass()
+        return Text(text: await service.echo(String(repeating: "x", count: bytes)))
     }
 }
 
@@ -81,6 +98,7 @@ struct Block: HandledMessage {
     static let method = "test.block"
     static let access = Role.kid
     static let kind = MessageKind.read
+    static let replySize = ReplySize.single
     static let summary = "Blocks its thread until the test lets it go."
     func perform(on service: TestService) async throws -> Done {
         await service.block()

@@ -1,0 +1,195 @@
+import Glibc
+import ServiceMesh
+
+/// What a connection's lock guards: its requests, its output, and the room that it has for replies.
+struct ConnectionState {
+    /// Where the connection is on its way from the first line to the end.
+    enum Phase {
+        case open
+        /// No more requests come; what runs is finished and flushed.
+        case ended
+        /// The client broke a limit: what it still sends is thrown away, so that it can read why.
+        case refused(since: UInt64)
+    }
+
+    struct Running {
+        /// Nil between the request's acceptance and its task's start.
+        var task: Task<Void, Never>?
+        /// Bytes of its params.
+        let size: Int
+        /// Bytes set aside for its reply.
+        var room: Int
+    }
+
+    /// Somebody who waits for room: a request to start, an update to be written.
+    struct Waiter {
+        let ticket: UInt64
+        /// Nil for an update.
+        let request: RequestID?
+        let needsPage: Bool
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    var socket: Int32
+    var role: Role
+    var phase = Phase.open
+    var isBroken = false
+    var isShuttingDown = false
+    var hasSaidGoodbye = false
+    /// Whether the reactor knows that it should look here, or will be told.
+    var isAttended = false
+    /// Whether the reactor reads nothing here although the outbox is not what keeps it from it.
+    var isHeldBack = false
+
+    var outbox = Outbox()
+    /// When the outbox last got shorter, or began to fill.
+    var lastMovement: UInt64 = 0
+    /// When the last of the bytes came that stand before this place in the outbox.
+    var drainsSince: UInt64 = 0
+    var drainsUntil = 0
+
+    var running: [RequestID: Running] = [:]
+    /// Bytes of the params of all of them.
+    var requestBytes = 0
+    /// Bytes set aside for replies and updates that are being made.
+    var reserved = 0
+    /// What the budget of all connections has been told of this one.
+    private var counted = 0
+    var waiters: [Waiter] = []
+    var lastTicket: UInt64 = 0
+    /// Whether the connection stands in the budget's queue, or has been granted room and not been told yet.
+    var isQueued = false
+    /// Whether room for one large reply has been granted that nobody has taken.
+    var hasGrant = false
+
+    init(socket: Int32, role: Role) {
+        self.socket = socket
+        self.role = role
+    }
+
+    var isOpen: Bool { if case .open = phase { true } else { false } }
+
+    /// Whether it could go without anybody missing it.
+    var isIdle: Bool { running.isEmpty && outbox.isEmpty }
+
+    // MARK: Output
+
+    mutating func put(_ line: [UInt8]) {
+        guard socket >= 0, !isBroken else { return }
+        let wasEmpty = outbox.isEmpty
+        if !outbox.put(line, on: socket) {
+            isBroken = true
+            outbox.discard()
+        } else if wasEmpty && !outbox.isEmpty {
+            lastMovement = MonotonicClock.now()
+            markDrain(at: lastMovement)
+        }
+    }
+
+    mutating func flush() {
+        guard socket >= 0, !outbox.isEmpty else { return }
+        let before = outbox.count
+        switch outbox.flush(on: socket) {
+        case .moved:
+            lastMovement = MonotonicClock.now()
+            drainsUntil -= before - outbox.count
+            if drainsUntil <= 0 { markDrain(at: lastMovement) }
+        case .full: break
+        case .broken:
+            isBroken = true
+            outbox.discard()
+        }
+    }
+
+    /// What waits now has to be gone before the time is taken anew.
+    private mutating func markDrain(at now: UInt64) {
+        drainsSince = now
+        drainsUntil = outbox.count
+    }
+
+    /// Whether the reactor has something to do that it does not know yet; true once until it has looked.
+    mutating func callsForAttention(_ core: ServerCore) -> Bool {
+        guard socket >= 0, !isAttended else { return false }
+        let ends = !isOpen && isIdle
+        isAttended = !outbox.isEmpty || isBroken || ends || (isHeldBack && mayRead(core))
+        return isAttended
+    }
+
+    /// Whether lines may be taken from the client.
+    func mayRead(_ core: ServerCore) -> Bool {
+        let limits = core.limits
+        guard outbox.count <= limits.outboxBytes else { return false }
+        // While others wait for room, nobody adds to what is not read.
+        if !outbox.isEmpty, core.budget.isContended { return false }
+        return requestBytes <= limits.lineBytes || core.requestBytes <= limits.requestBytes
+    }
+
+    // MARK: Room for replies
+
+    /// Whether a reply may be made now, as far as this connection goes.
+    private func hasRoom(needsPage: Bool, isUpdate: Bool, _ limits: ControlLimits) -> Bool {
+        // Changes wait until everything before them is with the kernel, so that only the newest is made.
+        guard isUpdate ? outbox.isEmpty : outbox.count <= limits.outboxBytes else { return false }
+        return !needsPage || outbox.count + reserved + limits.pageBytes <= limits.connectionBytes
+    }
+
+    /// Sets room aside for a large reply, unless others wait for it already.
+    mutating func takePage(for connection: Connection) -> Bool {
+        guard !waiters.contains(where: \.needsPage),
+            hasRoom(needsPage: true, isUpdate: false, connection.core.limits)
+        else { return false }
+        return takePage(of: connection)
+    }
+
+    private mutating func takePage(of connection: Connection) -> Bool {
+        if hasGrant {
+            hasGrant = false
+        } else if isQueued {
+            return false
+        } else if connection.core.budget.takePage(for: connection) == .queued {
+            isQueued = true
+            return false
+        }
+        reserved += connection.core.limits.pageBytes
+        counted += connection.core.limits.pageBytes
+        return true
+    }
+
+    /// Lets in those who wait and have room now, in the order in which they came; what is small does not wait behind
+    /// what is large.
+    /// - Returns: whom to wake when the lock is free.
+    mutating func letIn(to connection: Connection) -> [CheckedContinuation<Void, any Error>] {
+        var entered: [CheckedContinuation<Void, any Error>] = []
+        var pagesWait = false
+        var index = 0
+        while index < waiters.count {
+            let next = waiters[index]
+            let limits = connection.core.limits
+            let mayEnter =
+                !(next.needsPage && pagesWait)
+                && hasRoom(needsPage: next.needsPage, isUpdate: next.request == nil, limits)
+                && (!next.needsPage || takePage(of: connection))
+            guard mayEnter else {
+                pagesWait = pagesWait || next.needsPage
+                index += 1
+                continue
+            }
+            if next.needsPage, let request = next.request { running[request]?.room = limits.pageBytes }
+            entered.append(next.continuation)
+            waiters.remove(at: index)
+        }
+        return entered
+    }
+
+    /// Tells the budget what the connection holds now, and gives back what nobody here takes.
+    /// - Returns: the connections whose turn has come by that.
+    mutating func settle(with core: ServerCore) -> [Connection] {
+        var difference = outbox.count + reserved - counted
+        counted += difference
+        if hasGrant {
+            hasGrant = false
+            difference -= core.limits.pageBytes
+        }
+        return difference == 0 ? [] : core.budget.count(difference)
+    }
+}

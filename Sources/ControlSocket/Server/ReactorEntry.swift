@@ -1,0 +1,38 @@
+import CLinux
+
+/// What the reactor knows of one connection. Its thread's alone.
+///
+/// A class, so that growing an input buffer through the dictionary does not copy it.
+final class ReactorEntry {
+    let connection: Connection
+    let socket: Int32
+    var input: LineBuffer
+    var armed = UInt32(CLINUX_READABLE)
+    var hasSeenEnd = false
+    /// Bytes thrown away since the client was refused.
+    var discarded = 0
+    /// When it last said something, or came.
+    var lastHeard: UInt64
+    /// See ``Connection/Standing``.
+    var expiresAt: UInt64?
+    var yieldsAt: UInt64?
+    /// The moment by which a line that was begun has to go on.
+    var lineExpiresAt: UInt64?
+    /// Whether the reactor looks at its deadlines.
+    var isExpiring = false
+
+    init(connection: Connection, socket: Int32, lineBytes: Int, now: UInt64) {
+        self.connection = connection
+        self.socket = socket
+        input = LineBuffer(limit: lineBytes)
+        lastHeard = now
+    }
+
+    /// The moment by which something has to have happened here, nil for none.
+    /// - Parameter isContended: whether others wait for what this connection holds.
+    func deadline(isContended: Bool) -> UInt64? {
+        var next = min(expiresAt ?? .max, lineExpiresAt ?? .max)
+        if isContended { next = min(next, yieldsAt ?? .max) }
+        return next == .max ? nil : next
+    }
+}

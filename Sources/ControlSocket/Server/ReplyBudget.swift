@@ -1,0 +1,78 @@
+import Synchronization
+
+/// The bytes that all connections together may hold for replies: those that wait for their reader, and the room set
+/// aside for those that are being made.
+///
+/// Room for a reply that may be large is asked for before its request starts, because once the reply is there, it is too
+/// late: it can only be kept or thrown away. Who finds none waits in a queue, in which each connection has one place
+/// whatever it wants to do, so that the one with sixty requests does not push back the one with a single one.
+///
+/// Small replies are counted and wait for nobody: they are bounded by the number of requests, and the owner who wants to
+/// see what is going on, or to stop it, must not wait for those who do not read.
+final class ReplyBudget: Sendable {
+    private struct State {
+        var held = 0
+        var waiting: [Connection] = []
+    }
+
+    private let limit: Int
+    private let page: Int
+    private let state = Mutex(State())
+    /// A copy of whether somebody waits, to be read without the lock.
+    private let contended = Atomic(false)
+
+    init(_ limits: ControlLimits) {
+        limit = limits.totalBytes
+        page = limits.pageBytes
+    }
+
+    /// Whether a connection waits because of what others hold.
+    var isContended: Bool { contended.load(ordering: .relaxed) }
+
+    enum Outcome { case taken, queued }
+
+    /// Sets room for one large reply aside, or puts the connection into the queue; it gets
+    /// ``Connection/takeGrant()`` when its turn has come. Not for one that is in the queue already.
+    func takePage(for connection: Connection) -> Outcome {
+        state.withLock { state in
+            if state.waiting.isEmpty, state.held + page <= limit {
+                state.held += page
+                return .taken
+            }
+            state.waiting.append(connection)
+            contended.store(true, ordering: .relaxed)
+            return .queued
+        }
+    }
+
+    /// Counts what a connection holds more or less than before.
+    /// - Returns: the connections whose turn has come by that. Each has its room already, and is to be told by
+    ///   ``Connection/takeGrant()``, when no connection's lock is held.
+    func count(_ difference: Int) -> [Connection] {
+        state.withLock { state in
+            state.held += difference
+            var granted = 0
+            while granted < state.waiting.count, state.held + page <= limit {
+                state.held += page
+                granted += 1
+            }
+            guard granted > 0 else { return [] }
+            defer {
+                state.waiting.removeFirst(granted)
+                contended.store(!state.waiting.isEmpty, ordering: .relaxed)
+            }
+            return Array(state.waiting.prefix(granted))
+        }
+    }
+
+    /// Takes a connection out of the queue.
+    /// - Returns: false where it is not there: its turn has come, and it will be told.
+    func leave(_ connection: Connection) -> Bool {
+        state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0 === connection }) else { return false }
+            state.waiting.remove(at: index)
+            contended.store(!state.waiting.isEmpty, ordering: .relaxed)
+            return true
+        }
+    }
+}
