@@ -27,7 +27,7 @@ struct FaultCheck {
     /// Where the library began.
     let world: FaultWorld
     let steps: [FaultStep]
-    let jobs: [(id: JobID, answered: Int, state: JobState?)]
+    let jobs: [FaultClient.SeenJob]
     let backups: [FaultClient.SavedBackup]
     /// Of a crash, in what the recorder wrote; all of it for a kill.
     var position = Int.max
@@ -48,14 +48,16 @@ struct FaultCheck {
     }
 
     /// Jobs go on by themselves after a start; returns when all have ended.
-    static func endJobs(_ library: some LibraryAnswering) async throws {
+    /// - Parameter cancels: those of the fixtures wait for folders that are on another machine.
+    static func endJobs(_ library: some LibraryAnswering, cancels: Bool = false) async throws {
         for job in try await library.ask(ListJobs()).jobs where !job.state.hasEnded {
+            if cancels { _ = try await library.ask(CancelJob(job: job.id)) }
             _ = try await library.ask(WaitForJob(job: job.id))
         }
     }
 
     mutating func run(_ library: some LibraryAnswering) async throws {
-        try await Self.endJobs(library)
+        try await Self.endJobs(library, cancels: operation == .upgrade)
         try await checkJobs(library)
         let contents = try await LibraryContents(library)
         checkWorld(contents)
@@ -86,23 +88,25 @@ struct FaultCheck {
     }
 
     private mutating func checkJobs(_ library: some LibraryAnswering) async throws {
-        for (id, answered, state) in jobs where answered <= position {
+        for seen in jobs where seen.started <= position {
             acknowledged += 1
-            guard let job = try? await library.ask(GetJob(job: id)) else {
-                find(.lost, "the job \(id) was acknowledged and is unknown")
+            guard let job = try? await library.ask(GetJob(job: seen.id)) else {
+                find(.lost, "the job \(seen.id) was acknowledged and is unknown")
                 continue
             }
-            require(job.state.hasEnded, .broken, "the job \(id) does not end: \(job.state)")
-            // How a job ended is written down after its work was; before that was read, it may have been done again.
-            if position == .max, let state {
-                require(job.state == state, .lost, "the job \(id) had \(state) and is \(job.state)")
+            require(job.state.hasEnded, .broken, "the job \(seen.id) does not end: \(job.state)")
+            if let state = seen.state, seen.ended <= position {
+                // One that could not write down its own failure goes on at the next start, and then it is whole.
+                require(
+                    job.state == state || (state == .failed && job.state == .finished), .lost,
+                    "the job \(seen.id) had \(state) and is \(job.state): \(job.error?.message ?? "")")
             }
         }
     }
 
     private mutating func checkBackups(_ library: some LibraryAnswering) async throws {
         for backup in backups {
-            if let receipt = backup.receipt, position == .max {
+            if let receipt = backup.receipt, backup.ended <= position {
                 acknowledged += 1
                 let isThere = access(receipt.path, F_OK) == 0
                 require(isThere, .lost, "the backup \(receipt.path) was acknowledged and is gone")
@@ -111,7 +115,7 @@ struct FaultCheck {
             else { continue }
             let isThere = access(path, F_OK) == 0
             if ended.state == .finished { require(isThere, .lost, "the backup \(path) finished and is not there") }
-            if ended.state == .failed || backup.isDenied {
+            if ended.state == .failed {
                 require(!isThere, .half, "the backup \(path) was reported failed and has its final name")
             }
         }

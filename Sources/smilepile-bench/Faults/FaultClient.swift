@@ -13,15 +13,23 @@ final class FaultClient {
         /// Nil for the daemon's own choice.
         let path: String?
         var receipt: BackupReceipt?
-        /// Said to have failed.
-        var isDenied = false
+        /// When its end was read, as ``FaultStep/answered``.
+        var ended = Int.max
+    }
+
+    struct SeenJob {
+        let id: JobID
+        /// As ``FaultStep/answered``.
+        let started: Int
+        var ended = Int.max
+        var state: JobState?
     }
 
     let connection: StressConnection
     private let position: () -> Int
     private(set) var steps: [FaultStep] = []
     /// Jobs that were acknowledged, and how they ended, where that was said.
-    private(set) var jobs: [(id: JobID, answered: Int, state: JobState?)] = []
+    private(set) var jobs: [SeenJob] = []
     private(set) var backups: [SavedBackup] = []
     /// Why it gave up where the daemon is not gone.
     private(set) var silence: String?
@@ -137,7 +145,7 @@ final class FaultClient {
             }
         }
         try wait()
-        if let job { jobs.append((job, position(), nil)) }
+        if let job { jobs.append(SeenJob(id: job, started: position())) }
         if let refusal { for (_, index) in indices { steps[index].outcome = .refused(refusal) } }
         let backup = path == nil ? nil : backups.count - 1
         if let backup, let path { backups[backup] = SavedBackup(job: job, path: path) }
@@ -149,8 +157,14 @@ final class FaultClient {
     func finish(_ running: Running) throws -> JobSnapshot? {
         guard let job = running.job, let ended = try ask(WaitForJob(job: job)), ended.state.hasEnded else { return nil }
         let answered = position()
-        if let index = jobs.firstIndex(where: { $0.id == job }) { jobs[index].state = ended.state }
-        if let backup = running.backup { note(ended, of: backup) }
+        if let index = jobs.firstIndex(where: { $0.id == job }) {
+            jobs[index].state = ended.state
+            jobs[index].ended = answered
+        }
+        if let backup = running.backup {
+            backups[backup].ended = answered
+            note(ended, of: backup)
+        }
         var done: Set<String> = ended.state == .finished ? [""] : []
         if running.steps.contains(where: { !$0.item.isEmpty }), let page = try ask(GetJobReceipt(job: job)) {
             done.formUnion(page.lines.filter { Self.kept.contains($0.outcome) }.map(\.item))
@@ -166,7 +180,6 @@ final class FaultClient {
     private static let kept: Set<String> = ["imported", "added", "kept"]
 
     private func note(_ ended: JobSnapshot, of backup: Int) {
-        backups[backup].isDenied = ended.state == .failed || ended.state == .cancelled
         if ended.state == .finished, let receipt = ended.receipt, let data = try? JSONEncoder().encode(receipt) {
             backups[backup].receipt = try? JSONDecoder().decode(BackupReceipt.self, from: data)
         }

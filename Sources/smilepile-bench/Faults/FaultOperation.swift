@@ -238,10 +238,6 @@ struct FaultScene {
     }
 
     private func clean() throws {
-        for number in 0..<3 {
-            try Data("no thumbnail".utf8).write(
-                to: URL(fileURLWithPath: "\(place.library)/thumbnails/\(FaultPlace.strayThumbnail)\(number).jpg"))
-        }
         try client.change(CleanStorage()) { _ in }
     }
 

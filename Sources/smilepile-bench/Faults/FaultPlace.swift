@@ -2,9 +2,6 @@ import Foundation
 
 /// A lane's own folders: those that the shim looks at below `data`, and what an operation reads beside them.
 final class FaultPlace {
-    /// How stray thumbnails that the campaign has made itself are called.
-    static let strayThumbnail = "thumb_stray-"
-
     let folder: String
     var data: String { folder + "/data" }
     var library: String { data + "/library" }
@@ -34,6 +31,14 @@ final class FaultPlace {
         let path = "\(sources)/\(name)-\(nextNumber())"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
+    }
+
+    /// Something to be cleaned away.
+    func addStrayThumbnails() throws {
+        for number in 0..<3 {
+            try Data("no thumbnail".utf8).write(
+                to: URL(fileURLWithPath: "\(library)/thumbnails/thumb_stray-\(number).jpg"))
+        }
     }
 
     /// Puts the library and its backups there, with nothing else, and takes the sources of the last round away.

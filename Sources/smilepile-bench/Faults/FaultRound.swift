@@ -28,6 +28,8 @@ struct FaultRound {
     let plan: FaultPlan?
     let operation: FaultOperation
 
+    /// How much the recorder has written.
+    private var position: () -> Int = { 0 }
     private var clients: [FaultClient] = []
     private var world: FaultWorld
     private var outcome = Outcome()
@@ -66,11 +68,48 @@ struct FaultRound {
         return try await round.run()
     }
 
+    /// An operation that nothing disturbed, with everything that it did to the disk.
+    struct Recording {
+        let journal: String
+        let base: CrashModel
+        /// What the folder held at its end.
+        let after: FolderImage
+        let world: FaultWorld
+        let clients: [FaultClient]
+    }
+
+    static func record(
+        _ setting: FaultSetting, _ place: FaultPlace, _ operation: FaultOperation, seed: UInt64
+    ) throws -> Recording {
+        let journal = place.folder + "/journal"
+        unlink(journal)
+        let control = try FaultControl(path: place.folder + "/recorder", root: place.data, journal: journal)
+        var round = FaultRound(setting, place, control, nil, operation, seed: seed)
+        try round.prepare()
+        let image = try FolderImage(of: place.data)
+        let base = CrashModel(image, at: place.data)
+        round.position = {
+            var found = stat()
+            return stat(journal, &found) == 0 ? Int(found.st_size) : 0
+        }
+        let daemon = try round.start(control)
+        defer { daemon.kill() }
+        if let connection = try daemon.connect(to: place.socket) { round.perform(on: connection, of: daemon) }
+        try round.end(daemon)
+        guard round.outcome.findings.isEmpty else {
+            throw CrashRound.Missed(
+                description: "\(operation.rawValue), undisturbed: \(round.outcome.findings.map(\.text))")
+        }
+        return Recording(
+            journal: journal, base: base, after: try FolderImage(of: place.data), world: round.world,
+            clients: round.clients)
+    }
+
     private mutating func run() async throws -> Outcome {
         try prepare()
         let daemon: FaultDaemon
         if operation.isStart { arm() }
-        daemon = try start()
+        daemon = try start(control)
         defer { daemon.kill() }
         if let connection = try daemon.connect(to: place.socket) {
             if !operation.isStart { arm() }
@@ -91,6 +130,7 @@ struct FaultRound {
         guard operation == .upgrade, let version = random.pick(setting.template.earlier) else {
             try place.renew(with: setting.template.image)
             if operation == .recovery { try breakOff() }
+            if operation == .clean { try place.addStrayThumbnails() }
             return
         }
         try place.renew(with: version.image)
@@ -100,11 +140,11 @@ struct FaultRound {
     /// A kill somewhere in an operation, for the next start to put in order.
     private mutating func breakOff() throws {
         guard let broken = random.pick(FaultOperation.recovered) else { return }
-        let daemon = try start()
+        let control = try FaultControl(path: place.folder + "/before", root: place.data)
+        let daemon = try start(control)
         defer { daemon.kill() }
         guard let connection = try daemon.connect(to: place.socket) else { return }
         control.arm(.killAfter, at: FaultCall.allCases, nth: random.roll(1...60))
-        defer { control.disarm() }
         perform(broken, on: connection)
     }
 
@@ -113,7 +153,7 @@ struct FaultRound {
         control.arm(plan.effect, at: [plan.call], nth: plan.nth, thenKill: plan.kill)
     }
 
-    private func start() throws -> FaultDaemon {
+    private func start(_ control: FaultControl) throws -> FaultDaemon {
         try FaultDaemon(
             program: setting.program, library: place.library, socket: place.socket, log: place.log,
             shim: setting.shim, control: control)
@@ -128,7 +168,7 @@ struct FaultRound {
     /// - Returns: the client, where the daemon has answered to the end.
     @discardableResult
     private mutating func perform(_ operation: FaultOperation, on connection: StressConnection) -> FaultClient? {
-        let client = FaultClient(connection)
+        let client = FaultClient(connection, position: position)
         clients.append(client)
         var scene = FaultScene(client: client, template: setting.template, place: place, random: random)
         do {

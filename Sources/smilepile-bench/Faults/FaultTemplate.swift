@@ -132,7 +132,7 @@ struct FaultTemplate: Sendable {
             guard let connection = try daemon.connect(to: place.socket) else {
                 throw Failed(description: "version \(version) is not upgraded: \(daemon.words)")
             }
-            try await FaultCheck.endJobs(SocketAnswering(connection: connection))
+            try await FaultCheck.endJobs(SocketAnswering(connection: connection), cancels: true)
             earlier.append((image, FaultWorld(try await LibraryContents(SocketAnswering(connection: connection)))))
             connection.close()
             daemon.kill()

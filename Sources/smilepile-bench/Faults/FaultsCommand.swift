@@ -9,6 +9,7 @@ struct FaultsCommand {
     static let options = [
         Arguments.Option("kills", "N", "rounds with a kill at one call (none unless told)"),
         Arguments.Option("faults", "N", "rounds with one call that fails (none unless told)"),
+        Arguments.Option("states", "N", "libraries as a power cut leaves them (none unless told)"),
         Arguments.Option("seed", "S", "the same seed makes the same rounds (1)"),
         Arguments.Option("lanes", "L", "at once, 1 to 16 (2)"),
         Arguments.Option("only", "NAME", "rounds of this operation alone"),
@@ -24,10 +25,11 @@ struct FaultsCommand {
 
     let kills: Int
     let faults: Int
+    let states: Int
     let seed: UInt64
     let lanes: Int
     let only: FaultOperation?
-    let repeated: FaultPlan?
+    let repeated: Repetition?
     let program: String
     let fixtures: String
     let shim: String
@@ -35,6 +37,7 @@ struct FaultsCommand {
     init(_ arguments: Arguments) throws {
         kills = try arguments.number("kills", in: 0...1_000_000) ?? 0
         faults = try arguments.number("faults", in: 0...1_000_000) ?? 0
+        states = try arguments.number("states", in: 0...1_000_000) ?? 0
         seed = UInt64(try arguments.number("seed", in: 0...Int.max) ?? 1)
         lanes = try arguments.number("lanes", in: 1...16) ?? 2
         only = try arguments.text("only").map { text in
@@ -45,11 +48,11 @@ struct FaultsCommand {
             return operation
         }
         repeated = try arguments.text("repeat").map { text in
-            guard let plan = FaultPlan(text) else {
+            guard let round = Repetition(text) else {
                 throw Arguments.Mistake(
                     description: "--repeat is a round as it was printed: kill/import/write/3/torn/7.")
             }
-            return plan
+            return round
         }
         program = try arguments.text("programs").map { $0 + "/smilepiled" } ?? Programs.beside("smilepiled")
         fixtures = arguments.text("fixtures") ?? "Tests/Fixtures"
@@ -64,14 +67,17 @@ struct FaultsCommand {
             let place = try FaultPlace(folder: folders[0])
             let setting = try await makeSetting(in: place)
             for folder in folders { try await setting.template.writePhone(to: FaultPlace(folder: folder)) }
-            if let repeated {
-                try await repeatRound(repeated, setting, place, report)
-                return
+            switch repeated {
+            case .round(let plan): return try await repeatRound(plan, setting, place, report)
+            case .recording(let plan):
+                return try await Self.crash(plan, Self.statesOfRecording * 10, setting, place, report)
+            case nil: break
             }
             let calls = try await countCalls(setting, place)
             for (kind, count) in [(FaultPlan.Kind.kill, kills), (.fault, faults)] where count > 0 {
                 try await rounds(kind, count, setting, folders, calls, report)
             }
+            if states > 0 { try await crashes(setting, folders, report) }
         }
         let result = report.change { $0 }
         print(result.text)
@@ -113,6 +119,38 @@ struct FaultsCommand {
         report.change { $0.add(outcome, plan) }
     }
 
+    /// Power cuts in one recording: enough to be worth the recording, few enough for many recordings.
+    private static let statesOfRecording = 40
+
+    private static func crash(
+        _ plan: CrashRound.Plan, _ count: Int, _ setting: FaultSetting, _ place: FaultPlace, _ report: SharedReport
+    ) async throws {
+        var round = try CrashRound(setting, place, plan)
+        try await round.run(count) { state in
+            report.change {
+                $0.add(.states, plan.operation, state.call, acknowledged: state.acknowledged)
+                $0.add(state.findings, plan.operation, state.call, again: "\(plan)")
+            }
+        }
+    }
+
+    private func crashes(_ setting: FaultSetting, _ folders: [String], _ report: SharedReport) async throws {
+        let began = ContinuousClock.now
+        let next = RoundNumbers()
+        let (seed, only, wanted) = (seed, only, states)
+        try await Lanes.run(folders.count) { lane in
+            let place = try FaultPlace(folder: folders[lane])
+            while case let left = wanted - report.change({ $0.counts[.states] ?? 0 }), left > 0 {
+                let number = next.take()
+                let operation = only ?? FaultOperation.allCases[number % FaultOperation.allCases.count]
+                let plan = CrashRound.Plan(operation, seed: seed &* 1_000_003 &+ UInt64(number))
+                try await Self.crash(plan, min(Self.statesOfRecording, left), setting, place, report)
+            }
+        }
+        let spent = began.duration(to: .now)
+        report.change { $0.seconds[.states] = Double(spent.components.seconds) }
+    }
+
     private func rounds(
         _ kind: FaultPlan.Kind, _ wanted: Int, _ setting: FaultSetting, _ folders: [String],
         _ calls: [FaultOperation: [FaultCall: Int]], _ report: SharedReport
@@ -133,6 +171,22 @@ struct FaultsCommand {
         }
         let spent = began.duration(to: .now)
         report.change { $0.seconds[counted] = Double(spent.components.seconds) }
+    }
+}
+
+/// What is to be done once more.
+enum Repetition {
+    case round(FaultPlan)
+    case recording(CrashRound.Plan)
+
+    init?(_ text: String) {
+        if let plan = FaultPlan(text) {
+            self = .round(plan)
+        } else if let plan = CrashRound.Plan(text) {
+            self = .recording(plan)
+        } else {
+            return nil
+        }
     }
 }
 
