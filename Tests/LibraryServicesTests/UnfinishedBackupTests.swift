@@ -213,4 +213,56 @@ import Testing
         try await open(paused.test.path).close()
         #expect(try partials(stick).isEmpty)
     }
+
+    // MARK: Broken off at its ends
+
+    /// A kill before the first checkpoint: the file is there and says nothing, and it is the job's own.
+    /// - Parameter name: what it is called; a backup whose target is a folder has the time of its run in its name.
+    @Test(arguments: ["", "earlier-"])
+    func aBackupWithoutACheckpointBeginsAnewAndLeavesNoOtherFile(_ prefix: String) async throws {
+        let paused = try await Paused()
+        let name = URL(fileURLWithPath: paused.partial).lastPathComponent
+        let begun = paused.test.folder.file(prefix + name)
+        if begun != paused.partial { try FileManager.default.moveItem(atPath: paused.partial, toPath: begun) }
+        let job = paused.job
+        try await Paused.edit(paused.test.path) { connection in
+            try connection.execute("UPDATE jobs SET request = 'run', checkpoint = NULL WHERE id = ?", job)
+            try connection.execute("UPDATE unfinished_backups SET path = ? WHERE job = ?", begun, job)
+        }
+        let library = try await open(paused.test.path)
+        let made = try await library.mesh.send(WaitForJob(job: job))
+        #expect(made.state == .finished && made.receipt?["photos"] == 60, "\(made)")
+        await library.close()
+        #expect(FileManager.default.fileExists(atPath: paused.target))
+        #expect(!FileManager.default.fileExists(atPath: begun))
+    }
+
+    /// A kill after the file has its name and before the job has its end.
+    @Test func aBackupThatIsThereIsNotReportedFailed() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(3)
+        let target = test.folder.file("made.zip")
+        let made = try await test.run(CreateBackup(path: target))
+        let receipt = try #require(made.receipt)
+        let time = try await test.mesh.send(InspectBackup(path: target)).timestamp
+        await test.library.close()
+
+        var checkpoint = BackupCheckpoint(target: target, time: time, holdsPart: false, missing: [])
+        checkpoint.proven = .init(
+            receipt: try JSONDecoder().decode(BackupReceipt.self, from: JSONEncoder().encode(receipt)), lines: [])
+        let kept = try checkpoint.encoded()
+        let params = String(decoding: try JSONEncoder().encode(CreateBackup(path: target)), as: UTF8.self)
+        _ = try await Paused.edit(test.path) { connection in
+            try connection.execute(
+                """
+                UPDATE jobs SET state = 'running', request = 'run', params = ?, checkpoint = ?, ended_at = NULL,
+                    receipt = NULL
+                WHERE id = ?
+                """, params, kept, made.id)
+        }
+        let library = try await open(test.path)
+        let ended = try await library.mesh.send(WaitForJob(job: made.id))
+        #expect(ended.state == .finished && ended.receipt == receipt, "\(ended)")
+        await library.close()
+    }
 }

@@ -143,8 +143,9 @@ extension CreateBackup: HandledJob {
     }
 
     public func prepareAgain(on service: BackupCoordinator, checkpoint: Data?) async throws {
-        // Its target is decided, and may be there.
-        if checkpoint == nil { try await prepare(on: service) } else { try await service.refuseWhileRunning() }
+        // Its target is decided, and may be there. Without a checkpoint it is decided once more, but by the job itself: to
+        // anybody else the file that it has begun is somebody's.
+        try await service.refuseWhileRunning()
     }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> BackupReceipt {

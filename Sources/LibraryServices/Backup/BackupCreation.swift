@@ -55,6 +55,8 @@ struct BackupCreation: Sendable {
         let target = try await target(request, at: time, job: job.id)
         let name = folder.backupName(target)
         job.begin(phase: "reading the catalogue")
+        // What an earlier run of this job has left may have another name, with the time of then.
+        try await unfinished.giveUpAll(of: job.id)
         // Before the catalogue is read, so that no file of it goes from then on.
         try await unfinished.begin(name + BackupFormat.partialSuffix, by: job.id)
         let (snapshot, checkpoint, descriptor): (CatalogueSnapshot, BackupCheckpoint, Int32)
@@ -135,7 +137,14 @@ struct BackupCreation: Sendable {
         let isOurs = try await uncancelled {
             try await database.read { try UnfinishedBackupTable.find(partial, in: $0)?.job == id }
         }
-        guard isOurs else { return nil }
+        guard isOurs else {
+            // What makes it a backup takes it from the unfinished ones: then only the job's end is missing.
+            guard let proven = checkpoint.proven, try await uncancelled({ try await isNamed(checkpoint) }) else {
+                return nil
+            }
+            job.record(proven.lines)
+            return proven.receipt
+        }
         if let proven = checkpoint.proven, try await uncancelled({ try await isThere(checkpoint) }) {
             do {
                 return try await conclude(checkpoint, proven, job: job)
@@ -167,13 +176,19 @@ struct BackupCreation: Sendable {
 
     /// Whether the proven file is there, under the one name or the other.
     private func isThere(_ checkpoint: BackupCheckpoint) async throws -> Bool {
-        guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
-        else { return false }
-        return try await bulk.run {
-            let path = try FileSystem.status(partial) == nil ? target : partial
-            guard let file = try? BackupFile(path: path, in: folder) else { return false }
-            return file.manifest.timestamp == checkpoint.time
-        }
+        guard let partial = folder.backupPath(checkpoint.partial) else { return false }
+        let isPartial = try await bulk.run { try FileSystem.status(partial) != nil }
+        return isPartial ? try await holds(checkpoint, at: partial) : try await isNamed(checkpoint)
+    }
+
+    /// Whether the proven file has its final name.
+    private func isNamed(_ checkpoint: BackupCheckpoint) async throws -> Bool {
+        guard let target = folder.backupPath(checkpoint.target) else { return false }
+        return try await holds(checkpoint, at: target)
+    }
+
+    private func holds(_ checkpoint: BackupCheckpoint, at path: String) async throws -> Bool {
+        try await bulk.run { (try? BackupFile(path: path, in: folder))?.manifest.timestamp == checkpoint.time }
     }
 
     /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.

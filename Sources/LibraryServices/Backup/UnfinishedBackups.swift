@@ -106,6 +106,12 @@ struct UnfinishedBackups: Sendable {
         }
     }
 
+    /// The same for everything that `job` has begun.
+    func giveUpAll(of job: JobID) async throws {
+        let begun = try await database.read { try UnfinishedBackupTable.all(in: $0) }.filter { $0.job == job }
+        for backup in begun { await giveUp(backup.path) }
+    }
+
     // MARK: After a stop
 
     /// Removes what jobs that have ended left behind, and forgets what is another library's: that of which this is a
