@@ -64,7 +64,9 @@ enum BenchmarkProgram {
     private static func faults(_ arguments: some Sequence<String>) async throws {
         let options = FaultsCommand.options + [common[0], common[2]]
         let parsed = try Arguments(arguments, options: options)
-        guard !parsed.isSet("help") else { return print(help(FaultsCommand.name, FaultsCommand.summary, options)) }
+        guard !parsed.isSet("help") else {
+            return print(help(FaultsCommand.name, FaultsCommand.summary, options) + "\n\n" + FaultsCommand.explanation)
+        }
         if let word = parsed.words.first {
             throw Arguments.Mistake(description: "faults takes no '\(word)'. See smilepile-bench faults --help.")
         }

@@ -57,6 +57,8 @@ struct CrashModel {
     private var names: [String: Int] = [:]
     private var durableNames: [String: Int] = [:]
     private var nameChanges: [NameChange] = []
+    /// Nothing is promised at all: a disk that says that it has synced, and has not.
+    var liesAboutSyncs = false
 
     /// - Parameters:
     ///   - image: what `root` holds, all of it on the disk.
@@ -94,10 +96,11 @@ struct CrashModel {
         case .edit(let inode, let edit):
             if let file = byInode[inode] { files[file].edits.append(edit) }
         case .sync(let inode):
-            guard let file = byInode[inode] else { return }
+            guard !liesAboutSyncs, let file = byInode[inode] else { return }
             files[file].durable = files[file].latest
             files[file].edits = []
-        case .folderSync(let path): syncFolder(path)
+        case .folderSync(let path):
+            if !liesAboutSyncs { syncFolder(path) }
         case .rename(let from, let to): name([(to, names[from]), (from, nil)])
         case .link(let from, let to): name([(to, names[from])])
         case .unlink(let path): name([(path, nil)])

@@ -43,6 +43,8 @@ struct CrashRound {
     private let base: CrashModel
     private let kept: KeptInodes
     private var random: StressRandom
+    /// With a disk that keeps none of its promises, something must be found.
+    var liesAboutSyncs = false
 
     /// Records the operation.
     /// - Throws: ``Missed`` where what was recorded does not lead to what the folder holds.
@@ -73,6 +75,7 @@ struct CrashRound {
 
     private func model(after count: Int) -> CrashModel {
         var model = base
+        model.liesAboutSyncs = liesAboutSyncs
         for record in journal.records[..<count] { model.apply(record.change) }
         return model
     }
@@ -80,21 +83,25 @@ struct CrashRound {
     /// Lets up to `count` power cuts happen, and tells `take` what each has left; fewer where one of them costs a file
     /// that the others need.
     mutating func run(_ count: Int, _ take: (State) -> Void) async throws {
-        let wanted = model(after: journal.records.count).keptInodes
-        for _ in 0..<count {
-            guard kept.take(wanted, from: place.data) else { return }
+        // What the operation itself has removed is in no state.
+        let kept = kept.take(model(after: journal.records.count).keptInodes, from: place.data)
+        var made = 0
+        for _ in 0..<(10 * count) where made < count {
             let moment = random.roll(0...journal.records.count)
             let (image, lost) = model(after: moment).crashed(&random)
+            guard kept.isSuperset(of: image.inodes.values) else { continue }
             let last = moment > 0 ? journal.records[moment - 1] : nil
             var check = FaultCheck(
                 place: place, operation: plan.operation, world: recording.world, clients: recording.clients,
                 position: last?.end ?? 0)
             try await look(&check, at: image)
+            made += 1
             let words = "after \(moment) of \(journal.records.count) changes, without \(lost)"
             take(
                 State(
                     call: last?.call ?? .write, acknowledged: check.acknowledged,
                     findings: check.findings.map { FaultFinding(kind: $0.kind, text: "\($0.text) \(words)") }))
+            guard self.kept.take(kept, from: place.data) == kept else { return }
         }
     }
 

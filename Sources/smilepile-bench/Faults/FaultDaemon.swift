@@ -1,3 +1,4 @@
+import ControlSocket
 import Foundation
 
 /// A daemon that is to be killed: started without the detours of `Process`, and waited for without polling.
@@ -57,7 +58,12 @@ final class FaultDaemon {
         let connection = StressConnection(name: "campaign", socket: socket)
         connection.isTimed = false
         for _ in 0..<30_000 {
-            if (try? connection.open()) != nil { return connection }
+            // The one that was killed may have been starting a helper, which has its socket until it runs: there one is
+            // let in and never answered.
+            if (try? connection.open()) != nil {
+                if (try? connection.ask(Ping())) != nil { return connection }
+                connection.close()
+            }
             if poll() != nil { return nil }
             // A daemon tells a service manager when it listens, which this is not.
             usleep(1000)

@@ -26,6 +26,13 @@ struct FaultReport: Sendable {
     private var again: [String] = []
     var seconds: [Kind: Double] = [:]
 
+    /// The operation with the fewest states until now: how many a recording is good for differs.
+    var leastCrashed: FaultOperation {
+        FaultOperation.allCases.min {
+            (byOperation[$0]?.counts[.states] ?? 0) < (byOperation[$1]?.counts[.states] ?? 0)
+        } ?? .importing
+    }
+
     var hasFindings: Bool { !findings.isEmpty }
 
     mutating func add(_ kind: Kind, _ operation: FaultOperation, _ call: FaultCall?, acknowledged: Int) {
@@ -67,7 +74,7 @@ struct FaultReport: Sendable {
         return [
             Self.table([head] + rows(operations) + [total]), "",
             Self.table([["call"] + head.dropFirst()] + rows(calls)),
-            "", times.joined(separator: ", ") + "; \(missed) rounds never came to their call",
+            "", (times + ["\(missed) rounds never came to their call"]).joined(separator: ", "),
             "\(acknowledged) acknowledged changes looked for", "found: \(verdict)",
         ].joined(separator: "\n") + (again.isEmpty ? "" : "\n" + again.prefix(40).joined(separator: "\n"))
     }

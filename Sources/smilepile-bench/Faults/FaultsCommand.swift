@@ -19,6 +19,23 @@ struct FaultsCommand {
         Arguments.Option("shim", "FILE", "what Scripts/faults has compiled (libfaults.so beside this program)"),
     ]
 
+    static let explanation = """
+        Every round begins with the same small library and ends with a start that nothing disturbs. Then each acknowledged
+        change has to be there, what was refused or never answered whole or absent, and nothing else: rows, files and
+        thumbnails the same, staging empty, no unfinished backup, every backup whole, the storage check and SQLite's own
+        without a finding, and every acknowledged job ended.
+
+        A kill is SIGKILL before or after one call, or after half of a write. A fault is one call that fails with EIO,
+        ENOSPC or EINTR, does half, or (a sync) leaves nothing in the file of what was written since the last one; the
+        daemon goes on, or is killed some calls later. Calls that change what is on the disk below the library's and the
+        backups' folders count; reads do not fail, and image helpers are not disturbed.
+
+        A state is what a power cut may leave of one recorded operation. Bytes are on the disk once their file was synced,
+        names once their folder was; the rest is there or not: all, none, up to a moment, or any part, with writes
+        torn at multiples of 512 bytes. Renames are whole. This is less than ext4, XFS or btrfs promise. Not modelled:
+        disks that lie about syncs, sectors that go bad, bits that turn, folders that were just made.
+        """
+
     struct Wrong: Error, CustomStringConvertible {
         let description: String
     }
@@ -70,7 +87,7 @@ struct FaultsCommand {
             switch repeated {
             case .round(let plan): return try await repeatRound(plan, setting, place, report)
             case .recording(let plan):
-                return try await Self.crash(plan, Self.statesOfRecording * 10, setting, place, report)
+                return try await Self.crash(plan, 400, setting, place, report)
             case nil: break
             }
             let calls = try await countCalls(setting, place)
@@ -107,6 +124,10 @@ struct FaultsCommand {
                 calls[operation, default: [:]].merge(outcome.calls) { max($0, $1) }
             }
         }
+        for call in FaultCall.allCases
+        where only == nil && calls.values.allSatisfy({ $0[call] == nil || $0[call] == 0 }) {
+            throw Wrong(description: "no \(call.name) was seen: the daemon makes it in another way now")
+        }
         return calls
     }
 
@@ -119,8 +140,8 @@ struct FaultsCommand {
         report.change { $0.add(outcome, plan) }
     }
 
-    /// Power cuts in one recording: enough to be worth the recording, few enough for many recordings.
-    private static let statesOfRecording = 40
+    /// Power cuts in one recording: enough to be worth the recording, few enough for each operation to have its turn.
+    private var statesOfRecording: Int { max(4, min(40, states / 30)) }
 
     private static func crash(
         _ plan: CrashRound.Plan, _ count: Int, _ setting: FaultSetting, _ place: FaultPlace, _ report: SharedReport
@@ -134,17 +155,32 @@ struct FaultsCommand {
         }
     }
 
+    /// With a disk that only says that it syncs, acknowledged changes are lost. Where none is found to be, nothing else
+    /// would be found either.
+    private func requireTeeth(_ setting: FaultSetting, _ place: FaultPlace) async throws {
+        var round = try CrashRound(setting, place, CrashRound.Plan(.photos, seed: seed))
+        round.liesAboutSyncs = true
+        var lost = 0
+        try await round.run(40) { state in
+            lost += state.findings.count { $0.kind == .lost }
+        }
+        guard lost > 0 else {
+            throw Wrong(description: "a disk that does not sync loses nothing: nothing is looked at")
+        }
+    }
+
     private func crashes(_ setting: FaultSetting, _ folders: [String], _ report: SharedReport) async throws {
         let began = ContinuousClock.now
         let next = RoundNumbers()
-        let (seed, only, wanted) = (seed, only, states)
+        let (seed, only, wanted, most) = (seed, only, states, statesOfRecording)
+        try await requireTeeth(setting, FaultPlace(folder: folders[0]))
         try await Lanes.run(folders.count) { lane in
             let place = try FaultPlace(folder: folders[lane])
             while case let left = wanted - report.change({ $0.counts[.states] ?? 0 }), left > 0 {
                 let number = next.take()
-                let operation = only ?? FaultOperation.allCases[number % FaultOperation.allCases.count]
+                let operation = only ?? report.change { $0.leastCrashed }
                 let plan = CrashRound.Plan(operation, seed: seed &* 1_000_003 &+ UInt64(number))
-                try await Self.crash(plan, min(Self.statesOfRecording, left), setting, place, report)
+                try await Self.crash(plan, min(most, left), setting, place, report)
             }
         }
         let spent = began.duration(to: .now)

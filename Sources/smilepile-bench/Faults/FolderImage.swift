@@ -84,15 +84,15 @@ struct KeptInodes {
     }
 
     /// Takes those of `wanted` that are somewhere below `path` out of it.
-    /// - Returns: whether all are here.
-    func take(_ wanted: Set<UInt64>, from path: String) -> Bool {
+    /// - Returns: those that are here now; the others are gone.
+    func take(_ wanted: Set<UInt64>, from path: String) -> Set<UInt64> {
         let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         for name in names {
             var found = stat()
             guard lstat(path + "/" + name, &found) == 0, wanted.contains(UInt64(found.st_ino)) else { continue }
             rename(path + "/" + name, self.path(UInt64(found.st_ino)))
         }
-        return wanted.allSatisfy { access(self.path($0), F_OK) == 0 }
+        return wanted.filter { access(self.path($0), F_OK) == 0 }
     }
 
     fileprivate func put(_ inode: UInt64, _ content: Data, at path: String) throws -> Bool {
