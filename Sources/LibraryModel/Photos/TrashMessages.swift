@@ -40,7 +40,8 @@ public struct RestorePhotos: Message {
     public init(ids: [Int64]) { self.ids = ids }
 }
 
-/// Removes photos in the trash for good, files and all: those named, or every one whose time is over, or all.
+/// Removes photos in the trash for good, files and all: those named, or every one whose time is over, or all. While a
+/// backup is unfinished it may need their files; these go when it has ended, and so does the room they take.
 /// Errors: `not_found`, `invalid_argument` where both ids and `all` are given.
 public struct PurgeTrash: Message {
     public typealias Reply = PhotosChanged

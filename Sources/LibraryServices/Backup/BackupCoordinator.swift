@@ -67,7 +67,14 @@ public actor BackupCoordinator: MeshService {
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
         try begin("A backup")
         defer { end() }
-        return try await creation.create(request, job: job)
+        do {
+            let receipt = try await creation.create(request, job: job)
+            await discards.removeAll()
+            return receipt
+        } catch {
+            await discards.removeAll()
+            throw error
+        }
     }
 
     // MARK: Reading

@@ -22,6 +22,10 @@ struct BackupWriter: Sendable {
         let unreadable: [String: String]
     }
 
+    /// Times that the file is written because something was not as it was known. What a photo may be found to be is
+    /// bounded, so only another program that changes files all the time gets here.
+    private static let rounds = 20
+
     private typealias Deviation = BackupCheckpoint.Deviation
 
     /// What copying found out.
@@ -43,8 +47,9 @@ struct BackupWriter: Sendable {
     ///
     /// A photo whose bytes differ from the catalogue is still saved, as it is: it may be all there is. Because the
     /// manifest stands first and must name its true digest, the file is then written again with what is known;
-    /// that happens to broken disks, not to every backup. So is a photo left out that cannot be read: one bad sector
-    /// must not keep all the others from being saved.
+    /// that happens to broken disks, not to every backup. So is a photo left out that cannot be read, or whose bytes are
+    /// others each time they are read: one bad sector must not keep all the others from being saved. Each round writes
+    /// fewer photos, or knows more of them, so there is an end to it.
     func write(_ snapshot: CatalogueSnapshot, to descriptor: Int32, progress: BackupProgress, job: Job) async throws
         -> Written
     {
@@ -52,7 +57,7 @@ struct BackupWriter: Sendable {
         let begun = progress.checkpoint
         var deviations = begun.deviations
         var unreadable = begun.unreadable
-        for _ in 0..<3 {
+        for _ in 0..<Self.rounds {
             let documents = try self.documents(snapshot, deviations, at: begun.time)
             let layout = try layout(snapshot, documents, deviations, at: begun.time)
             job.begin(phase: "copying", items: Int64(snapshot.photos.count), bytes: layout.totalSize)
@@ -72,14 +77,19 @@ struct BackupWriter: Sendable {
                     bytes: layout.totalSize,
                     damaged: deviations.keys.filter { unreadable[$0] == nil }.sorted(), unreadable: unreadable)
             }
+            for path in found.deviations.keys where deviations[path] != nil {
+                unreadable[path] = "its bytes change while they are read"
+            }
             deviations.merge(found.deviations) { _, new in new }
             unreadable.merge(found.unreadable) { _, new in new }
-            snapshot.photos.removeAll { found.unreadable[$0.path] != nil }
+            let gone = unreadable
+            snapshot.photos.removeAll { gone[$0.path] != nil }
             try await pool.run { guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") } }
         }
         throw MeshError(
             .unavailable,
-            "Photo files keep changing while they are backed up. Stop what writes to them, then try again.")
+            "Other programs keep changing photo files of the library while they are backed up. Stop them, then try again."
+        )
     }
 
     private static func failure(_ action: String) -> FileSystem.Failure {

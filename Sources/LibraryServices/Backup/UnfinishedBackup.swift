@@ -42,12 +42,22 @@ struct UnfinishedBackup: Sendable {
 
 /// The SQL of unfinished backups. Every function works inside the caller's transaction.
 enum UnfinishedBackupTable {
+    /// Those that can be understood: a row may have been written by anybody.
     static func all(in connection: Connection) throws -> [UnfinishedBackup] {
-        try connection.query("SELECT * FROM unfinished_backups ORDER BY path") { try record($0) }
+        try connection.query("SELECT * FROM unfinished_backups ORDER BY path") { try? record($0) }.compactMap { $0 }
     }
 
     static func find(_ path: String, in connection: Connection) throws -> UnfinishedBackup? {
         try connection.first("SELECT * FROM unfinished_backups WHERE path = ?", path) { try record($0) }
+    }
+
+    /// Whether a backup goes on, now or later, that has read the catalogue and not all of its photos' files.
+    static func needsPhotos(in connection: Connection) throws -> Bool {
+        try connection.first(
+            """
+            SELECT EXISTS (SELECT 1 FROM unfinished_backups u JOIN jobs j ON j.id = u.job WHERE j.ended_at IS NULL)
+            """
+        ) { try $0[0] as Bool } ?? false
     }
 
     private static func record(_ row: borrowing Row) throws -> UnfinishedBackup {

@@ -119,13 +119,15 @@ struct UnfinishedBackups: Sendable {
     func settle() async throws {
         try await adoptFromBefore()
         let library = try await pool.run { try self.library }
-        let (known, jobs) = try await database.read { connection in
-            (try UnfinishedBackupTable.all(in: connection), try JobTable.unfinished(in: connection))
+        let known = try await database.read { connection in
+            try UnfinishedBackupTable.all(in: connection).map { backup in
+                (backup, try backup.job.map { try JobTable.isUnfinished($0, in: connection) } ?? false)
+            }
         }
-        for backup in known {
+        for (backup, goesOn) in known {
             if !backup.isInLibrary, let maker = backup.library, !maker.isSame(as: library) {
                 try await database.write { try UnfinishedBackupTable.remove(backup.path, in: $0) }
-            } else if backup.job.map({ !jobs.contains($0) }) ?? true {
+            } else if !goesOn {
                 await giveUp(backup.path)
             }
         }

@@ -74,9 +74,10 @@ enum JobTable {
             "UPDATE jobs SET checkpoint = ?, checkpoints = checkpoints + 1 WHERE id = ?", checkpoint, job)
     }
 
-    /// Jobs that have not ended.
-    static func unfinished(in connection: Connection) throws -> Set<JobID> {
-        Set(try connection.query("SELECT id FROM jobs WHERE ended_at IS NULL") { try $0[0] as JobID })
+    static func isUnfinished(_ job: JobID, in connection: Connection) throws -> Bool {
+        try connection.first("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND ended_at IS NULL)", job) {
+            try $0[0] as Bool
+        } ?? false
     }
 
     /// The checkpoints of jobs of one kind that have not ended.
@@ -85,7 +86,7 @@ enum JobTable {
     ) throws -> [(job: JobID, checkpoint: Data)] {
         try connection.query(
             "SELECT id, checkpoint FROM jobs WHERE method = ? AND ended_at IS NULL AND checkpoint IS NOT NULL", method
-        ) { (try $0[0], try $0[1]) }
+        ) { row in try? (row[0] as JobID, row[1] as Data) }.compactMap { $0 }
     }
 
     static func setRequest(_ request: JobRequest, of job: JobID, in connection: Connection) throws {

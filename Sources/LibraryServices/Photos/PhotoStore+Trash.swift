@@ -36,7 +36,8 @@ extension PhotoStore {
         }
     }
 
-    /// Rows first, then the files: what a kill leaves between is in the list of discarded files.
+    /// Rows first, then the files: what a kill leaves between is in the list of discarded files, and so is what an
+    /// unfinished backup needs.
     /// - Parameter choose: which, in the transaction that takes them out, so that purges that meet do not clash.
     private func purge(_ choose: @escaping @Sendable (CatalogueTransaction) throws -> [Int64]) async throws -> Int {
         let (count, paths) = try await catalogue.write { transaction in

@@ -1,0 +1,104 @@
+import Database
+import Dispatch
+import Executors
+import Foundation
+import Imaging
+import LibraryModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LibraryServices
+@testable import ServiceMesh
+
+/// A pool's work, which a test can hold up at a place that it describes.
+final class HeldSteps: StepExecutor {
+    private struct State {
+        var condition: (@Sendable () -> Bool)?
+        var isHeld = false
+        var held: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "held steps")
+    private let arrival = Gate()
+
+    func schedule(_ step: @escaping @Sendable () -> Void) {
+        queue.async {
+            let isHeld = self.state.withLock { state -> Bool in
+                if let condition = state.condition, condition() { state.isHeld = true }
+                if state.isHeld { state.held.append(step) }
+                return state.isHeld
+            }
+            if isHeld { Task { await self.arrival.pass() } } else { step() }
+        }
+    }
+
+    func choose(_ count: Int) -> Int { 0 }
+
+    /// Holds up everything from the moment at which `condition` holds before a piece of work.
+    func hold(when condition: @escaping @Sendable () -> Bool) { state.withLock { $0.condition = condition } }
+
+    /// Waits until something is held up.
+    func arrived() async { await arrival.arrivals(1) }
+
+    func letGo() {
+        let held = state.withLock { state in
+            defer { state = State() }
+            return state.held
+        }
+        for step in held { queue.async(execute: step) }
+    }
+}
+
+/// A library whose backups and restores stand still where a test wants them to, while everything else goes on.
+final class SteppedLibrary: Sendable {
+    /// Whose folder goes with it.
+    let test: TestLibrary
+    let folder: LibraryFolder
+    let database: Database
+    let mesh: Mesh
+    let steps = HeldSteps()
+    private let files: BlockingPool
+
+    /// - Parameter test: a closed library.
+    init(_ test: TestLibrary) async throws {
+        self.test = test
+        let folder = LibraryFolder(path: test.path)
+        let database = try await Database.open(at: folder.catalogue, schema: CatalogueSchema.schema)
+        let files = BlockingPool(name: "files", threads: 2)
+        let bulk = BlockingPool(steps: steps)
+        let workers = ImageWorkerPool(executable: try #require(ImageWorkerPool.defaultExecutable()), workers: 1)
+        let catalogue = SQLCatalogue(database)
+        let discards = DiscardedFiles(folder: folder, database: database, pool: files)
+        mesh = try Mesh(
+            services: [
+                SettingsStore(catalogue: catalogue), CategoryStore(catalogue: catalogue),
+                PhotoStore(catalogue: catalogue, discards: discards),
+                Thumbnailer(folder: folder, workers: workers, files: files),
+                BackupCoordinator(folder: folder, database: database, discards: discards, bulk: bulk, width: 2),
+            ], journal: CatalogueJobJournal(database: database))
+        (self.folder, self.database, self.files) = (folder, database, files)
+        try await mesh.start()
+    }
+
+    func close() async {
+        await mesh.stop()
+        await database.close()
+        await files.shutDown()
+    }
+
+    func run<M: HandledJob>(_ message: M) async throws -> JobSnapshot {
+        try await mesh.send(WaitForJob(job: try await mesh.send(message).job))
+    }
+
+    func photos() async throws -> [Photo] { try await mesh.send(SearchPhotos(limit: 1000)).photos }
+
+    /// Deletes photos and empties the trash.
+    func purge(_ photos: some Collection<Photo>) async throws {
+        _ = try await mesh.send(DeletePhotos(ids: photos.map(\.id)))
+        _ = try await mesh.send(PurgeTrash(ids: photos.map(\.id)))
+    }
+
+    func isThere(_ relative: String) -> Bool { FileManager.default.fileExists(atPath: folder.path + "/" + relative) }
+}
