@@ -17,20 +17,21 @@ final class HeldSteps: StepExecutor {
         var condition: (@Sendable () -> Bool)?
         var isHeld = false
         var held: [@Sendable () -> Void] = []
+        var arrival = TestSupport.Gate()
     }
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "held steps")
-    private let arrival = Gate()
 
     func schedule(_ step: @escaping @Sendable () -> Void) {
         queue.async {
-            let isHeld = self.state.withLock { state -> Bool in
+            let arrival = self.state.withLock { state -> TestSupport.Gate? in
                 if let condition = state.condition, condition() { state.isHeld = true }
-                if state.isHeld { state.held.append(step) }
-                return state.isHeld
+                guard state.isHeld else { return nil }
+                state.held.append(step)
+                return state.arrival
             }
-            if isHeld { Task { await self.arrival.pass() } } else { step() }
+            if let arrival { Task { await arrival.pass() } } else { step() }
         }
     }
 
@@ -40,11 +41,12 @@ final class HeldSteps: StepExecutor {
     func hold(when condition: @escaping @Sendable () -> Bool) { state.withLock { $0.condition = condition } }
 
     /// Waits until something is held up.
-    func arrived() async { await arrival.arrivals(1) }
+    func arrived() async { await state.withLock { $0.arrival }.arrivals(1) }
 
-    func letGo() {
+    /// Lets everything go on, until the next condition holds if there is one.
+    func letGo(holdingAgainWhen condition: (@Sendable () -> Bool)? = nil) {
         let held = state.withLock { state in
-            defer { state = State() }
+            defer { state = State(condition: condition) }
             return state.held
         }
         for step in held { queue.async(execute: step) }

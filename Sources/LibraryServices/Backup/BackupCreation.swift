@@ -79,7 +79,7 @@ struct BackupCreation: Sendable {
     private func complete(
         _ snapshot: CatalogueSnapshot, _ checkpoint: BackupCheckpoint, _ descriptor: Int32, job: Job
     ) async throws -> BackupReceipt {
-        let (partial, missing) = (checkpoint.partial, checkpoint.missing)
+        let partial = checkpoint.partial
         let progress = BackupProgress(checkpoint, descriptor: descriptor, pool: bulk, job: job)
         let flag = CancellationFlag()
         do {
@@ -88,17 +88,14 @@ struct BackupCreation: Sendable {
             } onCancel: {
                 flag.set()
             }
-            let damaged = written.damaged.count + written.unreadable.count + missing.count
-            let proven = BackupCheckpoint.Proven(
-                receipt: BackupReceipt(
-                    path: folder.backupPath(checkpoint.target) ?? checkpoint.target,
-                    // Photos that turned out unreadable in an earlier run are not in its snapshot.
-                    photos: snapshot.photos.count { written.unreadable[$0.path] == nil },
-                    categories: snapshot.categories.count, bytes: written.bytes, damaged: damaged,
-                    isPartial: snapshot.isPartial, ending: damaged > 0 ? .completeWithProblems : .complete),
-                lines: Self.lines(missing: missing, written))
-            // From here on calling the job off would deny a backup that is there.
-            try await uncancelled { try await progress.keep(proven: proven) }
+            // Photos that turned out unreadable in an earlier run are not in its snapshot.
+            let photos = snapshot.photos.count { written.unreadable[$0.path] == nil }
+            let proven = Self.proven(
+                written, photos: photos, categories: snapshot.categories.count,
+                folder.backupPath(checkpoint.target) ?? checkpoint.target, checkpoint)
+            // From here on calling the job off would deny a backup that is there. That it is proven need not be noted:
+            // where that cannot be, the next run proves it again, or finds it under its name.
+            _ = try? await uncancelled { try await progress.keep(proven: proven) }
             return try await conclude(progress.checkpoint, proven, job: job)
         } catch {
             // Interrupted, it goes on from its checkpoint, and needs the file.
@@ -122,9 +119,9 @@ struct BackupCreation: Sendable {
     private func conclude(
         _ checkpoint: BackupCheckpoint, _ proven: BackupCheckpoint.Proven, job: Job
     ) async throws -> BackupReceipt {
-        job.record(proven.lines)
-        try await uncancelled { try await commit(checkpoint) }
-        return proven.receipt
+        let problems = try await uncancelled { try await commit(checkpoint) }
+        job.record(proven.lines + problems)
+        return problems.isEmpty ? proven.receipt : proven.receipt.withProblems
     }
 
     // MARK: Going on
@@ -137,15 +134,7 @@ struct BackupCreation: Sendable {
         let isOurs = try await uncancelled {
             try await database.read { try UnfinishedBackupTable.find(partial, in: $0)?.job == id }
         }
-        guard isOurs else {
-            // What makes it a backup takes it from the unfinished ones: then only the job's end is missing.
-            guard let proven = checkpoint.proven, try await uncancelled({ try await isNamed(checkpoint) }) else {
-                return nil
-            }
-            job.record(proven.lines)
-            return proven.receipt
-        }
-        if let proven = checkpoint.proven, try await uncancelled({ try await isThere(checkpoint) }) {
+        if let proven = try await uncancelled({ try await proven(checkpoint, isOurs: isOurs) }) {
             do {
                 return try await conclude(checkpoint, proven, job: job)
             } catch {
@@ -153,6 +142,7 @@ struct BackupCreation: Sendable {
                 throw error
             }
         }
+        guard isOurs else { return nil }
         do {
             try await job.mayContinue()
             job.begin(phase: "reading what is there")
@@ -174,21 +164,46 @@ struct BackupCreation: Sendable {
         }
     }
 
-    /// Whether the proven file is there, under the one name or the other.
-    private func isThere(_ checkpoint: BackupCheckpoint) async throws -> Bool {
-        guard let partial = folder.backupPath(checkpoint.partial) else { return false }
-        let isPartial = try await bulk.run { try FileSystem.status(partial) != nil }
-        return isPartial ? try await holds(checkpoint, at: partial) : try await isNamed(checkpoint)
+    /// What an earlier run has proven, where it is there, under the one name or the other.
+    /// - Parameter isOurs: whether it is among the unfinished ones; what makes it a backup takes it from there, and then
+    ///   only the job's end is missing.
+    private func proven(
+        _ checkpoint: BackupCheckpoint, isOurs: Bool
+    ) async throws -> BackupCheckpoint.Proven? {
+        guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
+        else { return nil }
+        return try await bulk.run {
+            let isNamed = try FileSystem.status(partial) == nil
+            // Only what is proven gets the name; the note of it may have been lost.
+            guard isNamed || (isOurs && checkpoint.proven != nil),
+                let status = try FileSystem.status(isNamed ? target : partial),
+                let file = try? BackupFile(path: isNamed ? target : partial, in: folder),
+                file.manifest.timestamp == checkpoint.time
+            else { return nil }
+            return checkpoint.proven ?? Self.proven(file, bytes: Int64(status.st_size), target, checkpoint)
+        }
     }
 
-    /// Whether the proven file has its final name.
-    private func isNamed(_ checkpoint: BackupCheckpoint) async throws -> Bool {
-        guard let target = folder.backupPath(checkpoint.target) else { return false }
-        return try await holds(checkpoint, at: target)
+    /// What a run had to tell that came as far as the name, and no further.
+    private static func proven(
+        _ file: BackupFile, bytes: Int64, _ target: String, _ checkpoint: BackupCheckpoint
+    ) -> BackupCheckpoint.Proven {
+        let written = BackupWriter.Written(
+            bytes: bytes, damaged: file.manifest.files?.filter { $0.damaged == true }.map(\.path) ?? [],
+            unreadable: checkpoint.unreadable)
+        return proven(
+            written, photos: file.manifest.photoCount, categories: file.manifest.categoryCount, target, checkpoint)
     }
 
-    private func holds(_ checkpoint: BackupCheckpoint, at path: String) async throws -> Bool {
-        try await bulk.run { (try? BackupFile(path: path, in: folder))?.manifest.timestamp == checkpoint.time }
+    private static func proven(
+        _ written: BackupWriter.Written, photos: Int, categories: Int, _ target: String, _ checkpoint: BackupCheckpoint
+    ) -> BackupCheckpoint.Proven {
+        let damaged = written.damaged.count + written.unreadable.count + checkpoint.missing.count
+        return BackupCheckpoint.Proven(
+            receipt: BackupReceipt(
+                path: target, photos: photos, categories: categories, bytes: written.bytes, damaged: damaged,
+                isPartial: checkpoint.holdsPart, ending: damaged > 0 ? .completeWithProblems : .complete),
+            lines: lines(missing: checkpoint.missing, written))
     }
 
     /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.
@@ -269,17 +284,48 @@ struct BackupCreation: Sendable {
         return written
     }
 
-    /// From here on it is a backup. Once more where this was done already: it changes nothing.
-    private func commit(_ checkpoint: BackupCheckpoint) async throws {
+    /// Gives the file its name; once more where this was done already, which changes nothing.
+    /// - Returns: what could not be done after that. The backup is there, so it is no failure.
+    private func commit(_ checkpoint: BackupCheckpoint) async throws -> [ReceiptLine] {
         guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
-        else { return }
-        try await bulk.run {
+        else { throw MeshError(.internal, "The backup has no place.") }
+        var problems: [ReceiptLine] = []
+        let unsynced = try await bulk.run { () -> ReceiptLine? in
             if try FileSystem.status(partial) != nil { try FileSystem.renameNew(partial, to: target) }
-            try FileSystem.sync(LibraryFolder.parent(of: target))
+            do {
+                try FileSystem.sync(LibraryFolder.parent(of: target))
+                return nil
+            } catch {
+                return ReceiptLine(
+                    item: target, outcome: "unsynced",
+                    detail:
+                        "it is there and whole, but its folder could not be synced, so that its name may not survive a power cut (\(error)). Check the disk"
+                )
+            }
         }
-        try await database.write { connection in
-            try UnfinishedBackupTable.remove(checkpoint.partial, in: connection)
-            try SettingTable.set(.lastBackupDate, to: String(checkpoint.time.milliseconds), in: connection)
+        unsynced.map { problems.append($0) }
+        do {
+            try await database.write { connection in
+                try UnfinishedBackupTable.remove(checkpoint.partial, in: connection)
+                try SettingTable.set(.lastBackupDate, to: String(checkpoint.time.milliseconds), in: connection)
+            }
+        } catch {
+            problems.append(
+                ReceiptLine(
+                    item: target, outcome: "unnoted",
+                    detail:
+                        "it is there and whole, but the library could not note when it was made: \(MeshError(describing: error).message)"
+                ))
         }
+        return problems
+    }
+}
+
+extension BackupReceipt {
+    /// The same, for a backup that is there and of which something is to be said.
+    fileprivate var withProblems: BackupReceipt {
+        BackupReceipt(
+            path: path, photos: photos, categories: categories, bytes: bytes, damaged: damaged, isPartial: isPartial,
+            ending: .completeWithProblems)
     }
 }

@@ -1,4 +1,3 @@
-import CLinux
 import Database
 import Executors
 import Foundation
@@ -24,6 +23,9 @@ struct BackupRestorer: Sendable {
     let mesh: Mesh
     let isCancelled: CancellationFlag
 
+    /// Times that only what has been deleted meanwhile is staged.
+    private static let rounds = 3
+
     func restore(_ backup: BackupFile, mode: RestoreMode, dryRun: Bool, job: Job) async throws -> RestoreReceipt {
         let metadata = backup.metadata
         let strangers = backup.strangers
@@ -35,20 +37,50 @@ struct BackupRestorer: Sendable {
             for line in preview.lines { job.record(line) }
             return receipt(backup, preview, mode: mode, dryRun: true)
         }
-        try await requireSpace(for: preview)
-        let staged = try await stage(preview, from: backup, job: job)
+        var staged: [String: StagedPhoto] = [:]
         let made: MadeRestore
         do {
-            made = try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job)
+            made = try await stageAndSwitch(backup, mode: mode, preview: preview, staged: &staged, job: job)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
-            try await pool.run { folder.abandon(staged.values.map(\.files)) }
+            let leftovers = staged.values.map(\.files)
+            try await pool.run { folder.abandon(leftovers) }
             throw error
         }
-        // The library is the new one already: whoever calls the job off now gets the truth, which is its receipt.
-        try await uncancelled { try await cleanUp(staged) }
-        job.record(made.lines)
-        return made.receipt
+        // The library is the new one already: whoever calls the job off now gets the truth, which is its receipt, and so
+        // does whoever's disk fails.
+        let files = staged
+        let problems = await Task(executorPreference: MeshClock.executor) { await cleanUp(files) }.value
+        job.record(made.lines + problems)
+        return problems.isEmpty ? made.receipt : made.receipt.withProblems
+    }
+
+    /// Stages what the library lacks, and makes the switch. Photos that were deleted meanwhile are staged too, and the
+    /// switch tried again; after some rounds everything that the backup has is staged, so that there is an end to it.
+    ///
+    /// Rejected: to stage everything at once, which costs as much for a merge of ten new photos as for all; and to keep
+    /// requests from changing anything, for the minutes that staging takes.
+    private func stageAndSwitch(
+        _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan, staged: inout [String: StagedPhoto], job: Job
+    ) async throws -> MadeRestore {
+        var wanted = preview.newPhotos
+        var round = 1
+        while true {
+            try await requireSpace(for: wanted)
+            let more = try await stage(wanted, from: backup, job: job)
+            staged.merge(more) { _, new in new }
+            try await job.mayContinue()
+            job.begin(phase: "switching")
+            let items = more.values.map(\.files)
+            try await pool.run { try folder.publish(items) }
+            switch try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job) {
+            case .made(let made): return made
+            case .lacking(let photos):
+                let there = staged
+                wanted = round < Self.rounds ? photos : backup.metadata.photos.filter { there[$0.uuid] == nil }
+                round += 1
+            }
+        }
     }
 
     private func receipt(
@@ -84,9 +116,9 @@ struct BackupRestorer: Sendable {
         return plan.distrusting(metadata: metadata) { trusted.contains($0) }
     }
 
-    private func requireSpace(for plan: RestorePlan) async throws {
+    private func requireSpace(for photos: [BackupMetadata.Photo]) async throws {
         // Thumbnails are about 20 kB each; the catalogue's log is small against that.
-        let needed = plan.newPhotos.reduce(Int64(10 << 20)) { $0 &+ $1.fileSize &+ 32_768 }
+        let needed = photos.reduce(Int64(10 << 20)) { $0 &+ $1.fileSize &+ 32_768 }
         let path = folder.path
         let free = try await pool.run { try FileSystem.freeBytes(path) }
         guard needed <= free else {
@@ -97,142 +129,18 @@ struct BackupRestorer: Sendable {
         }
     }
 
-    // MARK: Staging
-
-    /// A photo in `staging/`, and its line where something is to be said of it.
-    private struct StagedPhoto: Sendable {
-        let files: LibraryFolder.Staged
-        let line: ReceiptLine?
-    }
-
-    /// Extracts every new photo into `staging/` and makes its thumbnail, by the photo's uuid.
-    private func stage(
-        _ plan: RestorePlan, from backup: BackupFile, job: Job
-    ) async throws -> [String: StagedPhoto] {
-        job.begin(
-            phase: "restoring", items: Int64(plan.newPhotos.count),
-            bytes: plan.newPhotos.reduce(0) { $0 &+ $1.fileSize })
-        var staged: [String: StagedPhoto] = [:]
-        do {
-            try await withThrowingTaskGroup(of: (String, StagedPhoto).self) { group in
-                var next = plan.newPhotos.makeIterator()
-                func startNext() {
-                    guard let photo = next.next() else { return }
-                    group.addTask { (photo.uuid, try await stage(photo, from: backup, job: job)) }
-                }
-                for _ in 0..<(width + 2) { startNext() }
-                do {
-                    while let (uuid, item) = try await group.next() {
-                        staged[uuid] = item
-                        startNext()
-                    }
-                } catch {
-                    group.cancelAll()
-                    isCancelled.set()
-                    while let ended = await group.nextResult() {
-                        if case .success(let (uuid, item)) = ended { staged[uuid] = item }
-                    }
-                    throw error
-                }
-            }
-        } catch {
-            let leftovers = staged.values
-            try await pool.run { folder.abandon(leftovers.map(\.files)) }
-            throw error
-        }
-        return staged
-    }
-
-    private func stage(
-        _ photo: BackupMetadata.Photo, from backup: BackupFile, job: Job
-    ) async throws -> StagedPhoto {
-        try await job.mayContinue()
-        let names = folder.temporaryNames()
-        let path = folder.staging + "/" + names.photo
-        guard let entry = backup.photoEntries[photo.path] else {
-            throw MeshError(.internal, "The photo \(photo.path) has no entry.")
-        }
-        do {
-            try await pool.run {
-                try FileSystem.withFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) { file in
-                    let digest = try backup.reader.extract(
-                        entry, to: file, cancelled: { isCancelled.isSet },
-                        progress: { job.advance(bytes: Int64($0)) })
-                    guard digest.sha256.hex == photo.contentDigest else {
-                        throw MeshError(.dataLoss, "The backup's file changed while it was read. Restore it again.")
-                    }
-                    try FileSystem.sync(file, path)
-                }
-            }
-            let problem = try await makeThumbnail(of: path, named: names.thumbnail, for: photo)
-            job.advance(items: 1)
-            let fileName = try await freeName(like: photo)
-            return StagedPhoto(
-                files: LibraryFolder.Staged(
-                    photo: names.photo, thumbnail: problem == nil ? names.thumbnail : nil, fileName: fileName),
-                line: problem)
-        } catch {
-            try? await pool.run {
-                try FileSystem.remove(path)
-                try FileSystem.remove(folder.staging + "/" + names.thumbnail)
-            }
-            throw error
-        }
-    }
-
-    /// The photo's name in the backup where that is one of ours and free, else a new one. A backup names files; it
-    /// does not decide where they go.
-    ///
-    /// Free is what neither the disk nor the catalogue knows. A photo whose file was lost still has its row, perhaps
-    /// in the trash soon, and a discarded file may be about to be removed: a second photo of that name would lose
-    /// its files with the first.
-    private func freeName(like photo: BackupMetadata.Photo) async throws -> String {
-        guard let wanted = folder.ownName(of: photo) else {
-            return folder.newFileName(takenAt: photo.takenAt, fileExtension: folder.fileExtension(of: photo))
-        }
-        let (path, thumbnail) = ("photos/" + wanted, "thumbnails/" + LibraryFolder.thumbnailPrefix + wanted)
-        let isKnown = try await database.read { connection in
-            try PhotoTable.isStored(path: path, in: connection)
-                || DiscardedFileTable.contains(path, in: connection)
-                || DiscardedFileTable.contains(thumbnail, in: connection)
-        }
-        let isThere = try await pool.run {
-            try [path, thumbnail].contains { try FileSystem.status(folder.location(of: $0)) != nil }
-        }
-        guard isKnown || isThere else { return wanted }
-        return folder.newFileName(takenAt: photo.takenAt, fileExtension: folder.fileExtension(of: photo))
-    }
-
-    /// - Returns: a line for a photo that cannot be opened: its bytes are what was saved, so it is restored all the
-    ///   same, without a thumbnail.
-    /// What can be wrong with a picture itself. A full disk, or workers that do not start, end the restore instead: it can
-    /// be repeated, a library without thumbnails could not.
-    private static let faultsOfPictures: Set = ["unsupported_media", "damaged", "too_large"]
-
-    private func makeThumbnail(
-        of path: String, named name: String, for photo: BackupMetadata.Photo
-    ) async throws -> ReceiptLine? {
-        do {
-            _ = try await mesh.send(MakeThumbnail(photo: path, thumbnail: folder.staging + "/" + name))
-            return nil
-        } catch let error as MeshError {
-            guard let fault = error.details["imaging"]?.stringValue, Self.faultsOfPictures.contains(fault) else {
-                throw error
-            }
-            return ReceiptLine(item: photo.path, outcome: "no_thumbnail", detail: error.message)
-        }
-    }
-
     // MARK: The switch
+
+    private enum Switch: Sendable {
+        case made(MadeRestore)
+        /// Nothing was done: of these photos, which the library had before, there are no files.
+        case lacking([BackupMetadata.Photo])
+    }
 
     private func switchOver(
         _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan,
         staged: [String: StagedPhoto], job: Job
-    ) async throws -> MadeRestore {
-        try await job.mayContinue()
-        job.begin(phase: "switching")
-        let items = staged.values.map(\.files)
-        try await pool.run { try folder.publish(items) }
+    ) async throws -> Switch {
         let metadata = backup.metadata
         let strangers = backup.strangers
         let names = staged.mapValues(\.files.fileName)
@@ -242,32 +150,55 @@ struct BackupRestorer: Sendable {
             // Looked at again: requests went on while files were staged.
             var plan = try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: connection)
             if mode == .replace { plan = plan.distrusting(metadata: metadata) { preview.kept[$0] != nil } }
+            let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
+            guard lacking.isEmpty else { return .lacking(lacking) }
             try RestoreApplication(metadata: metadata, plan: plan, mode: mode, fileNames: names).apply(in: connection)
             let made = MadeRestore(
                 receipt: receipt(backup, plan, mode: mode, dryRun: false), lines: unopened + plan.lines)
             try JobTable.setCheckpoint(JSONEncoder().encode(made), of: id, in: connection)
-            return made
+            return .made(made)
         }
     }
 
-    /// The switch is made; nothing here can undo it, and what fails is done by the next start.
-    private func cleanUp(_ staged: [String: StagedPhoto]) async throws {
-        let used = try await database.read { connection in
-            try Set(
-                staged.values.map(\.files.fileName).filter {
-                    try PhotoTable.isStored(path: "photos/" + $0, in: connection)
-                })
+    /// The switch is made: nothing here can undo it, and what fails is done by the next start.
+    /// - Returns: what a person has to know of it.
+    private func cleanUp(_ staged: [String: StagedPhoto]) async -> [ReceiptLine] {
+        let names = staged.values.map(\.files.fileName)
+        let used = try? await database.read { connection in
+            try Set(names.filter { try PhotoTable.isStored(path: "photos/" + $0, in: connection) })
         }
-        try await pool.run {
-            let names = staged.values.map(\.files.fileName)
-            for name in names where used.contains(name) { try? folder.settle(name) }
-            try? folder.withdraw(names.filter { !used.contains($0) })
+        if let used {
+            _ = try? await pool.run {
+                for name in names where used.contains(name) { try? folder.settle(name) }
+                try? folder.withdraw(names.filter { !used.contains($0) })
+            }
         }
-        let problems = try await database.integrityCheck(quick: true)
-        guard problems.isEmpty else {
-            throw MeshError(
-                .dataLoss, "The catalogue is damaged: \(problems[0]). Restore the backup into a new library.")
+        do {
+            let found = try await database.integrityCheck(quick: true)
+            return found.prefix(1).map { problem in
+                ReceiptLine(
+                    item: "catalogue.sqlite", outcome: "damaged",
+                    detail:
+                        "the restored catalogue is damaged (\(problem)); restore the backup into a new library, and check the disk"
+                )
+            }
+        } catch {
+            return [
+                ReceiptLine(
+                    item: "catalogue.sqlite", outcome: "unchecked",
+                    detail: "the restored catalogue could not be checked: \(MeshError(describing: error).message)")
+            ]
         }
+    }
+}
+
+extension RestoreReceipt {
+    /// The same, for a restore that is made and of which something is to be said.
+    fileprivate var withProblems: RestoreReceipt {
+        RestoreReceipt(
+            backup: backup, mode: mode, isDryRun: isDryRun, categoriesAdded: categoriesAdded, photosAdded: photosAdded,
+            photosKept: photosKept, photosRemoved: photosRemoved, swipeSessionsAdded: swipeSessionsAdded,
+            ending: .completeWithProblems)
     }
 }
 
@@ -283,32 +214,5 @@ extension RestorePlan {
             plan.removed.append(there)
         }
         return plan
-    }
-}
-
-extension LibraryFolder {
-    /// The photo's name in the backup where it is like those that we give: in lower case behind `IMG_`, so that no two
-    /// differ in case alone, which no backup could hold.
-    fileprivate func ownName(of photo: BackupMetadata.Photo) -> String? {
-        let wanted = photo.path.dropFirst(BackupFormat.photoPrefix.count)
-        let prefix = "IMG_"
-        guard wanted.hasPrefix(prefix), wanted.utf8.count <= 128, wanted.utf8.last != UInt8(ascii: ".") else {
-            return nil
-        }
-        let isOurs = wanted.dropFirst(prefix.count).utf8.allSatisfy { byte in
-            (48...57).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: "_")
-                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-        }
-        return isOurs ? String(wanted) : nil
-    }
-
-    /// With the dot; by the photo's name where that says something harmless.
-    fileprivate func fileExtension(of photo: BackupMetadata.Photo) -> String {
-        guard let dot = photo.path.lastIndex(of: ".") else { return ".jpg" }
-        let letters = photo.path[photo.path.index(after: dot)...].lowercased()
-        let isHarmless =
-            (1...5).contains(letters.utf8.count)
-            && letters.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
-        return isHarmless ? "." + letters : ".jpg"
     }
 }

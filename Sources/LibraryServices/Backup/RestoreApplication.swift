@@ -21,11 +21,11 @@ struct RestoreApplication {
         }
         for photo in metadata.photos {
             if mode == .merge && plan.kept[photo.uuid] != nil { continue }
-            guard let path = fileNames[photo.uuid].map({ "photos/" + $0 }) ?? plan.kept[photo.uuid]?.path,
+            // One that is kept may be staged too: it was not there for a while.
+            guard let path = plan.kept[photo.uuid]?.path ?? fileNames[photo.uuid].map({ "photos/" + $0 }),
                 let category = categories[photo.categoryId]
             else {
-                throw MeshError(
-                    .failedPrecondition, "The library changed while the backup was restored. Restore it again.")
+                throw MeshError(.internal, "The photo \(photo.path) was not staged. Please report it.")
             }
             _ = try PhotoTable.insert(
                 Photo(
