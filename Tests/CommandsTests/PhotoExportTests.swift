@@ -75,6 +75,29 @@ struct PhotoExportTests {
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "first")
     }
 
+    @Test("A renaming that fails after it was done is done")
+    func lateFailure() throws {
+        let folder = try TemporaryFolder("export")
+        let (partial, target) = (folder.file("a.jpg.partial"), folder.file("a.jpg"))
+        try "whole".write(toFile: partial, atomically: false, encoding: .utf8)
+        try NewFile.rename(partial, to: target) { from, to in
+            #expect(rename(from, to) == 0)
+            errno = EIO
+            return -1
+        }
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "whole")
+
+        try "other".write(toFile: partial, atomically: false, encoding: .utf8)
+        #expect(throws: CommandFailure.self) {
+            try NewFile.rename(partial, to: folder.file("b.jpg")) { _, _ in
+                errno = EIO
+                return -1
+            }
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(left.sorted() == ["a.jpg", "a.jpg.partial"])
+    }
+
     @Test("A file that is not finished leaves nothing, and has no name while it is written")
     func unfinished() throws {
         let folder = try TemporaryFolder("export")

@@ -51,20 +51,37 @@ final class NewFile {
             }
         guard !isLinked else { return }
         let code = errno
+        // An error may come after the deed, as from a network that lost the answer: the last word is what the name is.
+        if Self.isFile(descriptor, at: target) { return }
         guard let partial, [EPERM, EOPNOTSUPP, ENOSYS].contains(code) else { throw Self.refusal(target, code) }
         try Self.rename(partial, to: target)
     }
 
     /// For file systems without links: claims the name with an empty file, and puts the whole one in its place.
-    static func rename(_ partial: String, to target: String) throws {
+    /// - Parameter deed: the renaming itself.
+    static func rename(
+        _ partial: String, to target: String, by deed: (String, String) -> Int32 = { Foundation.rename($0, $1) }
+    ) throws {
+        let whole = clinux_open(partial, O_RDONLY | O_NOFOLLOW, 0)
+        guard whole >= 0 else { throw refusal(partial) }
+        defer { close(whole) }
         let claim = clinux_open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
         guard claim >= 0 else { throw refusal(target) }
-        close(claim)
-        guard Foundation.rename(partial, target) == 0 else {
+        defer { close(claim) }
+        guard deed(partial, target) == 0 else {
             let failure = refusal(target)
-            unlink(target)
+            if isFile(whole, at: target) { return }
+            // Only the empty file, and never what has taken its place.
+            if isFile(claim, at: target) { unlink(target) }
             throw failure
         }
+    }
+
+    /// Whether the file of a descriptor has this name.
+    private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
+        var (own, found) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && lstat(path, &found) == 0 && own.st_dev == found.st_dev
+            && own.st_ino == found.st_ino
     }
 
     /// What an errno says about writing it.

@@ -2,8 +2,10 @@ import ServiceMesh
 
 /// Writes a backup as a job: `SmilePileBackup_yyyy-MM-dd_HHmmss.zip`, read back and verified before it has that
 /// name. Photos whose bytes no longer match the catalogue are reported as `damaged` lines (BACKUP.md).
-/// Errors at once: `not_found` (folder, category), `already_exists` (file), `failed_precondition` (another one
-/// runs), `resource_exhausted` (space).
+/// It holds the library as it was when it began, whatever is deleted meanwhile. Once it has its name it is there: what
+/// fails after that is a line, `unsynced` or `unnoted`.
+/// Errors at once: `not_found` (folder, category), `already_exists` (file), `invalid_argument` (a place inside the library
+/// other than its `backups`), `failed_precondition` (another one runs), `resource_exhausted` (space).
 public struct CreateBackup: Message {
     public typealias Reply = JobStarted
     public static let method = "backup.create"

@@ -42,6 +42,12 @@ struct BackupCreation: Sendable {
             guard let found = try FileSystem.status(parent), found.st_mode & S_IFMT != S_IFREG else {
                 throw MeshError(.notFound, "There is no folder \(parent). Make it first.")
             }
+            if try folder.keepsForItself(parent) {
+                throw MeshError(
+                    .invalidArgument,
+                    "\(parent) is a folder of the library itself. Name one outside of it, or none: then the backup goes to \(folder.backups).",
+                    details: ["reason": "inside_library"])
+            }
         }
         return target
     }
@@ -290,20 +296,19 @@ struct BackupCreation: Sendable {
         guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
         else { throw MeshError(.internal, "The backup has no place.") }
         var problems: [ReceiptLine] = []
-        let unsynced = try await bulk.run { () -> ReceiptLine? in
+        try await bulk.run {
             if try FileSystem.status(partial) != nil { try FileSystem.renameNew(partial, to: target) }
-            do {
-                try FileSystem.sync(LibraryFolder.parent(of: target))
-                return nil
-            } catch {
-                return ReceiptLine(
+        }
+        do {
+            try await bulk.run { try FileSystem.sync(LibraryFolder.parent(of: target)) }
+        } catch {
+            problems.append(
+                ReceiptLine(
                     item: target, outcome: "unsynced",
                     detail:
-                        "it is there and whole, but its folder could not be synced, so that its name may not survive a power cut (\(error)). Check the disk"
-                )
-            }
+                        "it is whole and has its name, but that may not survive a power cut, because its folder could not be synced (\(error)). Check the disk"
+                ))
         }
-        unsynced.map { problems.append($0) }
         do {
             try await database.write { connection in
                 try UnfinishedBackupTable.remove(checkpoint.partial, in: connection)
@@ -314,7 +319,7 @@ struct BackupCreation: Sendable {
                 ReceiptLine(
                     item: target, outcome: "unnoted",
                     detail:
-                        "it is there and whole, but the library could not note when it was made: \(MeshError(describing: error).message)"
+                        "it is whole and has its name, but the library could not note when it was made: \(MeshError(describing: error).message)"
                 ))
         }
         return problems

@@ -205,26 +205,3 @@ struct UnfinishedBackups: Sendable {
         }
     }
 }
-
-extension LibraryFolder {
-    /// How the catalogue names a backup's file: relative where it lies in the library's own `backups/`, where a copy of
-    /// the library has a copy of it; else absolute.
-    func backupName(_ path: String) -> String {
-        path.hasPrefix(backups + "/") ? "backups/" + path.dropFirst(backups.count + 1) : path
-    }
-
-    /// The path of a file that the catalogue names so; nil where the name leads anywhere else in the library, or out of it.
-    func backupPath(_ name: String) -> String? {
-        guard !name.utf8.contains(0) else { return nil }
-        if name.hasPrefix("/") { return name }
-        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count > 1, parts[0] == "backups", !parts.contains(""), !parts.contains("."), !parts.contains("..")
-        else { return nil }
-        return path + "/" + name
-    }
-
-    /// The folder of an absolute path.
-    static func parent(of path: String) -> String {
-        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
-    }
-}

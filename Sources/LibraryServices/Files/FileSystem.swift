@@ -81,8 +81,26 @@ enum FileSystem {
     ///
     /// By whatever the file system knows. Memory sticks (FAT, exFAT) have no hard links; network file systems may
     /// have links and no such rename. Where it has neither, looking first is all that is left.
-    static func renameNew(_ source: String, to target: String) throws {
-        guard clinux_rename_new(source, target) != 0 else { return }
+    ///
+    /// An error may come after the deed: from a network that lost the answer, or a disk that failed in writing it down. So
+    /// the last word is what the target is.
+    /// - Parameter rename: which refuses a name that is taken.
+    static func renameNew(
+        _ source: String, to target: String, by rename: (String, String) -> Int32 = { clinux_rename_new($0, $1) }
+    ) throws {
+        let file = try status(source).map(FileIdentity.init)
+        do {
+            try tryRenameNew(source, to: target, by: rename)
+        } catch {
+            guard let file, let found = try? status(target), FileIdentity(found) == file else { throw error }
+            try? remove(source)
+        }
+    }
+
+    private static func tryRenameNew(
+        _ source: String, to target: String, by rename: (String, String) -> Int32
+    ) throws {
+        guard rename(source, target) != 0 else { return }
         guard errno == EINVAL || errno == ENOSYS else {
             throw Failure(action: "rename", path: target, code: errno)
         }
@@ -91,7 +109,7 @@ enum FileSystem {
             try remove(source)
         } catch let failure as Failure where [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(failure.code) {
             guard try status(target) == nil else { throw Failure(action: "rename", path: target, code: EEXIST) }
-            try rename(source, to: target)
+            try Self.rename(source, to: target)
         }
     }
 
