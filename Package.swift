@@ -96,7 +96,7 @@ let package = Package(
             "smilepile-bench",
             [
                 "LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Database", "Imaging",
-                "ZipArchive", "SampleAlbum", "CFaults",
+                "ZipArchive", "SampleAlbum", "CSQLite", "CFaults",
             ]),
 
         // Tests mirror Sources

@@ -17,6 +17,8 @@ enum FaultOperation: String, CaseIterable, Sendable {
     case migrate
     /// An import, edits and a purge at once.
     case mixed
+    /// A client names the library's own files, and another program reads the catalogue.
+    case visit
     /// The daemon's end after SIGTERM.
     case stop
     /// A start after a kill in one of the others.
@@ -59,6 +61,7 @@ struct FaultScene {
         case .clean: try clean()
         case .migrate: try migrate()
         case .mixed: try mix()
+        case .visit: try visit()
         case .stop: try editPhotos()
         case .recovery, .upgrade: break
         }
@@ -235,6 +238,17 @@ struct FaultScene {
                 if action == .trash { world.moveToTrash(name) }
             }
         }
+    }
+
+    /// Whoever closes a descriptor of a file that SQLite has open drops SQLite's locks on it. The next program that reads
+    /// the catalogue then believes to be alone with it, and takes the log away when it leaves.
+    private mutating func visit() throws {
+        for suffix in ["", "-wal", "-shm"] {
+            _ = try client.ask(InspectBackup(path: place.library + "/catalogue.sqlite" + suffix))
+        }
+        try editPhotos()
+        place.readCatalogue()
+        try touch()
     }
 
     private func clean() throws {

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 
 /// A lane's own folders: those that the shim looks at below `data`, and what an operation reads beside them.
@@ -31,6 +32,15 @@ final class FaultPlace {
         let path = "\(sources)/\(name)-\(nextNumber())"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
+    }
+
+    /// Reads the catalogue as any other program would. What it finds is of no interest, nor whether it may.
+    func readCatalogue() {
+        var handle: OpaquePointer?
+        if sqlite3_open(library + "/catalogue.sqlite", &handle) == SQLITE_OK {
+            sqlite3_exec(handle, "SELECT count(*) FROM photos", nil, nil, nil)
+        }
+        sqlite3_close(handle)
     }
 
     /// Something to be cleaned away.
