@@ -120,6 +120,42 @@ import Testing
         await old.library.close()
     }
 
+    /// Every byte of it is there, and unzip, 7-Zip, bsdtar or Python would not open it, or would leave a photo out: it is not
+    /// called sound, and the refusal names entry and field. Which lies there are is the matter of ZipArchive's own tests.
+    @Test func whatOthersCannotReadIsNotCalledSound() async throws {
+        let (test, good) = try await backup()
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: good)))
+        // The last photo's record in the directory: its name stands in the file for the last time there.
+        let name = Array(try #require(try await test.allPhotos().map { "photos/" + $0.fileName }.max()).utf8)
+        let start = try #require(
+            bytes.indices.last {
+                bytes[$0...].starts(with: name) && bytes[($0 - 46)...].starts(with: [0x50, 0x4B, 1, 2])
+            })
+        let record = start - 46
+        func changed(_ offset: Int, to value: UInt8) -> [UInt8] {
+            var changed = bytes
+            changed[record + offset] = value
+            return changed
+        }
+        let ofOthers = [
+            ([UInt8]("#!/bin/sh\n".utf8) + bytes, "10 bytes stand before the archive"),
+            (changed(6, to: 64), "version 6.4"),
+            (changed(46 + name.count + 2, to: 6), "extra field in its header (0x5455)"),
+            (changed(8, to: 8), "data descriptor"),
+        ]
+        let entry = String(decoding: name, as: UTF8.self)
+        for (changed, words) in ofOthers {
+            let path = test.folder.file("changed.zip")
+            try Data(changed).write(to: URL(fileURLWithPath: path))
+            let job = try await test.run(VerifyBackup(path: path))
+            #expect(job.state == .failed && job.error?.status == .dataLoss, "\(words): \(job)")
+            #expect(job.error?.message.contains(words) == true, "\(String(describing: job.error))")
+            if !words.contains("before") { #expect(job.error?.details["entry"] == .string(entry)) }
+        }
+        #expect(try await test.run(VerifyBackup(path: good)).state == .finished)
+        await test.library.close()
+    }
+
     @Test func anEditedBackupThatIsInOrderIsTaken() async throws {
         let (old, good) = try await backup()
         let edited = old.folder.file("edited.zip")

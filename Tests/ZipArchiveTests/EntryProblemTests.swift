@@ -35,14 +35,14 @@ struct EntryProblemTests {
         #expect(reader.problems(of: 0) == problems, sourceLocation: sourceLocation)
         #expect(reader.problems(of: 1).isEmpty, sourceLocation: sourceLocation)
         #expect(try reader.read(1, limit: 10) == Data("content".utf8), sourceLocation: sourceLocation)
-        if let obstacle = problems.first(where: { !$0.concernsName }) {
+        if let obstacle = problems.first(where: { !$0.concernsName && !$0.concernsOtherReaders }) {
             #expect(
                 throws: ZipError.unusableEntry(name: reader.entries[0].name, obstacle), sourceLocation: sourceLocation
             ) {
                 try reader.verify(0)
             }
         } else {
-            // Only the name is bad: the content can be had under another one.
+            // Only the name is bad, or others refuse it: the content can be had all the same.
             #expect(try reader.read(0, limit: 10) == Data("content".utf8), sourceLocation: sourceLocation)
         }
     }
@@ -136,11 +136,102 @@ struct EntryProblemTests {
         try expect(.localHeaderMissing) { $0.offset = .max }
     }
 
-    @Test func dataDescriptorsMayLeaveLocalFieldsEmpty() throws {
-        try expect {
-            $0.flags |= 1 << 3
-            ($0.localSize, $0.localCompressedSize, $0.localCRC32) = (0, 0, 0)
+    @Test func whatTheUnicodePathOfTheLocalHeaderSays() throws {
+        let checksum = RawArchive.little(ContentDigest(of: Array("bad".utf8)).crc32)
+        func path(_ text: [UInt8]) -> [UInt8] { RawArchive.extra(0x7075, [1] + checksum + text) }
+        try expect(.nameNotUTF8) { ($0.extra, $0.localExtra) = (path([0x61, 0xFF]), []) }
+        try expect(.localHeaderDisagrees(.name)) { $0.localExtra = path([0x61, 0xFF]) }
+        try expect(.localHeaderDisagrees(.name)) { $0.localExtra = path([]) }
+        try expect(.localHeaderDisagrees(.name)) { $0.localExtra = path(Array("another".utf8)) }
+        let both = try open(changed { $0.extra = path(Array("été".utf8)) }, .init("good"))
+        #expect(both.refusals.isEmpty && both.entries[0].name == "été")
+    }
+
+    @Test func versions() throws {
+        for version: UInt16 in [0, 10, 20, 45, 46, 3 << 8 | 20] { try expect { $0.version = version } }
+        for version: UInt16 in [47, 50, 63, 64, 255] {
+            try expect(.versionUnsupported(version)) { $0.version = version }
+            try expect(.versionUnsupported(version)) { $0.localVersion = version }
         }
+    }
+
+    @Test func flagsThatChangeTheData() throws { try expect(.flagUnsupported(bit: 5)) { $0.flags |= 1 << 5 } }
+
+    @Test func extraFieldsReachToTheirEnd() throws {
+        for count in 0...9 { try expect { $0.extra = [UInt8](repeating: 0, count: count) } }
+        let time = RawArchive.extra(0x5455, [1, 0, 0, 0, 1])
+        try expect { $0.extra = time + [0, 0, 0] }
+        try expect { $0.extra = RawArchive.extra(0x7777, []) + time }
+        let cases: [([UInt8], UInt16?)] = [
+            ([1], nil), ([0, 0, 1], nil), (time + [7], nil), (time.dropLast(), 0x5455),
+            (time + [0xFE, 0xCA, 1, 0], 0xCAFE),
+            (RawArchive.extra(0x5455, []), 0x5455), (RawArchive.extra(0x7075, [1, 0, 0, 0]), 0x7075),
+            (RawArchive.extra(0x6375, [1, 0, 0, 0]), 0x6375), (RawArchive.extra(0x9901, [2, 0]), 0x9901),
+        ]
+        for (extra, id) in cases {
+            try expect(.extraFieldDamaged(id: id)) { ($0.extra, $0.localExtra) = (extra, []) }
+            try expect(.extraFieldDamaged(id: id)) { $0.localExtra = extra }
+            try expect(.extraFieldDamaged(id: id)) { $0.extra = extra }
+        }
+        try expect(.encrypted) { $0.localExtra = RawArchive.extra(0x9901, noise(7, seed: 1)) }
+        try expect(.extraFieldUnsupported(id: 0x6C78)) { $0.localExtra = RawArchive.extra(0x6C78, [0]) }
+    }
+
+    @Test func attributesOfDOS() throws {
+        for system: UInt16 in [0, 6, 10, 11, 14] {
+            for mode: UInt32 in [0, 0o100644] {
+                try expect(.specialFile) { ($0.madeBy, $0.mode, $0.dosAttributes) = (system << 8, mode, 0x08) }
+                try expect(.folderWithContents) { ($0.madeBy, $0.mode, $0.dosAttributes) = (system << 8, mode, 0x10) }
+                try expect { ($0.madeBy, $0.mode, $0.dosAttributes) = (system << 8, mode, 0x27) }
+            }
+        }
+        // A Unix copies them from its own mode, and nobody there goes by them.
+        try expect { $0.dosAttributes = 0x18 }
+        try expect { ($0.madeBy, $0.dosAttributes) = (19 << 8, 0x18) }
+        try expect(.folderWithContents) { ($0.madeBy, $0.mode) = (1 << 8, 0o004755) }
+    }
+
+    /// Each of the four forms of what stands behind the data.
+    @Test(arguments: [[], Array("content".utf8)])
+    func dataDescriptors(_ content: [UInt8]) throws {
+        let checksum = RawArchive.little(ContentDigest(of: content).crc32)
+        let sizes = [RawArchive.little(UInt32(content.count)), RawArchive.little(UInt64(content.count))].map { $0 + $0 }
+        func entry(_ behind: [UInt8]) -> Entry {
+            var entry = Entry("a", content)
+            entry.flags |= 1 << 3
+            (entry.localSize, entry.localCompressedSize, entry.localCRC32) = (0, 0, 0)
+            entry.behind = behind
+            return entry
+        }
+        func problems(_ entry: Entry) throws -> [EntryProblem] {
+            let reader = try open(entry, .init("good"))
+            #expect(try reader.read(0, limit: 10) == Data(content))
+            return reader.problems(of: 0)
+        }
+        for signature: [UInt8] in [[], [0x50, 0x4B, 7, 8]] {
+            for size in sizes {
+                #expect(try problems(entry(signature + checksum + size)).isEmpty)
+                var given = entry(signature + checksum + size)
+                (given.localSize, given.localCompressedSize, given.localCRC32) = (nil, nil, nil)
+                #expect(try problems(given).isEmpty)
+                for index in checksum.indices {
+                    var other = checksum
+                    other[index] ^= 1
+                    #expect(try problems(entry(signature + other + size)) == [.dataDescriptorWrong])
+                }
+            }
+            // Of no content, half of the long form is the short one.
+            let shorter = signature + checksum + sizes[0].dropLast()
+            #expect(try problems(entry(shorter)) == [.dataDescriptorWrong])
+        }
+        #expect(try problems(entry([])) == [.dataDescriptorWrong])
+        var unannounced = entry([0x50, 0x4B, 7, 8] + checksum + sizes[0])
+        unannounced.localFlags = 1 << 11
+        (unannounced.localSize, unannounced.localCompressedSize, unannounced.localCRC32) = (nil, nil, nil)
+        #expect(try problems(unannounced) == [.dataDescriptorWrong])
+    }
+
+    @Test func withADescriptorLocalFieldsMayBeEmptyAndNothingElse() throws {
         try expect(.localHeaderDisagrees(.size)) {
             $0.flags |= 1 << 3
             ($0.localSize, $0.localCompressedSize, $0.localCRC32) = (6, 0, 0)

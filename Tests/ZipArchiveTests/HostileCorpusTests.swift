@@ -30,8 +30,8 @@ struct HostileCorpusTests {
 
         /// Entries of which the bytes could not be had.
         var lost: Set<Int> {
-            let obstacles = reader?.refusals.filter { !$0.problem.concernsName } ?? []
-            return Set((obstacles + failures).map(\.entry))
+            let obstacles = reader.map { reader in reader.entries.indices.filter { reader.obstacle(to: $0) != nil } }
+            return Set((obstacles ?? []) + failures.map(\.entry))
         }
     }
 

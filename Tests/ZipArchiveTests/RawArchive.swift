@@ -13,7 +13,10 @@ struct RawArchive {
         var size: UInt32
         var crc32: UInt32
         var madeBy: UInt16 = 3 << 8 | 45
+        var version: UInt16 = 20
         var mode: UInt32 = 0o100644
+        /// The lowest byte of the attributes.
+        var dosAttributes: UInt32 = 0
         var extra: [UInt8] = []
         var disk: UInt16 = 0
         /// In place of the real offset.
@@ -28,6 +31,9 @@ struct RawArchive {
         var localCompressedSize: UInt32?
         var localCRC32: UInt32?
         var localExtra: [UInt8]?
+        var localVersion: UInt16?
+        /// Written behind the data.
+        var behind: [UInt8] = []
 
         init(_ name: String, _ content: [UInt8] = Array("content".utf8)) {
             self.init(name: Array(name.utf8), content)
@@ -62,7 +68,7 @@ struct RawArchive {
             let offset = entry.offset ?? UInt32(local.bytes.count)
             let compressed = entry.compressedSize ?? UInt32(entry.data.count)
             local.append(UInt32(0x0403_4B50))
-            local.append(UInt16(20))
+            local.append(entry.localVersion ?? entry.version)
             local.append(entry.localFlags ?? entry.flags)
             local.append(entry.localMethod ?? entry.method)
             local.append(UInt32(0x0021_0000))
@@ -74,10 +80,11 @@ struct RawArchive {
             local.append(entry.localName ?? entry.name)
             local.append(entry.localExtra ?? entry.extra)
             local.append(entry.data)
+            local.append(entry.behind)
 
             central.append(UInt32(0x0201_4B50))
             central.append(entry.madeBy)
-            central.append(UInt16(20))
+            central.append(entry.version)
             central.append(entry.flags)
             central.append(entry.method)
             central.append(UInt32(0x0021_0000))
@@ -89,7 +96,7 @@ struct RawArchive {
             central.append(UInt16(0))
             central.append(entry.disk)
             central.append(UInt16(0))
-            central.append(entry.mode << 16)
+            central.append(entry.mode << 16 | entry.dosAttributes)
             central.append(offset)
             central.append(entry.name)
             central.append(entry.extra)

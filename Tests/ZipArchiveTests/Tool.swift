@@ -12,6 +12,7 @@ struct Tool: Sendable {
     static let python = Tool("python3")
     static let java = Tool("java")
     static let go = Tool("go")
+    static let shell = Tool("bash")
 
     private let name: String
     private let path: String?
@@ -30,7 +31,7 @@ struct Tool: Sendable {
 
     /// Runs the program to its end and returns what it printed; anything but success is an error.
     @discardableResult
-    func run(_ arguments: [String], in folder: String? = nil) throws -> [UInt8] {
+    func run(_ arguments: [String], in folder: String? = nil, input: [UInt8]? = nil) throws -> [UInt8] {
         guard let path else { throw Failure(description: "\(name) is not installed") }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
@@ -41,7 +42,16 @@ struct Tool: Sendable {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.standardError
-        process.standardInput = FileHandle.nullDevice
+        // As a file, since a pipe would have to be filled and emptied at once.
+        let inputs = try input.map { bytes in
+            let inputs = try TemporaryFolder("input")
+            try Data(bytes).write(to: URL(fileURLWithPath: inputs.file("input")))
+            return inputs
+        }
+        defer { withExtendedLifetime(inputs) {} }
+        process.standardInput =
+            try inputs.map { try FileHandle(forReadingFrom: URL(fileURLWithPath: $0.file("input"))) }
+            ?? FileHandle.nullDevice
         try process.run()
         let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()

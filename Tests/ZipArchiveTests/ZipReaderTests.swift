@@ -98,6 +98,27 @@ struct ZipReaderTests {
         #expect(try open(honest).verify(0).size == Int64(honest.size))
     }
 
+    /// All of the content is there, so it can be had; others refuse such an entry, so it is not called sound.
+    @Test func compressedDataThatEndsElsewhere() throws {
+        var longer = RawArchive.Entry.zeros("longer", matches: 10)
+        longer.data.append(0)
+        let content = Array("content".utf8)
+        // A block that is not marked as the last, and no other behind it.
+        var unfinished = RawArchive.Entry("unfinished", content)
+        unfinished.data = [0] + RawArchive.little(UInt16(content.count)) + RawArchive.little(~UInt16(content.count))
+        unfinished.data += content
+        unfinished.method = 8
+        let reader = try open(longer, unfinished, .init("good"))
+        #expect(reader.refusals.isEmpty)
+        let verification = ZipVerification(reader)
+        try verification.work()
+        #expect(verification.failures.isEmpty && verification.digests.count == 3)
+        let strict = ZipVerification(reader, forOthers: true)
+        try strict.work()
+        #expect(strict.failures.map(\.problem) == [.dataEndsElsewhere, .dataEndsElsewhere])
+        #expect(Array(strict.digests.keys) == [2])
+    }
+
     @Test func aStoredEntryWithAnotherChecksumIsRefused() throws {
         var entry = RawArchive.Entry("a")
         entry.crc32 ^= 0x8000_0000

@@ -38,6 +38,9 @@ struct ZipStructureTests {
         #expect(throws: ZipError.unusableArchive(.endNotFound)) { try ZipReader(descriptor: file.descriptor) }
         archive.comment = RawArchive().bytes
         #expect(try problem(archive) == .endAmbiguous)
+        // Who looks for the last signature finds this one.
+        archive.comment = Array("PK\u{5}\u{6}".utf8)
+        #expect(try problem(archive) == .endAmbiguous)
         archive.comment = []
         archive.disk = 1
         #expect(try problem(archive) == .severalDisks)
@@ -80,6 +83,7 @@ struct ZipStructureTests {
         #expect(try problem(archive) == nil)
         let reader = try ZipReader(descriptor: file.descriptor)
         #expect(reader.refusals.isEmpty)
+        #expect(reader.bytesInFront == 3000)
         #expect(try reader.read(0, limit: 100) == Data(noise(100, seed: 5)))
     }
 
@@ -103,6 +107,21 @@ struct ZipStructureTests {
             try file.replace(with: bytes)
             #expect(throws: ZipError.self, "\(field)") { try ZipReader(descriptor: file.descriptor) }
         }
+        // No disk at all, and one count left to the long record, the other not.
+        for (field, change) in [(72, 1), (84, 0x8E), (86, 0x8E)] as [(Int, UInt8)] {
+            var bytes = good
+            bytes[record + field] ^= change
+            try file.replace(with: bytes)
+            #expect(throws: ZipError.unusableArchive(field == 72 ? .severalDisks : .zip64Disagrees), "\(field)") {
+                try ZipReader(descriptor: file.descriptor)
+            }
+        }
+        // More data in the record, as the format allows and hardly a reader knows.
+        var longer = good
+        longer.insert(contentsOf: [1, 2, 3, 4, 5, 6], at: record + 56)
+        longer[record + 4] += 6
+        try file.replace(with: longer)
+        #expect(throws: ZipError.unusableArchive(.zip64Disagrees)) { try ZipReader(descriptor: file.descriptor) }
         try file.replace(with: good)
         #expect(try ZipReader(descriptor: file.descriptor).entries.count == 70_000)
     }

@@ -40,6 +40,11 @@ final class BackupFile: Sendable {
         let (descriptor, _) = try folder.open(named: path, links: .followed)
         do {
             let reader = try Self.openArchive(descriptor, maximumBytes: maximumBytes)
+            guard reader.bytesInFront == 0 else {
+                throw Self.refused(
+                    "\(reader.bytesInFront) bytes stand before the archive, and not every reader of ZIP files finds what is behind them."
+                )
+            }
             if let refusal = reader.refusals.first {
                 throw Self.refused(refusal.description, entry: refusal.name)
             }
@@ -112,6 +117,9 @@ final class BackupFile: Sendable {
             }
             guard let index = indices[file.path] else {
                 throw refused("'\(file.path.prefix(200))' is in the manifest but not in the archive.", entry: file.path)
+            }
+            guard !reader.entries[index].isFolder else {
+                throw refused("'\(file.path.prefix(200))' is a folder, and the manifest has a file.", entry: file.path)
             }
             guard reader.entries[index].size == file.size, SHA256Digest(hex: file.sha256) != nil else {
                 throw refused("the size or digest of '\(file.path.prefix(200))' disagrees.", entry: file.path)
@@ -210,12 +218,12 @@ final class BackupFile: Sendable {
         SHA256Digest(hex: text) != nil && text == text.lowercased()
     }
 
-    /// Reads every byte and compares it with the manifest.
+    /// Reads every byte and compares it with the manifest. What passes is read by others too: unzip, 7-Zip, bsdtar, Python.
     /// - Returns: bytes read.
     func check(width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job) async throws -> Int64 {
         let total = reader.entries.reduce(Int64(0)) { $0 &+ $1.size }
         job.begin(phase: "verifying", bytes: total)
-        let verification = ZipVerification(reader)
+        let verification = ZipVerification(reader, forOthers: true)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<width {
                 group.addTask {

@@ -8,14 +8,17 @@ struct CentralRecord {
     let entry: ZipEntry
     /// Of the record, in bytes.
     let size: Int
-    private let mode: UInt32
+    private let kind: EntryKind
+    private let version: UInt16
+    private let extraDamage: ExtraFields.Damage?
     private let isAES: Bool
     private let nameIsBroken: Bool
 
     init(_ bytes: [UInt8], at start: Int, index: Int, prefix: Int64) throws(ZipError) {
         let damaged = ZipError.unusableArchive(.directoryDamaged(index: index))
         let view = RecordView(bytes[start...])
-        guard view.u32(0) == 0x0201_4B50, let flags = view.u16(8), let method = view.u16(10), let time = view.u16(12),
+        guard view.u32(0) == 0x0201_4B50, let madeBy = view.u16(4), let version = view.u16(6), let flags = view.u16(8),
+            let method = view.u16(10), let time = view.u16(12),
             let date = view.u16(14), let crc32 = view.u32(16), let compressed32 = view.u32(20),
             let size32 = view.u32(24), let nameLength = view.u16(28), let extraLength = view.u16(30),
             let commentLength = view.u16(32), let disk16 = view.u16(34), let attributes = view.u32(38),
@@ -33,19 +36,22 @@ struct CentralRecord {
         let compressed = wide.value(compressed32)
         let offset = wide.value(offset32)
         let disk = wide.disk(disk16)
-        guard !wide.isShort, !extra.isAmbiguous else { throw damaged }
+        guard !wide.isShort || extra.damage != nil, !extra.isAmbiguous else { throw damaged }
         guard disk == 0 else { throw .unusableArchive(.severalDisks) }
         // What passes 2^63 - 1 becomes that: no file reaches so far, and the entry is refused for it.
         let (headerOffset, overflow) = Int64(clamping: offset).addingReportingOverflow(prefix)
 
         let name = NameText(rawName, isUTF8: flags & EntryFlags.utf8Name != 0, unicodePath: extra.unicodePath)
-        mode = attributes >> 16
+        let kind = EntryKind(attributes: attributes, madeBy: madeBy)
+        self.kind = kind
+        self.version = version
         isAES = extra.isAES
+        extraDamage = extra.damage
         nameIsBroken = name.isBroken
         size = Self.fixedSize + Int(nameLength) + Int(extraLength) + Int(commentLength)
         entry = ZipEntry(
             index: index, name: name.text,
-            isFolder: name.text.utf8.last == UInt8(ascii: "/") || mode & FileKind.mask == FileKind.folder,
+            isFolder: name.text.utf8.last == UInt8(ascii: "/") || kind == .folder,
             method: method, size: Int64(clamping: uncompressed), compressedSize: Int64(clamping: compressed),
             crc32: crc32,
             modified: Self.modified(extra.timestamp, date: date, time: time), flags: flags,
@@ -60,17 +66,21 @@ struct CentralRecord {
         } else if let problem = EntryName.problem(in: entry.name) {
             problems.append(problem)
         }
-        // Whatever system made it: a link is a link if any reader would make one of it.
-        switch mode & FileKind.mask {
-        case 0, FileKind.regular, FileKind.folder: break
-        case FileKind.link: problems.append(.symbolicLink)
-        default: problems.append(.specialFile)
+        switch kind {
+        case .file, .folder: break
+        case .link: problems.append(.symbolicLink)
+        case .other: problems.append(.specialFile)
         }
+        if let extraDamage { problems.append(EntryProblem(extraDamage)) }
         if entry.isFolder && entry.size > 0 { problems.append(.folderWithContents) }
         if entry.flags & EntryFlags.anyEncryption != 0 || isAES || entry.method == 99 {
             problems.append(.encrypted)
         } else if !ZipMethod.supported.contains(entry.method) {
             problems.append(.methodUnsupported(entry.method))
+        } else if !ZipMethod.mayNeed(version) {
+            problems.append(.versionUnsupported(version & 0xFF))
+        } else if entry.flags & EntryFlags.patch != 0 {
+            problems.append(.flagUnsupported(bit: 5))
         } else if entry.method == ZipMethod.stored {
             if entry.compressedSize != entry.size { problems.append(.sizesDisagree) }
         } else if limits.growsTooMuch(entry.compressedSize, to: entry.size, free: limits.ratioFreeBytes) {
@@ -105,14 +115,36 @@ struct CentralRecord {
 enum ZipMethod {
     static let stored: UInt16 = 0
     static let supported: Set<UInt16> = [0, 8, 12]
+    /// What bzip2 needs, 4.6, is the most of them; ZIP64 needs 4.5.
+    private static let highestVersion: UInt16 = 46
+
+    /// Whether an entry may ask for readers of this version. Readers go by it before they look at anything else of the
+    /// entry, and each has its own limit: one that asks for more than it needs is read by some and refused by others.
+    /// - Parameter version: as in a header; its upper byte names a system, which is nobody's concern.
+    static func mayNeed(_ version: UInt16) -> Bool { version & 0xFF <= highestVersion }
 }
 
-/// The file type bits of a Unix mode.
-private enum FileKind {
-    static let mask: UInt32 = 0o170000
-    static let regular: UInt32 = 0o100000
-    static let folder: UInt32 = 0o040000
-    static let link: UInt32 = 0o120000
+/// What becomes of an entry where it is unpacked, in the eyes of any reader: a link is a link, and a folder a folder,
+/// if one of them would make that of it.
+enum EntryKind {
+    case file, folder, link, other
+
+    /// - Parameter madeBy: the upper byte names the system whose attributes the upper half of `attributes` has. The
+    ///   lowest byte has those of DOS whatever the system; only where that is a Unix nobody goes by them.
+    init(attributes: UInt32, madeBy: UInt16) {
+        let mode = attributes >> 16
+        let system = madeBy >> 8
+        let isUnix = system == 3 || system == 19
+        switch mode & 0o170000 {
+        case 0, 0o100000:
+            // Of the Amiga's own bits one is read as well: 04000 is its folder.
+            let isFolder = !isUnix && attributes & 0x10 != 0 || system == 1 && mode & 0o006000 == 0o004000
+            self = !isUnix && attributes & 0x08 != 0 ? .other : isFolder ? .folder : .file
+        case 0o040000: self = .folder
+        case 0o120000: self = .link
+        default: self = .other
+        }
+    }
 }
 
 /// The wide forms of fields whose 32 bits are all ones, taken in their fixed order (APPNOTE 4.5.3).

@@ -13,17 +13,32 @@ struct LocalHeaders {
 
     /// - Throws: `.unusableArchive` where entries overlap, or together declare more than the limits.
     init(_ directory: ZipDirectory, descriptor: Int32, limits: ZipLimits) throws(ZipError) {
-        var unreadable = Set(directory.refusals.lazy.filter { !$0.problem.concernsName }.map(\.entry))
+        let known = Set(directory.refusals)
+        var unreadable = Set(directory.refusals.lazy.filter { $0.problem.hindersReading }.map(\.entry))
         var extents: [Extent] = []
         extents.reserveCapacity(directory.entries.count)
         dataOffsets.reserveCapacity(directory.entries.count)
         for entry in directory.entries {
-            let (data, problems) = try Self.check(entry, in: directory, descriptor: descriptor)
+            var (data, problems) = try Self.check(
+                entry, in: directory, descriptor: descriptor, isRefused: unreadable.contains(entry.index))
+            var length = entry.compressedSize
+            if let data, !unreadable.contains(entry.index), !problems.contains(where: \.hindersReading),
+                !problems.contains(.dataDescriptorWrong), entry.flags & EntryFlags.dataDescriptor != 0
+            {
+                let behind = data + length..<directory.end.directory.lowerBound
+                if let found = try DataDescriptor.length(of: entry, in: behind, of: descriptor) {
+                    length += found
+                } else {
+                    problems.append(.dataDescriptorWrong)
+                }
+            }
+            // What both headers have is one problem.
             refusals += problems.map { ZipRefusal(entry: entry.index, name: entry.name, problem: $0) }
-            if !problems.isEmpty { unreadable.insert(entry.index) }
+                .filter { !known.contains($0) }
+            if problems.contains(where: \.hindersReading) { unreadable.insert(entry.index) }
             dataOffsets.append(data ?? -1)
             if let data {
-                let length = unreadable.contains(entry.index) ? 0 : entry.compressedSize
+                if unreadable.contains(entry.index) { length = 0 }
                 extents.append(Extent(start: entry.headerOffset, end: data + length, entry: entry.index))
             }
         }
@@ -32,8 +47,10 @@ struct LocalHeaders {
     }
 
     /// Where the entry's data starts, if it has a local header, and what that header contradicts.
+    /// - Parameter isRefused: the directory alone has shown why the entry cannot be read; what else keeps readers from
+    ///   it is not said a second time.
     private static func check(
-        _ entry: ZipEntry, in directory: ZipDirectory, descriptor: Int32
+        _ entry: ZipEntry, in directory: ZipDirectory, descriptor: Int32, isRefused: Bool
     ) throws(ZipError) -> (data: Int64?, problems: [EntryProblem]) {
         let limit = directory.end.directory.lowerBound
         let start = entry.headerOffset
@@ -50,7 +67,7 @@ struct LocalHeaders {
             bytes = try ZipDirectory.bytes(of: descriptor, start..<data)
             view = RecordView(bytes[...])
         }
-        guard let flags = view.u16(6), let method = view.u16(8), let crc32 = view.u32(14),
+        guard let version = view.u16(4), let flags = view.u16(6), let method = view.u16(8), let crc32 = view.u32(14),
             let compressed = view.u32(18), let size = view.u32(22), let name = view.slice(fixedSize, Int(nameLength)),
             let rawExtra = view.slice(fixedSize + Int(nameLength), Int(extraLength))
         else { return (nil, [.localHeaderMissing]) }
@@ -58,8 +75,22 @@ struct LocalHeaders {
         var problems: [EntryProblem] = []
         if name != directory.rawName(of: entry) { problems.append(.localHeaderDisagrees(.name)) }
         if method != entry.method { problems.append(.localHeaderDisagrees(.method)) }
-        if (flags ^ entry.flags) & EntryFlags.significant != 0 { problems.append(.localHeaderDisagrees(.flags)) }
+        if !EntryFlags.agree(flags, entry.flags, method: entry.method) {
+            problems.append(.localHeaderDisagrees(.flags))
+        }
         let extra = ExtraFields(rawExtra)
+        if !isRefused {
+            if (flags ^ entry.flags) & EntryFlags.dataDescriptor != 0 { problems.append(.dataDescriptorWrong) }
+            if extra.isAES { problems.append(.encrypted) }
+            if !ZipMethod.mayNeed(version) { problems.append(.versionUnsupported(version & 0xFF)) }
+            if let damage = extra.damage { problems.append(EntryProblem(damage)) }
+        }
+        if let path = extra.unicodePath {
+            let text = NameText(name, isUTF8: flags & EntryFlags.utf8Name != 0, unicodePath: path)
+            if text.isBroken || !text.text.utf8.elementsEqual(entry.name.utf8) {
+                problems.append(.localHeaderDisagrees(.name))
+            }
+        }
         var wide = Zip64Values(extra.zip64)
         let wideSize = wide.value(size)
         let wideCompressed = wide.value(compressed)
@@ -67,7 +98,7 @@ struct LocalHeaders {
         let mayBeZero = flags & EntryFlags.dataDescriptor != 0
         func agrees(_ local: UInt64, _ central: UInt64) -> Bool { local == central || (mayBeZero && local == 0) }
         if !agrees(UInt64(crc32), UInt64(entry.crc32)) { problems.append(.localHeaderDisagrees(.checksum)) }
-        if wide.isShort || extra.isAmbiguous || !agrees(wideSize, UInt64(entry.size)) {
+        if extra.damage == nil && wide.isShort || extra.isAmbiguous || !agrees(wideSize, UInt64(entry.size)) {
             problems.append(.localHeaderDisagrees(.size))
         }
         if !agrees(wideCompressed, UInt64(entry.compressedSize)) {

@@ -22,33 +22,3 @@ struct RecordView {
     func u32(_ offset: Int) -> UInt32? { number(offset, as: UInt32.self) }
     func u64(_ offset: Int) -> UInt64? { number(offset, as: UInt64.self) }
 }
-
-/// The extra fields of one header: what the reader needs of them.
-struct ExtraFields {
-    private(set) var zip64: RecordView?
-    private(set) var unicodePath: RecordView?
-    private(set) var timestamp: RecordView?
-    private(set) var isAES = false
-    /// A field that decides about sizes occurs twice: readers would disagree about which one counts.
-    private(set) var isAmbiguous = false
-
-    /// Stops at the first field that does not fit: older versions of zipalign filled up with single zero bytes.
-    init(_ bytes: ArraySlice<UInt8>) {
-        let view = RecordView(bytes)
-        var offset = 0
-        while let kind = view.u16(offset), let length = view.u16(offset + 2),
-            let body = view.slice(offset + 4, Int(length))
-        {
-            switch kind {
-            case 0x0001:
-                isAmbiguous = isAmbiguous || zip64 != nil
-                zip64 = RecordView(body)
-            case 0x7075: unicodePath = RecordView(body)
-            case 0x5455: timestamp = RecordView(body)
-            case 0x9901: isAES = true
-            default: break
-            }
-            offset += 4 + Int(length)
-        }
-    }
-}

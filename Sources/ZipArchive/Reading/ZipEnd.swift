@@ -25,7 +25,7 @@ struct ZipEnd: Sendable {
 
         let candidates = endCandidates(in: tail)
         guard let end = candidates.first else { throw .unusableArchive(.endNotFound) }
-        guard candidates.count == 1 else { throw .unusableArchive(.endAmbiguous) }
+        guard candidates.count == 1, !hasSignature(in: tail, behind: end) else { throw .unusableArchive(.endAmbiguous) }
         guard let disk = view.u16(end + 4), let directoryDisk = view.u16(end + 6),
             let diskCount = view.u16(end + 8), let count = view.u16(end + 10),
             let size = view.u32(end + 12), let offset = view.u32(end + 16)
@@ -41,8 +41,8 @@ struct ZipEnd: Sendable {
         guard let locatedDisk = view.u32(end - locatorSize + 4), let located = view.u64(end - locatorSize + 8),
             let disks = view.u32(end - locatorSize + 16)
         else { throw .unusableArchive(.zip64Disagrees) }
-        guard locatedDisk == 0, disks <= 1 else { throw .unusableArchive(.severalDisks) }
-        let (position, long) = try zip64Values(in: descriptor, located: located, locator: locator)
+        guard locatedDisk == 0, disks == 1 else { throw .unusableArchive(.severalDisks) }
+        let (position, long) = try zip64Values(in: descriptor, before: locator)
         guard short.allow(long) else { throw .unusableArchive(.zip64Disagrees) }
         let result = try long.end(directoryEnd: position)
         guard UInt64(position - result.prefix) == located else { throw .unusableArchive(.zip64Disagrees) }
@@ -59,25 +59,28 @@ struct ZipEnd: Sendable {
         }
     }
 
-    /// Reads the ZIP64 record at the place that its locator names, or right before the locator where bytes were put
-    /// in front of the archive. It must end where the locator begins.
-    private static func zip64Values(
-        in descriptor: Int32, located: UInt64, locator: Int64
-    ) throws(ZipError) -> (Int64, Values) {
-        for position in [Int64(exactly: located), locator - Int64(zip64Size)] {
-            guard let position, position >= 0, position <= locator - Int64(zip64Size) else { continue }
-            let record = try ZipDirectory.bytes(of: descriptor, position..<position + Int64(zip64Size))
-            let view = RecordView(record[...])
-            guard view.u32(0) == 0x0606_4B50, view.u64(4) == UInt64(locator - position - 12),
-                let disk = view.u32(16), let directoryDisk = view.u32(20), let diskCount = view.u64(24),
-                let count = view.u64(32), let size = view.u64(40), let offset = view.u64(48)
-            else { continue }
-            let values = Values(
-                disk: disk, directoryDisk: directoryDisk, diskCount: diskCount, count: count, size: size,
-                offset: offset)
-            return (position, values)
-        }
-        throw .unusableArchive(.zip64Disagrees)
+    /// Whether the comment could be taken for an end record by those who look for the last one (Python, unzip).
+    private static func hasSignature(in tail: [UInt8], behind end: Int) -> Bool {
+        let view = RecordView(tail[...])
+        // Without a comment nobody looks on.
+        guard end + endSize < tail.count else { return false }
+        return (end + 1..<tail.count).contains { tail[$0] == 0x50 && view.u32($0) == 0x0605_4B50 }
+    }
+
+    /// Reads the ZIP64 record that ends where its locator begins. The format lets more data follow in it; what looks
+    /// for the record there, as Python does, would find none.
+    private static func zip64Values(in descriptor: Int32, before locator: Int64) throws(ZipError) -> (Int64, Values) {
+        let position = locator - Int64(zip64Size)
+        guard position >= 0 else { throw .unusableArchive(.zip64Disagrees) }
+        let record = try ZipDirectory.bytes(of: descriptor, position..<locator)
+        let view = RecordView(record[...])
+        guard view.u32(0) == 0x0606_4B50, view.u64(4) == UInt64(zip64Size - 12),
+            let disk = view.u32(16), let directoryDisk = view.u32(20), let diskCount = view.u64(24),
+            let count = view.u64(32), let size = view.u64(40), let offset = view.u64(48)
+        else { throw .unusableArchive(.zip64Disagrees) }
+        let values = Values(
+            disk: disk, directoryDisk: directoryDisk, diskCount: diskCount, count: count, size: size, offset: offset)
+        return (position, values)
     }
 
     /// The fields that both forms of the record have.
@@ -89,9 +92,11 @@ struct ZipEnd: Sendable {
         let size: UInt64
         let offset: UInt64
 
-        /// Whether the short record either leaves each field to the long one or says the same.
+        /// Whether the short record either leaves each field to the long one or says the same. Of the two counts it
+        /// leaves both or none.
         func allow(_ long: Values) -> Bool {
-            (disk == 0xFFFF || disk == long.disk) && (directoryDisk == 0xFFFF || directoryDisk == long.directoryDisk)
+            (diskCount == 0xFFFF) == (count == 0xFFFF) && (disk == 0xFFFF || disk == long.disk)
+                && (directoryDisk == 0xFFFF || directoryDisk == long.directoryDisk)
                 && (diskCount == 0xFFFF || diskCount == long.diskCount) && (count == 0xFFFF || count == long.count)
                 && (size == 0xFFFF_FFFF || size == long.size) && (offset == 0xFFFF_FFFF || offset == long.offset)
         }

@@ -38,16 +38,22 @@ public struct ZipRefusal: Sendable, Hashable, CustomStringConvertible {
     public var description: String { ZipError.unusableEntry(name: name, problem).description }
 }
 
-/// The bits of the general purpose flag that decide how an entry is read.
+/// The bits of the general purpose flag, as far as they decide how an entry is read.
 enum EntryFlags {
     static let encrypted: UInt16 = 1 << 0
     static let dataDescriptor: UInt16 = 1 << 3
+    /// The bytes are a patch of another file's (PKWARE, 1990s).
+    static let patch: UInt16 = 1 << 5
     static let stronglyEncrypted: UInt16 = 1 << 6
     static let utf8Name: UInt16 = 1 << 11
     static let maskedHeader: UInt16 = 1 << 13
 
     static let anyEncryption = encrypted | stronglyEncrypted | maskedHeader
-    /// Those that must be the same in both headers. The others are hints about the compressor's effort, and the data
-    /// descriptor only says where sizes and checksum are: those are compared themselves.
-    static let significant = anyEncryption | utf8Name
+    /// Of deflate: hints about the compressor's effort.
+    private static let effort: UInt16 = 1 << 1 | 1 << 2
+
+    /// Whether both headers say the same, the data descriptor aside: who promises it is looked at by itself.
+    static func agree(_ one: UInt16, _ other: UInt16, method: UInt16) -> Bool {
+        (one ^ other) & ~dataDescriptor & ~(method == ZipMethod.stored ? 0 : effort) == 0
+    }
 }

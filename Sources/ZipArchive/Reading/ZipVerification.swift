@@ -17,14 +17,19 @@ public final class ZipVerification: Sendable {
     private let reader: ZipReader
     private let indices: [Int]
     private let expected: [Int: ContentDigest]
+    private let forOthers: Bool
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - indices: the entries to read; by default all that have no problem, or only one of their name.
     ///   - expected: digests that entries must have, by index, as `ZipWriter` gave them.
-    public init(_ reader: ZipReader, indices: [Int]? = nil, expected: [Int: ContentDigest] = [:]) {
+    ///   - forOthers: refuses also what can be read here and not by others; see `ZipReader.verify`.
+    public init(
+        _ reader: ZipReader, indices: [Int]? = nil, expected: [Int: ContentDigest] = [:], forOthers: Bool = false
+    ) {
         self.reader = reader
         self.expected = expected
+        self.forOthers = forOthers
         self.indices = indices ?? reader.entries.indices.filter { reader.obstacle(to: $0) == nil }
     }
 
@@ -51,7 +56,8 @@ public final class ZipVerification: Sendable {
     ) throws(ZipError) -> Bool {
         guard let index = takeNext() else { return false }
         do throws(ZipError) {
-            let digest = try reader.verify(index, expected: expected[index], cancelled: cancelled, progress: progress)
+            let digest = try reader.verify(
+                index, expected: expected[index], forOthers: forOthers, cancelled: cancelled, progress: progress)
             state.withLock { $0.digests[index] = digest }
         } catch .unusableEntry(let name, let problem) {
             state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }
