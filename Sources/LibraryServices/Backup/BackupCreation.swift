@@ -99,9 +99,13 @@ struct BackupCreation: Sendable {
             let proven = Self.proven(
                 written, photos: photos, categories: snapshot.categories.count,
                 folder.backupPath(checkpoint.target) ?? checkpoint.target, checkpoint)
-            // From here on calling the job off would deny a backup that is there. That it is proven need not be noted:
-            // where that cannot be, the next run proves it again, or finds it under its name.
-            _ = try? await uncancelled { try await progress.keep(proven: proven) }
+            // From here on calling the job off would deny a backup that is there.
+            do {
+                try await uncancelled { try await progress.keep(proven: proven) }
+            } catch  where job.checkpoint != nil {
+                // That it is proven need not be noted where something is: the next run proves it again, or finds it under
+                // its name. Where nothing is, that one would begin anew, and be refused because of this one's file.
+            }
             return try await conclude(progress.checkpoint, proven, job: job)
         } catch {
             // Interrupted, it goes on from its checkpoint, and needs the file.
