@@ -162,7 +162,9 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
         fuzzing(
             "container-sniffing", path: "ContainerSniffing",
             ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum", "CGD"]),
-        fuzzing("worker-protocol", path: "WorkerProtocol", ["PhotoConversion", "ImageWorkerProtocol", "CLinux"]),
+        fuzzing(
+            "worker-protocol", path: "WorkerProtocol",
+            ["PhotoConversion", "ImageWorkerProtocol", "Imaging", "CLinux"]),
         fuzzing(
             "backup-json", path: "BackupJSON",
             [

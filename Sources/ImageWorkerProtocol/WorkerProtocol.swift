@@ -44,6 +44,11 @@ package enum WorkerProtocol {
     /// The descriptor at which a worker finds its end of the socket pair.
     package static let descriptor: Int32 = 0
 
+    /// Of what a worker takes; any other is no answer of a worker's.
+    package static let mediaTypes: Set<String> = [
+        "image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp", "image/tiff", "image/heic", "image/avif",
+    ]
+
     /// A message as one line. Nil only for what JSON cannot say (a location that is not a number).
     package static func line(_ message: some Encodable) -> [UInt8]? {
         (try? JSONEncoder().encode(message)).map { Array($0) + [0x0A] }

@@ -81,14 +81,18 @@ public final class ImageWorkerPool: Sendable {
         async throws(ImagingError) -> ConvertedPhoto
     {
         try await ask(.convert(keepOriginal: keepOriginal), [source, photo, thumbnail]) { outcome in
-            if case .converted(let photo) = outcome { photo } else { nil }
+            guard case .converted(let made) = outcome, made.isPossible(photo: photo, thumbnail: thumbnail) else {
+                return nil
+            }
+            return made
         }
     }
 
     /// Makes the thumbnail of a stored photo again. The descriptors are used as in `convert`.
     public func makeThumbnail(source: Int32, thumbnail: Int32) async throws(ImagingError) -> ConvertedThumbnail {
         try await ask(.thumbnail, [source, thumbnail]) { outcome in
-            if case .thumbnail(let thumbnail) = outcome { thumbnail } else { nil }
+            guard case .thumbnail(let made) = outcome, made.isPossible(thumbnail: thumbnail) else { return nil }
+            return made
         }
     }
 
@@ -160,13 +164,13 @@ public final class ImageWorkerPool: Sendable {
                 return .failure(.cancelled)
             }
             state.withLock { $0.boundary.answered(atFirst: isFirst) }
-            if case .failed(let error) = reply.outcome {
+            if case .failed(let error) = reply.outcome, error.isPossible {
                 giveBack(worker, residentKilobytes: reply.residentKilobytes)
                 return .failure(error)
             }
             guard let found = answer(reply.outcome) else {
                 retire(worker) { $0.crashed += 1 }
-                return .failure(.workerCrashed("an answer to another question"))
+                return .failure(.workerCrashed("an answer that cannot be right"))
             }
             giveBack(worker, residentKilobytes: reply.residentKilobytes)
             return .success(found)

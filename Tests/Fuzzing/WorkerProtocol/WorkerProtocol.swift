@@ -3,6 +3,7 @@ import FuzzSupport
 import Glibc
 
 @testable import ImageWorkerProtocol
+@testable import Imaging
 @testable import PhotoConversion
 
 /// What daemon and image worker say to each other, either side hostile. The first byte chooses the side, and how many
@@ -72,5 +73,29 @@ enum WorkerProtocolFuzz: FuzzTarget {
         guard let reply: WorkerReply = WorkerProtocol.read(line) else { return }
         let again: WorkerReply? = WorkerProtocol.line(reply).flatMap { WorkerProtocol.read($0) }
         require(again == reply, "a reply that is another when it is written again")
+        switch reply.outcome {
+        case .converted(let photo) where photo.isPossible: check(photo)
+        case .thumbnail(let thumbnail) where thumbnail.isPossible:
+            require(thumbnail.width <= 300 && thumbnail.height <= 300 && thumbnail.fileSize > 0, "\(thumbnail)")
+        case .failed(let error) where error.isPossible:
+            require(error.description.utf8.count < 2000, "\(error.description.utf8.count) bytes of explanation")
+        default: break
+        }
+    }
+
+    /// What the catalogue and the names of files are made from.
+    private static func check(_ photo: ConvertedPhoto) {
+        require(photo.mediaType.utf8.count < 20 && photo.mediaType.hasPrefix("image/"), photo.mediaType)
+        require((1...65_535).contains(photo.width) && (1...65_535).contains(photo.height), "\(photo)")
+        require(photo.fileSize > 0 && photo.thumbnailSize > 0, "\(photo)")
+        for digest in [photo.contentDigest, photo.sourceDigest] {
+            require(digest.unicodeScalars.count == 64 && digest == digest.lowercased(), digest)
+            require(digest.allSatisfy { $0.isASCII && $0.isHexDigit }, digest)
+        }
+        var seconds = time_t((photo.takenAtMilliseconds ?? 0) / 1000)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        require((1799...10_000).contains(parts.tm_year + 1900), "taken in \(parts.tm_year + 1900)")
+        require(abs(photo.latitude ?? 0) <= 90 && abs(photo.longitude ?? 0) <= 180, "\(photo)")
     }
 }

@@ -1,0 +1,81 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ImageWorkerProtocol
+@testable import Imaging
+@testable import PhotoConversion
+
+/// A worker that a photo has taken over answers what it likes: nothing of it reaches the catalogue that no worker says.
+struct WorkerAnswerTests {
+    private static let answer = ConvertedPhoto(
+        mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
+        sourceDigest: String(repeating: "0a", count: 32), contentDigest: String(repeating: "f1", count: 32),
+        keptOriginal: false, takenAtMilliseconds: 1_696_170_622_123, latitude: 48.8, longitude: -2.3,
+        thumbnailWidth: 300, thumbnailHeight: 200, thumbnailSize: 900)
+
+    private static func changed(_ change: (inout ConvertedPhoto) -> Void) -> ConvertedPhoto {
+        var answer = answer
+        change(&answer)
+        return answer
+    }
+
+    @Test func whatAWorkerSaysIsPossible() {
+        for answer in [
+            Self.answer, Self.changed { ($0.latitude, $0.longitude, $0.takenAtMilliseconds) = (nil, nil, nil) },
+            Self.changed { ($0.latitude, $0.longitude) = (-90, 180) },
+            Self.changed {
+                ($0.keptOriginal, $0.mediaType, $0.contentDigest) = (true, $0.sourceMediaType, $0.sourceDigest)
+                $0.width = ImageLimits.side
+            },
+        ] {
+            #expect(answer.isPossible)
+        }
+        #expect(WorkerProtocol.mediaTypes == Set(PictureType.allCases.map(\.mediaType)))
+        for error in [ImagingError.unsupported("x"), .damaged("x"), .tooLarge("x"), .io("x"), .diskFull] {
+            #expect(error.isPossible)
+        }
+    }
+
+    @Test func whatNoWorkerSaysIsNot() {
+        let changes: [(inout ConvertedPhoto) -> Void] = [
+            { $0.mediaType = "image/png" }, { $0.sourceMediaType = "text/html" }, { $0.keptOriginal = true },
+            { ($0.keptOriginal, $0.mediaType) = (true, $0.sourceMediaType) },
+            { $0.fileSize = 0 }, { $0.fileSize = -1 }, { $0.width = 0 }, { $0.width = -5 }, { $0.height = 2049 },
+            { $0.height = .max }, { $0.thumbnailWidth = 301 }, { $0.thumbnailHeight = 0 }, { $0.thumbnailSize = 0 },
+            { $0.sourceDigest = "" }, { $0.contentDigest = $0.contentDigest.uppercased() },
+            { $0.contentDigest = String($0.contentDigest.dropLast()) + "g" }, { $0.contentDigest += "00" },
+            { $0.takenAtMilliseconds = .max }, { $0.takenAtMilliseconds = .min }, { $0.latitude = nil },
+            { $0.longitude = nil }, { $0.latitude = 90.5 }, { $0.longitude = -181 }, { $0.latitude = .nan },
+            { $0.longitude = .infinity },
+        ]
+        for change in changes { #expect(!Self.changed(change).isPossible, "\(Self.changed(change))") }
+        for error in [
+            ImagingError.timedOut, .cancelled, .workerCrashed("x"), .noWorkers(secondsToNextTry: .max),
+            .damaged(String(repeating: "x", count: 1001)),
+        ] {
+            #expect(!error.isPossible)
+        }
+    }
+
+    /// Through the pool: what it says of the files is held against the files.
+    @Test(arguments: [
+        WorkerReply.Outcome.converted(answer), .thumbnail(.init(width: 1, height: 1, fileSize: 1)), .ready,
+        .failed(.cancelled), .failed(.noWorkers(secondsToNextTry: .max)),
+    ])
+    func anImpossibleAnswerCostsTheWorker(_ outcome: WorkerReply.Outcome) async throws {
+        let folder = try TemporaryFolder("answer")
+        let line = try #require(WorkerProtocol.line(WorkerReply(outcome: outcome, residentKilobytes: 1)))
+        let answer = try folder.write(line, "answer")
+        let worker = try StandInWorker(
+            folder, afterReady: StandInWorker.takeRequest + "cat '\(answer)' >&0; exec sleep 1000")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        let photo = try folder.write([0])
+        await #expect(throws: ImagingError.workerCrashed("an answer that cannot be right")) {
+            try await convert(pool, photo, folder)
+        }
+        #expect(pool.statistics.crashed == 1 && pool.statistics.livePIDs.isEmpty)
+        await pool.shutDown()
+    }
+}
