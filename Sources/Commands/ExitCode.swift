@@ -30,7 +30,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     /// How a job that has ended, or one that is only looked at, counts.
     init(_ job: JobSnapshot) {
         switch job.state {
-        case .running, .paused: self = .done
+        case .running, .paused, .waiting: self = .done
         // It is not over, and nobody is there to go on with it.
         case .interrupted: self = .notRunning
         case .finished: self = job.needsAttention ? .doneWithProblems : .done

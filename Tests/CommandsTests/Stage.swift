@@ -190,8 +190,8 @@ enum Sample {
 
     static func job(
         _ method: String, state: JobState = .finished, needsAttention: Bool = false, outcomes: [String: Int] = [:],
-        receipt: (any Encodable & Sendable)? = nil, error: MeshError? = nil, phase: String = "importing",
-        done: Int = 0, total: Int? = nil
+        receipt: (any Encodable & Sendable)? = nil, error: MeshError? = nil, obstacle: MeshError? = nil,
+        phase: String = "importing", done: Int = 0, total: Int? = nil
     ) throws -> String {
         var members: [String: JSONValue] = [
             "id": "import-3f9a2c", "method": .string(method), "state": .string(state.rawValue),
@@ -206,7 +206,10 @@ enum Sample {
         if let receipt {
             members["receipt"] = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(receipt))
         }
-        if let error { members["error"] = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(error)) }
+        for (name, error) in [("error", error), ("obstacle", obstacle)] {
+            guard let error else { continue }
+            members[name] = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(error))
+        }
         return String(decoding: try JSONEncoder().encode(JSONValue.object(members)), as: UTF8.self)
     }
 }

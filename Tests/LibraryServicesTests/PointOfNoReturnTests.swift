@@ -43,7 +43,9 @@ import Testing
 
     /// - Parameter trigger: what makes the catalogue refuse.
     @Test(arguments: [
-        ("INSERT ON settings", ["unnoted": 1]), ("UPDATE OF checkpoint ON jobs WHEN new.checkpoint IS NOT NULL", [:]),
+        ("INSERT ON settings", ["unnoted": 1]),
+        // The first says where it goes, and the last that it is proven.
+        ("UPDATE OF checkpoint ON jobs WHEN old.checkpoint IS NOT NULL AND new.checkpoint IS NOT NULL", [:]),
     ])
     func aBackupThatCannotBeNotedIsThere(_ trigger: String, _ outcomes: [String: Int]) async throws {
         let library = try await library()

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 
 @testable import ServiceMesh
@@ -9,18 +10,27 @@ actor Quarry: MeshService {
     static var messages: MessageList<Quarry> {
         Dig.self
         Sift.self
+        Borrow.self
         Whisper.self
     }
 
     nonisolated let gate = Gate()
     /// Every item that was worked on, over all runs.
     nonisolated let log: EventLog
-    /// What `prepareAgain` answers.
-    nonisolated let obstacle: MeshError?
+    /// What `prepareAgain` throws.
+    nonisolated let obstacle: Obstacle
 
-    init(log: EventLog = EventLog(), obstacle: MeshError? = nil) {
+    init(log: EventLog = EventLog(), obstacle: (any Error)? = nil) {
         self.log = log
-        self.obstacle = obstacle
+        self.obstacle = Obstacle(obstacle)
+    }
+
+    /// Something that stands in a job's way, until the test takes it out.
+    final class Obstacle: Sendable {
+        private let error: Mutex<(any Error)?>
+        init(_ error: (any Error)?) { self.error = Mutex(error) }
+        func meet() throws { if let error = error.withLock({ $0 }) { throw error } }
+        func set(_ error: (any Error)?) { self.error.withLock { $0 = error } }
     }
 }
 
@@ -35,8 +45,10 @@ struct Dig: HandledJob {
     let stones: Int
     let holdAt: Int?
 
-    func prepareAgain(on service: Quarry, checkpoint: Data?) async throws {
-        if let obstacle = service.obstacle { throw obstacle }
+    func prepareAgain(on service: Quarry, job: Job) async throws { try service.obstacle.meet() }
+
+    func receipt(on service: Quarry, failing job: Job) async -> ProduceReceipt? {
+        ProduceReceipt(made: job.snapshot.outcomes["dug"] ?? 0, ending: job.isCancelled ? .cancelled : .failed)
     }
 
     func run(on service: Quarry, job: Job) async throws -> ProduceReceipt {
@@ -78,6 +90,22 @@ struct Sift: HandledJob {
     }
 }
 
+/// Looks for what is in its way only while it works.
+struct Borrow: HandledJob {
+    typealias Service = Quarry
+    typealias Reply = JobStarted
+    static let method = "test.borrow"
+    static let access = Role.parent
+    static let summary = "Borrows stones."
+    static let resumption = JobResumption.again
+    let stones: Int
+
+    func run(on service: Quarry, job: Job) async throws -> ProduceReceipt {
+        try service.obstacle.meet()
+        return ProduceReceipt(made: stones, ending: .complete)
+    }
+}
+
 /// Carries something that must not be written down.
 struct Whisper: HandledJob {
     typealias Service = Quarry
@@ -97,11 +125,12 @@ struct Whisper: HandledJob {
 /// A mesh with a quarry, and the journal that its jobs are written to: another mesh with the same journal is the next
 /// start of the daemon.
 func startedQuarry(
-    _ journal: any JobJournal, log: EventLog = EventLog(), obstacle: MeshError? = nil, isOpen: Bool = false
+    _ journal: any JobJournal, log: EventLog = EventLog(), obstacle: (any Error)? = nil, isOpen: Bool = false,
+    clock: MeshClock = .system
 ) async throws -> (Mesh, Quarry) {
     let quarry = Quarry(log: log, obstacle: obstacle)
     if isOpen { quarry.gate.open() }
-    let mesh = try Mesh(services: [quarry], journal: journal)
+    let mesh = try Mesh(services: [quarry], journal: journal, clock: clock)
     try await mesh.start()
     return (mesh, quarry)
 }

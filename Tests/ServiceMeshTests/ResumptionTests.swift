@@ -170,8 +170,13 @@ import Testing
     @Test func aRefusalAtTheNextStartEndsTheJob() async throws {
         let journal = try await killed("test.dig", #"{"stones":1}"#)
         let obstacle = MeshError(.notFound, "The quarry is gone.")
+        try await journal.append(JobLines([ReceiptLine(item: "stone 0", outcome: "dug")]), to: "job-1")
         let (mesh, _) = try await startedQuarry(journal, obstacle: obstacle)
-        #expect(try await mesh.send(GetJob(job: "job-1")).error == obstacle)
+        let job = try await mesh.send(GetJob(job: "job-1"))
+        #expect(job.state == .failed && job.error == obstacle)
+        // What it did until then is told all the same.
+        #expect(job.receipt?["made"] == 1 && job.receipt?["ending"] == "failed" && job.outcomes == ["dug": 1])
+        #expect(try await mesh.send(GetJobReceipt(job: "job-1")).lines.map(\.item) == ["stone 0"])
         await mesh.stop()
     }
 
@@ -184,8 +189,9 @@ import Testing
         await mesh.stop()
     }
 
-    @Test func aJobThatBreaksTheDaemonEachTimeIsGivenUp() async throws {
-        let journal = try await killed("test.dig", #"{"stones":1,"holdAt":0}"#)
+    @Test func aJobThatBreaksTheDaemonEachTimeStandsStillUntilAPersonLetsItGoOn() async throws {
+        let journal = try await killed("test.dig", #"{"stones":2,"holdAt":1}"#)
+        try await journal.append(JobLines([ReceiptLine(item: "stone 0", outcome: "dug")]), to: "job-1")
         for start in 1...4 {
             // Never stopped: what is in the journal then is what a kill leaves.
             let (mesh, quarry) = try await startedQuarry(journal)
@@ -194,9 +200,35 @@ import Testing
             #expect(try await mesh.send(GetJob(job: "job-1")).state == .running)
             Self.abandoned.add(mesh, quarry)
         }
-        let (mesh, _) = try await startedQuarry(journal)
-        let job = try await mesh.send(GetJob(job: "job-1"))
-        #expect(job.state == .failed && job.error?.message.contains("5 times") == true)
+        for _ in 0..<2 {
+            let (mesh, quarry) = try await startedQuarry(journal)
+            let job = try await mesh.send(GetJob(job: "job-1"))
+            #expect(job.state == .paused && job.outcomes == ["dug": 1], "\(job)")
+            #expect(quarry.log.all.isEmpty)
+            // Killed while it stands still: that is none of its doing.
+            Self.abandoned.add(mesh, quarry)
+        }
+        let (mesh, quarry) = try await startedQuarry(journal)
+        #expect(try await mesh.send(ResumeJob(job: "job-1")).state == .running)
+        await quarry.gate.arrivals(1)
+        Self.abandoned.add(mesh, quarry)
+        // The count has begun anew.
+        let (last, open) = try await startedQuarry(journal, isOpen: true)
+        let ended = try await last.send(WaitForJob(job: "job-1"))
+        #expect(ended.state == .finished && ended.outcomes == ["dug": 2] && open.log.all == ["stone 1"])
+        await last.stop()
+    }
+
+    @Test func itSaysWhyItStandsStillAndCanBeGivenUp() async throws {
+        let journal = try await killed(
+            "test.dig", #"{"stones":2}"#, attempts: JobAttempts(count: 4, mark: 0))
+        let (mesh, quarry) = try await startedQuarry(journal, isOpen: true)
+        let held = try await mesh.send(GetJob(job: "job-1"))
+        #expect(held.state == .paused && held.obstacle?.message.contains("5 times") == true)
+        _ = try await mesh.send(CancelJob(job: "job-1"))
+        let ended = try await mesh.send(WaitForJob(job: "job-1"))
+        #expect(ended.state == .cancelled && ended.receipt?["made"] == 0 && ended.obstacle == nil)
+        #expect(quarry.log.all.isEmpty)
         await mesh.stop()
     }
 

@@ -58,12 +58,20 @@ extension CommandTable {
     private static func status(_ session: Session) async throws -> ExitCode {
         try await session.withLibrary { library in
             let answer = try await library.send(GetLibraryStatus())
-            let jobs = try await library.send(ListJobs()).value.jobs.count { !$0.state.hasEnded }
+            let unfinished = try await library.send(ListJobs()).value.jobs.filter { !$0.state.hasEnded }
+            let jobs = unfinished.count
+            let waiting = unfinished.filter { $0.state == .waiting }
             guard !session.wantsJSON else {
                 guard case .object(var members) = try JSONDecoder().decode(JSONValue.self, from: answer.json) else {
                     throw CommandFailure.local("The daemon's answer to library.status is not an object.")
                 }
                 members["runningJobs"] = .integer(Int64(jobs))
+                if !waiting.isEmpty {
+                    members["waitingJobs"] = .array(
+                        waiting.map {
+                            .object(["job": .string($0.id), "waitsFor": .string($0.obstacle?.message ?? "")])
+                        })
+                }
                 try session.show(json: .object(members))
                 return .done
             }
@@ -77,6 +85,9 @@ extension CommandTable {
             sheet.add("Free space", Figures.size(status.freeBytes))
             sheet.add("Last backup", status.lastBackupDate.map(LocalDate.text) ?? "never")
             sheet.add("Jobs running", String(jobs))
+            for job in waiting {
+                sheet.add("Waiting", "\(job.id): \(PlainText.neutralized(job.obstacle?.message ?? ""))")
+            }
             sheet.add("Daemon", "version \(status.version), process \(status.pid), \(session.socketPath)")
             let workers = status.imageWorkers
             sheet.add(

@@ -67,13 +67,19 @@ extension CommandTable {
             }
         },
         Command(
-            words: ["jobs", "resume"], summary: "Let a paused job go on.", operands: [job],
-            examples: [Example("smilepile jobs resume import-3f9a2c", "Go on with an import.")]
+            words: ["jobs", "resume"], summary: "Let a paused job go on.",
+            details: "One that waits, for a stick that is not there, looks for it now and not only after some seconds.",
+            operands: [job], examples: [Example("smilepile jobs resume import-3f9a2c", "Go on with an import.")]
         ) { invocation, session in
             try await session.withLibrary { library in
                 let answer = try await library.send(ResumeJob(job: invocation.operand("JOB") ?? ""))
                 session.show(answer) { job in
-                    session.console.result("Job \(job.id) is running. Follow it with: smilepile jobs watch \(job.id)")
+                    session.console.result(
+                        job.state == .waiting
+                            ? "Job \(job.id) is waiting: "
+                                + PlainText.neutralized(job.obstacle?.message ?? "what it needs is not there.")
+                                + " It goes on by itself when that is over."
+                            : "Job \(job.id) is running. Follow it with: smilepile jobs watch \(job.id)")
                 }
                 return .done
             }
@@ -102,15 +108,18 @@ extension CommandTable {
             .init(heading: "JOB"), .init(heading: "STATE"), .init(heading: "STARTED"),
             .init(heading: "PROGRESS", shrinks: true))
         for job in jobs {
-            let progress =
-                !job.state.hasEnded
-                ? [job.progress.phase, ProgressLine.counts(job.progress)].compactMap { $0 }.joined(separator: " ")
-                : job.error?.message
-                    ?? job.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
             let state = job.state.rawValue + (job.needsAttention ? ", with problems" : "")
-            table.add([job.id, state, LocalDate.text(job.startedAt), progress])
+            table.add([job.id, state, LocalDate.text(job.startedAt), progress(of: job)])
         }
         session.console.show(table)
+    }
+
+    private static func progress(of job: JobSnapshot) -> String {
+        if let reason = job.obstacle ?? job.error { return reason.message }
+        if job.state.hasEnded {
+            return job.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        }
+        return [job.progress.phase, ProgressLine.counts(job.progress)].compactMap { $0 }.joined(separator: " ")
     }
 
     /// Starts a job by `message` and sees it through to its receipt, or leaves it running with `--detach`.

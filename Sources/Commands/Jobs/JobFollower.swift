@@ -66,7 +66,11 @@ struct JobFollower: Sendable {
                 update in
                 // A change that is not understood costs one step of the display; the final reply is checked.
                 guard let snapshot = try? JSONDecoder().decode(JobSnapshot.self, from: update) else { return }
-                display.show(snapshot.progress)
+                if snapshot.state == .waiting, let obstacle = snapshot.obstacle {
+                    display.message("Waiting: " + PlainText.neutralized(obstacle.message))
+                } else {
+                    display.show(snapshot.progress)
+                }
             }
             return Answer(value: try Reply.decode(JobSnapshot.self, from: json, of: WatchJob.method), json: json)
         } catch CommandFailure.connectionLost(let why) {

@@ -98,11 +98,17 @@ struct JobReport {
 
     private func headline(_ job: JobSnapshot) async throws -> [String] {
         guard let json = try job.receipt.map({ try JSONText.encode($0) }) else {
+            let why = job.obstacle.map { " " + PlainText.neutralized($0.message) } ?? ""
             switch job.state {
             case .running: return ["Job \(job.id) is running: \(PlainText.neutralized(job.progress.phase))."]
+            case .waiting:
+                return [
+                    "Job \(job.id) is waiting:\(why) It goes on by itself when that is over; "
+                        + "give it up with: smilepile jobs cancel \(job.id)"
+                ]
             case .paused:
                 return [
-                    "Job \(job.id) is paused while \(PlainText.neutralized(job.progress.phase))\(reached(job)). "
+                    "Job \(job.id) is paused while \(PlainText.neutralized(job.progress.phase))\(reached(job)).\(why) "
                         + "Let it go on with: smilepile jobs resume \(job.id)"
                 ]
             case .interrupted:
@@ -232,7 +238,13 @@ struct JobReport {
         }
     }
 
-    private func ending(_ ending: JobEnding) -> String { ending == .cancelled ? "Cancelled. " : "" }
+    private func ending(_ ending: JobEnding) -> String {
+        switch ending {
+        case .complete, .completeWithProblems: ""
+        case .cancelled: "Cancelled. "
+        case .failed: "Failed. "
+        }
+    }
 
     private func eachPage(of job: JobSnapshot, _ body: ([ReceiptLine]) -> Void) async throws {
         var after: Int? = 0

@@ -16,13 +16,15 @@ struct JobsReport: ChangeReport {
     }
 
     private static func line(_ job: JobSnapshot, isNew: Bool) -> String {
-        let state = job.state.hasEnded ? job.state.rawValue : job.progress.phase
-        let counts =
-            job.state.hasEnded
-            ? job.error?.message
-                ?? job.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-                .joined(separator: ", ")
-            : ProgressLine.counts(job.progress) ?? ""
+        let state = job.state.hasEnded || job.state == .waiting ? job.state.rawValue : job.progress.phase
+        let counts: String
+        if let reason = job.error ?? (job.state == .waiting ? job.obstacle : nil) {
+            counts = reason.message
+        } else if job.state.hasEnded {
+            counts = job.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        } else {
+            counts = ProgressLine.counts(job.progress) ?? ""
+        }
         let text = [job.id, state, counts].filter { !$0.isEmpty }.joined(separator: "  ")
         return (isNew ? "+ " : "~ ") + PlainText.neutralized(text)
     }

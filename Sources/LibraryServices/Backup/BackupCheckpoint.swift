@@ -47,6 +47,11 @@ struct BackupCheckpoint: Codable, Sendable {
     /// The file while it is no backup yet.
     var partial: String { target + BackupFormat.partialSuffix }
 
+    /// Whether what was asked for, a path, was the folder of the target, and not the target itself.
+    func isNamedByUs(in wanted: String) -> Bool {
+        target.split(separator: "/").last != wanted.split(separator: "/").last
+    }
+
     init(target: String, time: Timestamp, holdsPart: Bool, missing: [String]) {
         self.target = target
         self.time = time

@@ -34,18 +34,23 @@ public actor BackupCoordinator: MeshService {
 
     public func start(on mesh: Mesh) { self.mesh = mesh }
 
+    /// A job that meets another one waits for its end.
     private func begin(_ what: String) throws {
-        if let running {
-            throw MeshError(
-                .failedPrecondition, "\(running) is running. Wait for it, or cancel it: smilepile jobs.")
-        }
+        try waitWhileRunning()
         running = what
     }
 
     private func end() { running = nil }
 
+    private func waitWhileRunning() throws {
+        if let running { throw JobObstacle("\(running) is running; this comes after it.") }
+    }
+
     func refuseWhileRunning() throws {
-        if running != nil { try begin("") }
+        if let running {
+            throw MeshError(
+                .failedPrecondition, "\(running) is running. Wait for it, or cancel it: smilepile jobs.")
+        }
     }
 
     static func requireAbsolute(_ path: String) throws {
@@ -62,6 +67,22 @@ public actor BackupCoordinator: MeshService {
 
     func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {
         try await creation.target(request, at: time)
+    }
+
+    /// Whether a backup that was broken off can go on: the folder that it goes to has to be there.
+    func checkAgain(_ request: CreateBackup, _ job: Job) async throws {
+        try waitWhileRunning()
+        let creation = creation
+        let checkpoint = job.checkpoint
+        try await bulk.run { try creation.requireFolder(request, checkpoint) }
+    }
+
+    /// Whether the backup that a job was reading is there.
+    func checkAgain(reading path: String) async throws { try await bulk.run { try FileSystem.requireThere(path) } }
+
+    func checkAgain(restoring path: String) async throws {
+        try waitWhileRunning()
+        try await checkAgain(reading: path)
     }
 
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
@@ -86,6 +107,7 @@ public actor BackupCoordinator: MeshService {
     }
 
     func verify(_ path: String, job: Job) async throws -> VerificationReceipt {
+        try await job.mayContinue()
         job.begin(phase: "opening")
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {
@@ -112,6 +134,7 @@ public actor BackupCoordinator: MeshService {
             job.record(made.lines)
             return made.receipt
         }
+        try await job.mayContinue()
         try begin("A restore")
         defer { end() }
         guard let mesh else { throw MeshError(.unavailable, "The backup service is not started.") }
@@ -149,10 +172,10 @@ extension CreateBackup: HandledJob {
         _ = try await service.target(self, at: .now())
     }
 
-    public func prepareAgain(on service: BackupCoordinator, checkpoint: Data?) async throws {
+    public func prepareAgain(on service: BackupCoordinator, job: Job) async throws {
         // Its target is decided, and may be there. Without a checkpoint it is decided once more, but by the job itself: to
         // anybody else the file that it has begun is somebody's.
-        try await service.refuseWhileRunning()
+        try await service.checkAgain(self, job)
     }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> BackupReceipt {
@@ -172,6 +195,11 @@ extension VerifyBackup: HandledJob {
 
     public func prepare(on service: BackupCoordinator) async throws { try BackupCoordinator.requireAbsolute(path) }
 
+    public func prepareAgain(on service: BackupCoordinator, job: Job) async throws {
+        try await prepare(on: service)
+        try await service.checkAgain(reading: path)
+    }
+
     public func run(on service: BackupCoordinator, job: Job) async throws -> VerificationReceipt {
         try await service.verify(path, job: job)
     }
@@ -186,9 +214,10 @@ extension RestoreBackup: HandledJob {
         try await service.refuseWhileRunning()
     }
 
-    public func prepareAgain(on service: BackupCoordinator, checkpoint: Data?) async throws {
-        // With one it is made, and only the receipt is missing.
-        if checkpoint == nil { try await prepare(on: service) }
+    public func prepareAgain(on service: BackupCoordinator, job: Job) async throws {
+        try BackupCoordinator.requireAbsolute(path)
+        // With a checkpoint it is made, and only the receipt is missing.
+        if job.checkpoint == nil { try await service.checkAgain(restoring: path) }
     }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> RestoreReceipt {

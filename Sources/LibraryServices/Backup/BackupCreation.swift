@@ -15,24 +15,28 @@ struct BackupCreation: Sendable {
     let bulk: BlockingPool
     let width: Int
 
-    private var unfinished: UnfinishedBackups {
+    var unfinished: UnfinishedBackups {
         UnfinishedBackups(folder: folder, database: database, pool: bulk)
     }
 
     /// Where the backup goes: the file itself, or the standard name in a folder.
     /// - Parameter job: that makes it; nil before there is one.
-    func target(_ request: CreateBackup, at time: Timestamp, job: JobID? = nil) async throws -> String {
+    func target(_ request: CreateBackup, at time: Timestamp, job: Job? = nil) async throws -> String {
         guard request.categoryIds?.isEmpty != true else {
             throw MeshError(.invalidArgument, "Name at least one category, or leave them out to save all.")
         }
         let wanted = request.path ?? folder.backups
         try BackupCoordinator.requireAbsolute(wanted)
+        let begun = job?.checkpoint.flatMap(BackupCheckpoint.init)
         let target = try await bulk.run {
-            let isFolder = try FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+            // What was a folder when the job began is one still: a stick that has gone must not become a file.
+            let isFolder =
+                try begun.map { $0.isNamedByUs(in: wanted) }
+                ?? FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
             return isFolder ? wanted + "/" + BackupFormat.fileName(at: time) : wanted
         }
         let partial = target + BackupFormat.partialSuffix
-        let isFree = try await unfinished.isFree(folder.backupName(partial), for: job)
+        let isFree = try await unfinished.isFree(folder.backupName(partial), for: job?.id)
         try await bulk.run {
             let taken = try isFree ? (FileSystem.status(target) == nil ? nil : target) : partial
             if let taken {
@@ -52,14 +56,25 @@ struct BackupCreation: Sendable {
         return target
     }
 
+    /// For a backup that goes on.
+    /// - Throws: ``JobObstacle`` where the folder that it goes to is not there.
+    func requireFolder(_ request: CreateBackup, _ checkpoint: Data?) throws {
+        let begun = checkpoint.flatMap(BackupCheckpoint.init).flatMap { folder.backupPath($0.target) }
+        guard let target = begun ?? request.path, target.hasPrefix("/") else { return }
+        try FileSystem.requireThere(LibraryFolder.parent(of: target))
+    }
+
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
         if let checkpoint = job.checkpoint.flatMap(BackupCheckpoint.init) {
             if let receipt = try await goOn(from: checkpoint, job: job) { return receipt }
         }
         try await job.mayContinue()
         let time = Timestamp.now()
-        let target = try await target(request, at: time, job: job.id)
+        let target = try await target(request, at: time, job: job)
         let name = folder.backupName(target)
+        // Where it goes is decided; a job that is broken off before there is more to keep goes on there.
+        let beginning = BackupCheckpoint(target: name, time: time, holdsPart: false, missing: [])
+        try await job.keep(checkpoint: beginning.encoded())
         job.begin(phase: "reading the catalogue")
         // What an earlier run of this job has left may have another name, with the time of then.
         try await unfinished.giveUpAll(of: job.id)
@@ -82,7 +97,7 @@ struct BackupCreation: Sendable {
     }
 
     /// Writes, proves and names the file, which is made already.
-    private func complete(
+    func complete(
         _ snapshot: CatalogueSnapshot, _ checkpoint: BackupCheckpoint, _ descriptor: Int32, job: Job
     ) async throws -> BackupReceipt {
         let partial = checkpoint.partial
@@ -114,7 +129,7 @@ struct BackupCreation: Sendable {
         }
     }
 
-    private static func lines(missing: [String], _ written: BackupWriter.Written) -> [ReceiptLine] {
+    static func lines(missing: [String], _ written: BackupWriter.Written) -> [ReceiptLine] {
         missing.map { ReceiptLine(item: $0, outcome: "missing", detail: "its file is gone") }
             + written.damaged.map {
                 ReceiptLine(
@@ -126,118 +141,12 @@ struct BackupCreation: Sendable {
     }
 
     /// The file is whole: it gets its name, and the receipt its lines.
-    private func conclude(
+    func conclude(
         _ checkpoint: BackupCheckpoint, _ proven: BackupCheckpoint.Proven, job: Job
     ) async throws -> BackupReceipt {
         let problems = try await uncancelled { try await commit(checkpoint) }
         job.record(proven.lines + problems)
         return problems.isEmpty ? proven.receipt : proven.receipt.withProblems
-    }
-
-    // MARK: Going on
-
-    /// Goes on with a backup that was broken off.
-    /// - Returns: nil where what it left is of no use any more; it has been removed, and the backup begins anew.
-    private func goOn(from checkpoint: BackupCheckpoint, job: Job) async throws -> BackupReceipt? {
-        let partial = checkpoint.partial
-        let (id, database) = (job.id, database)
-        let isOurs = try await uncancelled {
-            try await database.read { try UnfinishedBackupTable.find(partial, in: $0)?.job == id }
-        }
-        if let proven = try await uncancelled({ try await proven(checkpoint, isOurs: isOurs) }) {
-            do {
-                return try await conclude(checkpoint, proven, job: job)
-            } catch {
-                await unfinished.giveUp(partial)
-                throw error
-            }
-        }
-        guard isOurs else { return nil }
-        do {
-            try await job.mayContinue()
-            job.begin(phase: "reading what is there")
-            guard let (descriptor, snapshot) = try await open(checkpoint, job: id) else {
-                await unfinished.giveUp(partial)
-                return nil
-            }
-            defer { close(descriptor) }
-            try await unfinished.claim(partial, descriptor, by: id)
-            do {
-                return try await complete(snapshot, checkpoint, descriptor, job: job)
-            } catch let error as MeshError where error.status == .dataLoss {
-                // What was copied before is not what the disk has now. The whole of it once more will tell.
-                return nil
-            }
-        } catch {
-            if job.isCancelled { await unfinished.giveUp(partial) }
-            throw error
-        }
-    }
-
-    /// What an earlier run has proven, where it is there, under the one name or the other.
-    /// - Parameter isOurs: whether it is among the unfinished ones; what makes it a backup takes it from there, and then
-    ///   only the job's end is missing.
-    private func proven(
-        _ checkpoint: BackupCheckpoint, isOurs: Bool
-    ) async throws -> BackupCheckpoint.Proven? {
-        guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
-        else { return nil }
-        return try await bulk.run {
-            let isNamed = try FileSystem.status(partial) == nil
-            // Only what is proven gets the name; the note of it may have been lost.
-            guard isNamed || (isOurs && checkpoint.proven != nil),
-                let status = try FileSystem.status(isNamed ? target : partial),
-                let file = try? BackupFile(path: isNamed ? target : partial, in: folder),
-                file.manifest.timestamp == checkpoint.time
-            else { return nil }
-            return checkpoint.proven ?? Self.proven(file, bytes: Int64(status.st_size), target, checkpoint)
-        }
-    }
-
-    /// What a run had to tell that came as far as the name, and no further.
-    private static func proven(
-        _ file: BackupFile, bytes: Int64, _ target: String, _ checkpoint: BackupCheckpoint
-    ) -> BackupCheckpoint.Proven {
-        let written = BackupWriter.Written(
-            bytes: bytes, damaged: file.manifest.files?.filter { $0.damaged == true }.map(\.path) ?? [],
-            unreadable: checkpoint.unreadable)
-        return proven(
-            written, photos: file.manifest.photoCount, categories: file.manifest.categoryCount, target, checkpoint)
-    }
-
-    private static func proven(
-        _ written: BackupWriter.Written, photos: Int, categories: Int, _ target: String, _ checkpoint: BackupCheckpoint
-    ) -> BackupCheckpoint.Proven {
-        let damaged = written.damaged.count + written.unreadable.count + checkpoint.missing.count
-        return BackupCheckpoint.Proven(
-            receipt: BackupReceipt(
-                path: target, photos: photos, categories: categories, bytes: written.bytes, damaged: damaged,
-                isPartial: checkpoint.holdsPart, ending: damaged > 0 ? .completeWithProblems : .complete),
-            lines: lines(missing: checkpoint.missing, written))
-    }
-
-    /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.
-    private func open(_ checkpoint: BackupCheckpoint, job: JobID) async throws -> (Int32, CatalogueSnapshot)? {
-        guard let place = checkpoint.arrangement,
-            (0...Int64(BackupFormat.maximumDocument)).contains(place.metadataSize),
-            place.metadataOffset >= 0,
-            let descriptor = try await unfinished.open(checkpoint.partial, by: job)
-        else { return nil }
-        let snapshot = try? await bulk.run { () -> CatalogueSnapshot? in
-            var bytes = Data(count: Int(place.metadataSize))
-            let count = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress, $0.count, off_t(place.metadataOffset))
-            }
-            guard count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest,
-                let metadata = try? JSONDecoder().decode(BackupMetadata.self, from: bytes)
-            else { return nil }
-            return CatalogueSnapshot(metadata, isPartial: checkpoint.holdsPart)
-        }
-        guard let found = snapshot ?? nil else {
-            close(descriptor)
-            return nil
-        }
-        return (descriptor, found)
     }
 
     /// Photos whose file is gone cannot be saved: they are left out, and reported.

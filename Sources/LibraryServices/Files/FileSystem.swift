@@ -127,6 +127,15 @@ enum FileSystem {
         return nil
     }
 
+    /// For a job that goes on: what it needs has to be there, or it waits.
+    /// - Throws: ``JobObstacle``.
+    static func requireThere(_ path: String) throws {
+        guard access(path, F_OK) != 0 else { return }
+        let isGone = [ENOENT, ENOTDIR, ENODEV, ENXIO, ESTALE].contains(errno)
+        let why = isGone ? "is not there" : "cannot be reached: \(String(cString: strerror(errno)))"
+        throw JobObstacle("\(path) \(why).")
+    }
+
     /// Whether a path leads to what only looks like files: `/proc`, `/sys` and what is mounted in them. Reading there
     /// may wait for ever, never end, or have effects.
     static func isOfKernel(_ path: String) -> Bool { kernelFileSystems.contains(clinux_file_system(path)) }

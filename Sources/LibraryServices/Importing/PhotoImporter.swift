@@ -47,6 +47,13 @@ public actor PhotoImporter: MeshService {
         _ = try await category(request)
     }
 
+    /// Whether it can go on: what it has not come to yet has to be there.
+    func checkAgain(_ request: ImportPhotos, _ job: Job) async throws {
+        let done = try await job.recordedItems()
+        let left = request.paths.filter { !done.contains($0) }
+        try await files.run { for path in left { try FileSystem.requireThere(path) } }
+    }
+
     /// The same one in all runs: which category is the first may change meanwhile.
     private func decidedCategory(_ request: ImportPhotos, _ job: Job) async throws -> Int64 {
         if let kept = job.checkpoint.flatMap({ try? JSONDecoder().decode(Int64.self, from: $0) }) {
@@ -77,10 +84,10 @@ public actor PhotoImporter: MeshService {
         do {
             category = try await decidedCategory(request, job)
             done = try await job.recordedItems()
-            found = try await sources(request.paths)
-        } catch  where job.isCancelled && MeshError(describing: error).status == .cancelled {
-            // What an earlier run did stands in the receipt; which files are left is not known.
-            return receipt(job, category: request.categoryId ?? 0, isDryRun: isDryRun, isCancelled: true)
+            found = try await sources(request.paths, done)
+        } catch  where job.isCancelled {
+            // What an earlier run did stands in the receipt; which files are left is not known, and they may not be there.
+            return receipt(of: request, stopping: job)
         }
         job.record(found.refused.filter { !done.contains($0.item) })
         let rest = found.files.filter { !done.contains($0.path) }
@@ -132,20 +139,30 @@ public actor PhotoImporter: MeshService {
         if outcome.line.outcome != ImportOutcome.cancelled.rawValue { job.advance(items: 1, bytes: file.size) }
     }
 
-    private func sources(_ paths: [String]) async throws -> SourceFiles {
+    /// - Parameter done: items that need not be there any more.
+    private func sources(_ paths: [String], _ done: Set<String>) async throws -> SourceFiles {
         let library = folder.path
         let isCancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await files.run {
-                try SourceFiles(paths: paths, library: library, isCancelled: { isCancelled.isSet })
+                let wanted = paths.filter { !done.contains($0) || access($0, F_OK) == 0 }
+                return try SourceFiles(paths: wanted, library: library, isCancelled: { isCancelled.isSet })
             }
         } onCancel: {
             isCancelled.set()
         }
     }
 
+    /// Of one that is stopped before its files are known, or by an error.
+    func receipt(of request: ImportPhotos, stopping job: Job) -> ImportReceipt {
+        let kept = job.checkpoint.flatMap { try? JSONDecoder().decode(Int64.self, from: $0) }
+        return receipt(
+            job, category: kept ?? request.categoryId ?? 0, isDryRun: request.dryRun == true,
+            ending: job.isCancelled ? .cancelled : .failed)
+    }
+
     /// By the lines of all runs of the job.
-    private func receipt(_ job: Job, category: Int64, isDryRun: Bool, isCancelled: Bool = false) -> ImportReceipt {
+    private func receipt(_ job: Job, category: Int64, isDryRun: Bool, ending: JobEnding? = nil) -> ImportReceipt {
         let outcomes = job.snapshot.outcomes
         func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome.rawValue] ?? 0 }
         let problems = ImportOutcome.allCases.filter(\.needsAttention).map(count).reduce(0, +)
@@ -153,7 +170,7 @@ public actor PhotoImporter: MeshService {
         return ImportReceipt(
             categoryId: category, files: ImportOutcome.allCases.map(count).reduce(0, +), imported: count(.imported),
             duplicates: count(.duplicate), problems: problems, notDone: notDone, isDryRun: isDryRun,
-            ending: notDone > 0 || isCancelled ? .cancelled : problems > 0 ? .completeWithProblems : .complete)
+            ending: ending ?? (notDone > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))
     }
 }
 
@@ -163,7 +180,15 @@ extension ImportPhotos: HandledJob {
 
     public func prepare(on service: PhotoImporter) async throws { try await service.check(self) }
 
+    public func prepareAgain(on service: PhotoImporter, job: Job) async throws {
+        try await service.checkAgain(self, job)
+    }
+
     public func run(on service: PhotoImporter, job: Job) async throws -> ImportReceipt {
         try await service.run(self, job: job)
+    }
+
+    public func receipt(on service: PhotoImporter, failing job: Job) async -> ImportReceipt? {
+        await service.receipt(of: self, stopping: job)
     }
 }

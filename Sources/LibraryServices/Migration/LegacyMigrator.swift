@@ -53,6 +53,14 @@ public actor LegacyMigrator: MeshService {
         }
     }
 
+    /// Whether it can go on: what it reads has to be there.
+    func checkAgain(_ request: MigrateLibrary) async throws {
+        try await files.run {
+            for path in [request.database, request.photos].compactMap({ $0 }) { try FileSystem.requireThere(path) }
+        }
+        try await check(request)
+    }
+
     func run(_ request: MigrateLibrary, job: Job) async throws -> MigrationReceipt {
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {
@@ -66,6 +74,7 @@ public actor LegacyMigrator: MeshService {
         -> MigrationReceipt
     {
         guard let mesh else { throw MeshError(.unavailable, "The migration is not started.") }
+        try await job.mayContinue()
         let isDryRun = request.dryRun == true
         job.begin(phase: "reading the old database")
         let (old, copy) = try await read(request.database, flag)
@@ -240,6 +249,8 @@ extension MigrateLibrary: HandledJob {
     public static var resumption: JobResumption { .again }
 
     public func prepare(on service: LegacyMigrator) async throws { try await service.check(self) }
+
+    public func prepareAgain(on service: LegacyMigrator, job: Job) async throws { try await service.checkAgain(self) }
 
     public func run(on service: LegacyMigrator, job: Job) async throws -> MigrationReceipt {
         try await service.run(self, job: job)

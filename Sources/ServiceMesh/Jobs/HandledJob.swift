@@ -8,12 +8,25 @@ public protocol HandledJob: HandledMessage where Reply == JobStarted {
     static var resumption: JobResumption { get }
     /// Whether this can start now; an error here is the reply, and no job is made. Default: always.
     func prepare(on service: Service) async throws
-    /// Whether a job that was broken off can go on now; an error here ends it. Default: as ``prepare(on:)``.
-    func prepareAgain(on service: Service, checkpoint: Data?) async throws
-    /// The work. Between two items it asks ``Job/mayContinue()``. Where that throws, or its task is cancelled, it stops
+    /// Whether a job that was broken off can go on now. A ``JobObstacle`` lets it wait; any other error ends it. Default: as
+    /// ``prepare(on:)``.
+    func prepareAgain(on service: Service, job: Job) async throws
+    /// The work. A ``JobObstacle`` that it throws lets it wait, as one at its resumption does. Between two items it asks ``Job/mayContinue()``. Where that throws, or its task is cancelled, it stops
     /// where nothing is left half done: for a job that is interrupted by throwing on, for one that is cancelled by
     /// returning a receipt whose ending is `cancelled`.
     func run(on service: Service, job: Job) async throws -> Receipt
+    /// What there is to tell of a job that ends by an error, from its lines or otherwise. Default: nil, for one that has
+    /// done nothing unless it comes to its end.
+    func receipt(on service: Service, failing job: Job) async -> Receipt?
+}
+
+/// Why a job that was broken off cannot go on yet, though nothing is wrong with it: a stick that is not plugged in, or
+/// another job that has to end first. It waits, and is tried again by itself.
+public struct JobObstacle: MeshErrorConvertible {
+    public let meshError: MeshError
+
+    /// - Parameter message: what is not there, in a sentence for people.
+    public init(_ message: String) { meshError = MeshError(.unavailable, message) }
 }
 
 /// What becomes of a job when the library is closed or killed under it.
@@ -33,7 +46,9 @@ extension HandledJob {
 
     public func prepare(on service: Service) async throws {}
 
-    public func prepareAgain(on service: Service, checkpoint: Data?) async throws { try await prepare(on: service) }
+    public func prepareAgain(on service: Service, job: Job) async throws { try await prepare(on: service) }
+
+    public func receipt(on service: Service, failing job: Job) async -> Receipt? { nil }
 
     public func perform(on service: Service) async throws -> JobStarted {
         guard let context = CallContext.current else {
@@ -47,11 +62,12 @@ extension HandledJob {
     func body(on service: Service) -> JobBody {
         JobBody(
             method: Self.method, access: Self.access, resumption: Self.resumption,
-            prepareAgain: { try await self.prepareAgain(on: service, checkpoint: $0) },
+            prepareAgain: { try await self.prepareAgain(on: service, job: $0) },
             run: { job in
                 let receipt = try await self.run(on: service, job: job)
                 return JobBody.Outcome(ending: receipt.ending, receipt: try JSON.value(of: receipt))
-            })
+            },
+            receipt: { job in await self.receipt(on: service, failing: job).flatMap { try? JSON.value(of: $0) } })
     }
 }
 
@@ -65,6 +81,8 @@ struct JobBody: Sendable {
     let method: String
     let access: Role
     let resumption: JobResumption
-    let prepareAgain: @Sendable (_ checkpoint: Data?) async throws -> Void
+    let prepareAgain: @Sendable (Job) async throws -> Void
     let run: @Sendable (Job) async throws -> Outcome
+    /// Of a job that ends by an error.
+    let receipt: @Sendable (Job) async -> JSONValue?
 }

@@ -152,19 +152,37 @@ public final class Job: Sendable {
     /// The job's state now, then as it changes; ends when the job has ended or the library is closed.
     func observe() -> Observation<JobSnapshot> { observed.observe() }
 
-    func pause() {
+    /// - Parameter obstacle: why, where no person asked for it.
+    func pause(because obstacle: MeshError? = nil) {
         orders.change { $0.isPaused = true }
         change(always: true) { state in
-            guard state.snapshot.state == .running else { return }
+            guard !state.snapshot.state.hasEnded, state.snapshot.state != .paused else { return }
+            if state.snapshot.state == .running { state.pausedSince = clock.now() }
             state.snapshot.state = .paused
-            state.pausedSince = clock.now()
+            state.snapshot.obstacle = obstacle
         }
+    }
+
+    /// Takes the order to stand still back; nothing runs for the job yet.
+    func unpause() { orders.change { $0.isPaused = false } }
+
+    /// It was to go on, and cannot yet.
+    /// - Returns: whether that is new.
+    func wait(for obstacle: MeshError) -> Bool {
+        let now = snapshot
+        guard !isPaused, !now.state.hasEnded, now.state != .waiting || now.obstacle != obstacle else { return false }
+        change(always: true) { state in
+            state.snapshot.state = .waiting
+            state.snapshot.obstacle = obstacle
+        }
+        return true
     }
 
     func resume() {
         change(always: true) { state in
-            guard state.snapshot.state == .paused || state.snapshot.state == .interrupted else { return }
+            guard !state.snapshot.state.hasEnded, state.snapshot.state != .running else { return }
             state.snapshot.state = .running
+            state.snapshot.obstacle = nil
             let now = clock.now()
             if let since = state.pausedSince { state.phaseBegan &+= now &- since }
             state.pausedSince = nil
@@ -175,7 +193,9 @@ public final class Job: Sendable {
     func cancel() {
         orders.change { $0.isCancelled = true }
         change(always: true) { state in
-            if !state.snapshot.state.hasEnded { state.snapshot.state = .running }
+            guard !state.snapshot.state.hasEnded else { return }
+            state.snapshot.state = .running
+            state.snapshot.obstacle = nil
         }
     }
 
@@ -253,6 +273,7 @@ public final class Job: Sendable {
     func suspend() async {
         var suspended = estimated
         suspended.state = isPaused ? .paused : .interrupted
+        if !isPaused { suspended.obstacle = nil }
         try? await flush()
         try? await journal.suspend(suspended)
         conclude(suspended)

@@ -40,8 +40,11 @@ public enum JobLimits {
     /// Jobs that have not ended, at once.
     static let unfinished = 32
     static let kept = 4096
-    /// Times that a job may be broken off without warning and without having come further.
+    /// Times that a job may be broken off without warning and without having come further, before it stands still until a
+    /// person lets it go on.
     static let attempts = 5
+    /// Between two looks at whether what a job waits for is there.
+    static let obstacleInterval = Duration.seconds(5)
 }
 
 /// What a person wants of a job.

@@ -15,6 +15,8 @@ public enum JobState: String, Codable, Sendable, CaseIterable {
     case paused
     /// The library was closed under it; it goes on by itself when it is opened again.
     case interrupted
+    /// What it needs to go on is not there, as its ``JobSnapshot/obstacle`` tells; it goes on by itself when that is over.
+    case waiting
     case finished
     case failed
     case cancelled
@@ -22,7 +24,7 @@ public enum JobState: String, Codable, Sendable, CaseIterable {
     /// Whether nothing of it is left to be done.
     public var hasEnded: Bool {
         switch self {
-        case .running, .paused, .interrupted: false
+        case .running, .paused, .interrupted, .waiting: false
         case .finished, .failed, .cancelled: true
         }
     }
@@ -72,6 +74,8 @@ public enum JobEnding: String, Codable, Sendable, CaseIterable {
     case completeWithProblems
     /// Stopped on request; what was done stays done.
     case cancelled
+    /// Stopped by an error, which the job names; what was done stays done.
+    case failed
 }
 
 /// What a job has to say at its end, beside its lines.
@@ -95,6 +99,8 @@ public struct JobSnapshot: Codable, Sendable, Equatable {
     /// The typed receipt of the job's message, once it has ended with one.
     public var receipt: JSONValue?
     public var error: MeshError?
+    /// Why it is `waiting`, or why it was `paused` though nobody asked for it.
+    public var obstacle: MeshError?
 
     /// A job that begins now, unless told otherwise. A journal makes one from what it kept.
     public init(

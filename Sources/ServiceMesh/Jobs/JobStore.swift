@@ -20,15 +20,19 @@ public actor JobStore: MeshService {
 
     struct Entry {
         let job: Job
-        /// As the journal had it when the library was opened, while nothing runs for the job yet.
+        /// What its body is started from, while nothing runs for the job: since the library was opened, or while it waits.
         var dormant: JobRecord?
+        /// The same while it runs.
+        var record: JobRecord?
         var resumption: JobResumption
         var task: Task<Void, Never>?
     }
 
     let journal: any JobJournal
     let board: JobBoard
-    private let clock: MeshClock
+    let clock: MeshClock
+    /// Looks now and then for what jobs wait for; nil while none waits.
+    var looking: Task<Void, Never>?
     var entries: [JobID: Entry] = [:]
     var order: [JobID] = []
     var isClosed = false
@@ -80,9 +84,9 @@ public actor JobStore: MeshService {
         // Known before it is written down, so that what comes meanwhile counts it.
         entries[job.id] = Entry(job: job, dormant: nil, resumption: body.resumption, task: nil)
         order.append(job.id)
+        let record = JobRecord(snapshot: job.snapshot, params: params, role: min(context.originalRole, .parent))
         do {
-            try await journal.begin(
-                JobRecord(snapshot: job.snapshot, params: params, role: min(context.originalRole, .parent)))
+            try await journal.begin(record)
             if isClosed {
                 try await journal.forget([job.id])
                 try requireOpen()
@@ -91,7 +95,7 @@ public actor JobStore: MeshService {
             forget([job.id])
             throw error
         }
-        run(body, job.id, context)
+        run(body, record, context)
         return JobStarted(job: job.id)
     }
 
@@ -108,7 +112,8 @@ public actor JobStore: MeshService {
     }
 
     /// Starts the task of a job that is known and written down.
-    func run(_ body: JobBody, _ id: JobID, _ context: CallContext) {
+    func run(_ body: JobBody, _ record: JobRecord, _ context: CallContext) {
+        let id = record.snapshot.id
         guard let job = entries[id]?.job else { return }
         // A job outlives the request that started it: it has that request's trace, but neither its deadline nor
         // its place in the call chain.
@@ -121,30 +126,40 @@ public actor JobStore: MeshService {
             // For as long as the job lasts: its context does not hold the mesh.
             defer { withExtendedLifetime(mesh) {} }
             await MeshClock.$executor.withValue(executor) {
-                await CallContext.$current.withValue(own) { await Self.conduct(job, body) }
+                await CallContext.$current.withValue(own) { await self.conduct(job, body) }
             }
         }
         entries[id]?.dormant = nil
+        entries[id]?.record = record
         entries[id]?.resumption = body.resumption
         entries[id]?.task = task
         if job.isCancelled { task.cancel() }
     }
 
-    private static func conduct(_ job: Job, _ body: JobBody) async {
+    private nonisolated func conduct(_ job: Job, _ body: JobBody) async {
         do {
             let outcome = try await body.run(job)
             if outcome.ending == .cancelled && job.isInterrupted { return await job.suspend() }
             await job.end { ended in
-                ended.state = outcome.ending == .cancelled ? .cancelled : .finished
+                ended.state =
+                    switch outcome.ending {
+                    case .complete, .completeWithProblems: .finished
+                    case .cancelled: .cancelled
+                    case .failed: .failed
+                    }
                 ended.needsAttention = outcome.ending == .completeWithProblems
                 ended.receipt = outcome.receipt
             }
+        } catch let obstacle as JobObstacle where body.resumption != .none && !job.isCancelled {
+            await standBack(job, obstacle)
         } catch {
             let known = MeshError(describing: error)
             if known.status == .cancelled && job.isInterrupted { return await job.suspend() }
+            let receipt = await body.receipt(job)
             await job.end { ended in
                 ended.state = known.status == .cancelled ? .cancelled : .failed
                 ended.error = known.status == .cancelled ? nil : known
+                ended.receipt = receipt
             }
         }
     }

@@ -1,0 +1,113 @@
+import CLinux
+import Database
+import Foundation
+import LibraryModel
+import ServiceMesh
+import ZipArchive
+
+/// How a backup goes on that was broken off: from its checkpoint and from the file that the checkpoint is about.
+extension BackupCreation {
+    /// Goes on with a backup that was broken off.
+    /// - Returns: nil where what it left is of no use any more; it has been removed, and the backup begins anew.
+    func goOn(from checkpoint: BackupCheckpoint, job: Job) async throws -> BackupReceipt? {
+        let partial = checkpoint.partial
+        let (id, database) = (job.id, database)
+        let isOurs = try await uncancelled {
+            try await database.read { try UnfinishedBackupTable.find(partial, in: $0)?.job == id }
+        }
+        if let proven = try await uncancelled({ try await proven(checkpoint, isOurs: isOurs) }) {
+            do {
+                return try await conclude(checkpoint, proven, job: job)
+            } catch {
+                await unfinished.giveUp(partial)
+                throw error
+            }
+        }
+        guard isOurs else { return nil }
+        do {
+            try await job.mayContinue()
+            job.begin(phase: "reading what is there")
+            guard let (descriptor, snapshot) = try await open(checkpoint, job: id) else {
+                await unfinished.giveUp(partial)
+                return nil
+            }
+            defer { close(descriptor) }
+            try await unfinished.claim(partial, descriptor, by: id)
+            do {
+                return try await complete(snapshot, checkpoint, descriptor, job: job)
+            } catch let error as MeshError where error.status == .dataLoss {
+                // What was copied before is not what the disk has now. The whole of it once more will tell.
+                return nil
+            }
+        } catch {
+            if job.isCancelled { await unfinished.giveUp(partial) }
+            throw error
+        }
+    }
+
+    /// What an earlier run has proven, where it is there, under the one name or the other.
+    /// - Parameter isOurs: whether it is among the unfinished ones; what makes it a backup takes it from there, and then
+    ///   only the job's end is missing.
+    private func proven(
+        _ checkpoint: BackupCheckpoint, isOurs: Bool
+    ) async throws -> BackupCheckpoint.Proven? {
+        guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
+        else { return nil }
+        return try await bulk.run {
+            let isNamed = try FileSystem.status(partial) == nil
+            // Only what is proven gets the name; the note of it may have been lost.
+            guard isNamed || (isOurs && checkpoint.proven != nil),
+                let status = try FileSystem.status(isNamed ? target : partial),
+                let file = try? BackupFile(path: isNamed ? target : partial, in: folder),
+                file.manifest.timestamp == checkpoint.time
+            else { return nil }
+            return checkpoint.proven ?? Self.proven(file, bytes: Int64(status.st_size), target, checkpoint)
+        }
+    }
+
+    /// What a run had to tell that came as far as the name, and no further.
+    private static func proven(
+        _ file: BackupFile, bytes: Int64, _ target: String, _ checkpoint: BackupCheckpoint
+    ) -> BackupCheckpoint.Proven {
+        let written = BackupWriter.Written(
+            bytes: bytes, damaged: file.manifest.files?.filter { $0.damaged == true }.map(\.path) ?? [],
+            unreadable: checkpoint.unreadable)
+        return proven(
+            written, photos: file.manifest.photoCount, categories: file.manifest.categoryCount, target, checkpoint)
+    }
+
+    static func proven(
+        _ written: BackupWriter.Written, photos: Int, categories: Int, _ target: String, _ checkpoint: BackupCheckpoint
+    ) -> BackupCheckpoint.Proven {
+        let damaged = written.damaged.count + written.unreadable.count + checkpoint.missing.count
+        return BackupCheckpoint.Proven(
+            receipt: BackupReceipt(
+                path: target, photos: photos, categories: categories, bytes: written.bytes, damaged: damaged,
+                isPartial: checkpoint.holdsPart, ending: damaged > 0 ? .completeWithProblems : .complete),
+            lines: lines(missing: checkpoint.missing, written))
+    }
+
+    /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.
+    private func open(_ checkpoint: BackupCheckpoint, job: JobID) async throws -> (Int32, CatalogueSnapshot)? {
+        guard let place = checkpoint.arrangement,
+            (0...Int64(BackupFormat.maximumDocument)).contains(place.metadataSize),
+            place.metadataOffset >= 0,
+            let descriptor = try await unfinished.open(checkpoint.partial, by: job)
+        else { return nil }
+        let snapshot = try? await bulk.run { () -> CatalogueSnapshot? in
+            var bytes = Data(count: Int(place.metadataSize))
+            let count = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress, $0.count, off_t(place.metadataOffset))
+            }
+            guard count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest,
+                let metadata = try? JSONDecoder().decode(BackupMetadata.self, from: bytes)
+            else { return nil }
+            return CatalogueSnapshot(metadata, isPartial: checkpoint.holdsPart)
+        }
+        guard let found = snapshot ?? nil else {
+            close(descriptor)
+            return nil
+        }
+        return (descriptor, found)
+    }
+}
