@@ -33,6 +33,9 @@ struct SocketConnection: LibraryConnection {
             }
         } catch let error as ControlError {
             throw CommandFailure(error)
+        } catch let error as MeshError {
+            // Said to be a refusal here, where it came from: who looks for one further up must not take it for another.
+            throw CommandFailure.refused(error)
         }
     }
 
