@@ -55,7 +55,11 @@ let package = Package(
         .target(
             name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("jpeg")]),
+        // Starting a worker, and what a worker does to itself
         .target(name: "CWorker", cSettings: [.treatAllWarnings(as: .error)]),
+        .target(
+            name: "CCell", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
         // What the fault campaign and its shim say to each other: a header. Scripts/faults compiles the shim beside it.
         .systemLibrary(name: "CFaults"),
@@ -70,7 +74,7 @@ let package = Package(
         module(
             "PhotoConversion",
             [
-                "ImageWorkerProtocol", "CLinux", "CWorker", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF",
+                "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF",
                 "CWebP", "CCrypto", "CZlib",
             ]),
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
@@ -105,14 +109,19 @@ let package = Package(
         .target(
             name: "EndToEndSupport", dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"],
             path: "Tests/EndToEndSupport", swiftSettings: strict),
+        // A worker that tries to get out, for the tests of its cell
+        .target(
+            name: "CAttempts", path: "Tests/CAttempts", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("seccomp")]),
+        program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
         tests(
             "ImagingTests",
             [
-                "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "CGD", "CLinux",
-                "TestSupport",
+                "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "cell-probe", "CGD",
+                "CLinux", "TestSupport",
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(

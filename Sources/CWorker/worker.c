@@ -2,11 +2,10 @@
 #include "cworker.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 int cworker_spawn(pid_t *pid, const char *executable, int socket, char *const arguments[], char *const environment[]) {
@@ -37,21 +36,22 @@ int cworker_spawn(pid_t *pid, const char *executable, int socket, char *const ar
     return status;
 }
 
-void cworker_tune_allocator(void) {
-    mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+unsigned long long cworker_address_space(pid_t pid) {
+    struct rlimit found;
+    if (prlimit(pid, RLIMIT_AS, NULL, &found) != 0 || found.rlim_cur == RLIM_INFINITY) return 0;
+    return found.rlim_cur;
 }
 
-void cworker_release_memory(void) { malloc_trim(0); }
+int cworker_set_address_space(pid_t pid, unsigned long long bytes) {
+    struct rlimit found;
+    if (prlimit(pid, RLIMIT_AS, NULL, &found) != 0) return -1;
+    found.rlim_cur = bytes < found.rlim_max ? bytes : found.rlim_max;
+    return prlimit(pid, RLIMIT_AS, &found, NULL);
+}
 
-int cworker_limit(unsigned long long address_space) {
-    struct rlimit none = {0, 0};
-    if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
-    // A core could also go to a program that collects them, which this stops too.
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -1;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    if (address_space == 0) return 0;
-    struct rlimit memory = {address_space, address_space};
-    return setrlimit(RLIMIT_AS, &memory);
+long cworker_processor_seconds(pid_t pid) {
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+    return used.tv_sec;
 }

@@ -9,6 +9,8 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var height: Int
     /// Media type of the source, decided by its content.
     public var sourceMediaType: String
+    /// Bytes of the source, those that ``sourceDigest`` is of.
+    public var sourceSize: Int64
     /// SHA-256 of the source's bytes, 64 lower-case hexadecimal digits.
     public var sourceDigest: String
     /// SHA-256 of the stored photo's bytes, 64 lower-case hexadecimal digits.
@@ -27,8 +29,9 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var thumbnailSize: Int64
 
     public init(
-        mediaType: String, fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceDigest: String,
-        contentDigest: String, keptOriginal: Bool, takenAtMilliseconds: Int64?, latitude: Double?, longitude: Double?,
+        mediaType: String, fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceSize: Int64,
+        sourceDigest: String, contentDigest: String, keptOriginal: Bool, takenAtMilliseconds: Int64?, latitude: Double?,
+        longitude: Double?,
         thumbnailWidth: Int, thumbnailHeight: Int, thumbnailSize: Int64
     ) {
         self.mediaType = mediaType
@@ -36,6 +39,7 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
         self.width = width
         self.height = height
         self.sourceMediaType = sourceMediaType
+        self.sourceSize = sourceSize
         self.sourceDigest = sourceDigest
         self.contentDigest = contentDigest
         self.keptOriginal = keptOriginal

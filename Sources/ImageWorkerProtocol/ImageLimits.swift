@@ -2,16 +2,19 @@
 ///
 /// | Limit | Value | Why |
 /// |---|---|---|
-/// | source file | 512 MiB | it is mapped, and hashed once |
+/// | source file | 512 MiB | it is held in memory, and hashed once |
 /// | JPEG pixels | 250 million | decoded scaled, so memory follows the output |
-/// | pixels of every other type | 64 million | decoded whole, up to 11 bytes a pixel |
-/// | HEIC and AVIF pixels over 8 bits | 48 million | libheif and libaom need up to 28 bytes a pixel |
+/// | pixels of every other type | 64 million | decoded whole, 4 to 9 bytes a pixel |
+/// | HEIC and AVIF pixels over 8 bits | 48 million | libheif and dav1d need 13 bytes a pixel, and 28 where they start threads |
 /// | side | 65,535 | more than any camera; keeps the arithmetic small |
 /// | coefficients of a progressive JPEG | 384 MiB | held whole even when decoded scaled |
 /// | scans of a progressive JPEG | 100 | each one walks the whole picture |
 /// | embedded colour profile | 4 MiB | the largest printer profiles are about 2 MiB |
 /// | EXIF block | 1 MiB read, 65,527 bytes written | one JPEG segment |
-/// | address space of a worker | 1.5 GiB | 64 million pixels need 0.25 (BMP) to 0.65 GiB (AVIF), 48 million deep ones 1.3 |
+/// | memory of a worker by itself | 96 MiB | a JPEG of 50 million pixels needs 40 |
+/// | memory that all workers share for big photos | 1.5 GiB | 64 million pixels need 0.5 GiB, 48 million deep ones 0.6 |
+/// | processor time of a worker | 300 s | it is replaced long before; a photo has 60 s of the clock |
+/// | open descriptors of a worker | 12 | it uses eight |
 public enum ImageLimits {
     /// Bytes of a source file.
     public static let sourceBytes = 512 << 20
@@ -33,8 +36,21 @@ public enum ImageLimits {
     public static let exifBytes = 1 << 20
     /// Bytes of an EXIF block that fit one JPEG segment beside its name.
     public static let exifSegmentBytes = 65_533 - 6
-    /// Bytes of address space of a worker.
-    public static let workerAddressSpace: UInt64 = 1536 << 20
+    /// Bytes of address space that a worker may take beyond what it starts with.
+    public static let workerMemory: UInt64 = 96 << 20
+    /// Bytes of address space that the daemon lends to workers for big photos, all of them together.
+    public static let sharedMemory: UInt64 = 1536 << 20
+    /// As much of it as a machine with so many bytes of memory can spare: half of them at most.
+    public static func sharedMemory(ofMachine bytes: UInt64) -> UInt64 { min(sharedMemory, bytes / 2) }
+    /// Bytes that a worker needs for a photo without asking for them. What is left of its own is for the rest: the
+    /// outputs, tables, and what lies between blocks.
+    package static let unasked = 64 << 20
+    /// Bytes of a source that are read without asking.
+    package static let unaskedSource = 32 << 20
+    /// Seconds on a processor that a worker has in its life.
+    public static let processorSeconds: UInt64 = 300
+    /// Descriptors that a worker may have open.
+    public static let descriptors: UInt64 = 12
 
     /// Longest side of a stored photo, in pixels, and its JPEG quality.
     public static let photoSide = 2048

@@ -6,12 +6,17 @@ public enum ImagingError: Error, Sendable, Equatable, Codable {
     case unsupported(String)
     /// The content is of a known type but cannot be decoded, or a substantial part of it is missing.
     case damaged(String)
-    /// The picture is over a limit (see ``ImageLimits``), or decoding it ran out of the worker's memory.
+    /// The picture is over a limit (see ``ImageLimits``), or decoding it ran out of memory.
     case tooLarge(String)
+    /// The source was written to, replaced or cut while it was read.
+    case changed
     /// The worker did not answer within the pool's timeout and was ended.
     case timedOut
-    /// The worker ended before it answered. The photo may be hostile; others are not affected.
+    /// The worker ended by itself before it answered. The photo may be hostile; others are not affected.
     case workerCrashed(String)
+    /// Something outside ended the worker before it answered: the kernel for want of memory, a person. Nothing is known
+    /// of the picture.
+    case workerLost(String)
     /// The calling task was cancelled, or the pool shut down.
     case cancelled
     /// Workers end as soon as they are started, so none is started for a while.
@@ -33,10 +38,15 @@ extension ImagingError: CustomStringConvertible {
             "This photo is damaged (\(found)). Copy it again from where it came from."
         case .tooLarge(let found):
             "This photo is too large to open safely (\(found)). Make a smaller copy and import that."
+        case .changed:
+            "This file changed while it was read. Import it again when nothing writes to it any more."
         case .timedOut:
             "Opening this photo took too long and was stopped. Try it again by itself, or convert it to JPEG first."
         case .workerCrashed(let found):
             "The helper that opens photos ended while reading this one (\(found)). The photo is probably damaged."
+        case .workerLost(let found):
+            "The helper that opens photos was killed from outside, and so was a second one (\(found)). "
+                + "Nothing is known to be wrong with this photo. See whether memory is short, then import it again."
         case .cancelled:
             "Opening this photo was cancelled. Start the import again to continue."
         case .noWorkers(let seconds):

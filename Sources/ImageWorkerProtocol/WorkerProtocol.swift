@@ -9,11 +9,14 @@ package enum WorkerRequest: Codable, Equatable {
     case convert(keepOriginal: Bool)
     /// Descriptors: source, thumbnail.
     case thumbnail
+    /// The memory that the worker asked for is there. Only while it waits for that.
+    case proceed
 
     package var descriptorCount: Int {
         switch self {
         case .convert: 3
         case .thumbnail: 2
+        case .proceed: 0
         }
     }
 }
@@ -23,6 +26,9 @@ package struct WorkerReply: Codable, Equatable {
     package enum Outcome: Codable, Equatable {
         /// Sent once, unasked, when the worker has set itself up.
         case ready
+        /// It needs so many bytes of memory beyond its own for the request that it has, and waits for
+        /// ``WorkerRequest/proceed``. Twice for one request at most; the second time for less.
+        case needs(bytes: Int)
         case converted(ConvertedPhoto)
         case thumbnail(ConvertedThumbnail)
         case failed(ImagingError)
@@ -31,10 +37,22 @@ package struct WorkerReply: Codable, Equatable {
     package var outcome: Outcome
     /// Kilobytes that the worker holds now, for the parent to decide whether to replace it.
     package var residentKilobytes: Int
+    /// Kilobytes of address space that it uses now, of those that its limit counts.
+    package var addressKilobytes: Int?
+    /// Whether the worker asked for memory in vain before it failed: with more, the answer may be another.
+    package var lackedMemory: Bool?
+    /// With ``Outcome/ready`` alone.
+    package var cell: WorkerCell?
 
-    package init(outcome: Outcome, residentKilobytes: Int) {
+    package init(
+        outcome: Outcome, residentKilobytes: Int, addressKilobytes: Int? = nil, lackedMemory: Bool? = nil,
+        cell: WorkerCell? = nil
+    ) {
         self.outcome = outcome
         self.residentKilobytes = residentKilobytes
+        self.addressKilobytes = addressKilobytes
+        self.lackedMemory = lackedMemory
+        self.cell = cell
     }
 }
 

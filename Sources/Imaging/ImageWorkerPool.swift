@@ -8,12 +8,13 @@ import Synchronization
 
 /// Image conversion in helper processes, from the daemon's side.
 ///
-/// A photo that crashes its worker, hangs it or eats its memory costs that photo alone: the call throws a typed error
-/// and the next call gets a fresh worker. A photo that lost its worker is tried once more on a fresh one while the
-/// budget of ``ServiceMesh/ProcessBoundary`` lasts, because a worker may be killed for reasons that are not the photo's;
-/// where workers cannot be started at all, calls fail at once for a while. Workers start when first needed, serve many photos, and are replaced
-/// when they have grown. Each of `workers` threads leads one conversation at a time; calls beyond that wait in order
-/// (bounding how many is the caller's business, as the mesh does).
+/// Workers are in a cell (<doc:Imaging>): a photo that takes one over finds nothing there to take. A photo that crashes its
+/// worker, hangs it or eats its memory costs that photo alone: the call throws a typed error
+/// and the next call gets a fresh worker. A photo whose worker was killed from outside is tried once more on a fresh one,
+/// and so is one that crashed its worker while the budget of ``ServiceMesh/ProcessBoundary`` lasts; where workers cannot
+/// be started at all, calls fail at once for a while. Workers start when first needed, serve many photos, and are
+/// replaced when they have grown. Each of `workers` threads leads one conversation at a time; calls beyond that wait in
+/// order (bounding how many is the caller's business, as the mesh does).
 ///
 ///     let pool = ImageWorkerPool(executable: path, workers: 2)
 ///     let photo = try await pool.convert(source: source, photo: photo, thumbnail: thumbnail, keepOriginal: false)
@@ -24,8 +25,10 @@ public final class ImageWorkerPool: Sendable {
     public struct Statistics: Sendable, Equatable {
         /// Processes started.
         public var started = 0
-        /// Ended by themselves, or killed from outside, while they had a photo.
+        /// Ended by themselves while they had a photo.
         public var crashed = 0
+        /// Killed from outside while they had a photo.
+        public var lost = 0
         /// Photos that were given to a second worker.
         public var retried = 0
         /// Calls that were refused because workers cannot be started.
@@ -38,34 +41,40 @@ public final class ImageWorkerPool: Sendable {
         public var recycled = 0
         /// Process ids of those that live now.
         public var livePIDs: [Int32] = []
+        /// What keeps workers in, as the one that was started last said it; nil where none was.
+        public var cell: WorkerCell?
     }
 
-    private struct State {
+    struct State {
         var idle: [WorkerProcess] = []
         var statistics = Statistics()
         var boundary = ProcessBoundary(now: MonotonicClock.now())
         var calls: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        /// Who asks what keeps workers in; nil once the first one has told, or has not come.
+        var cellAskers: [CheckedContinuation<Void, Never>]? = []
         var isShutDown = false
     }
 
-    /// A worker is replaced after this many photos, or when it still holds more than this after one.
-    private static let mostConversions = 1000
-    private static let mostResidentKilobytes = 96 << 10
-    /// For a worker's first word. Generous: a loaded machine may take seconds to page a program in.
-    private static let startTimeout: Duration = .seconds(30)
-
-    private let executable: String
+    let executable: String
     private let timeout: Duration
-    private let threads: BlockingPool
-    private let state = Mutex(State())
+    /// What workers share for big photos.
+    let memory: MemoryBudget
+    let threads: BlockingPool
+    let state = Mutex(State())
 
     /// - Parameters:
     ///   - executable: path of `smilepile-image-worker`; see ``defaultExecutable()``.
     ///   - workers: how many processes at most, 1 or more. As many as cores is right.
-    ///   - timeout: for one photo, from the moment that a worker has it.
-    public init(executable: String, workers: Int, timeout: Duration = .seconds(60)) {
+    ///   - timeout: for one photo, from the moment that a worker has it and its memory, two minutes at most.
+    ///   - sharedMemory: bytes that all workers together may use for big photos, beside
+    ///     ``ImageLimits/workerMemory`` of each; see ``ImageLimits/sharedMemory(ofMachine:)``.
+    public init(
+        executable: String, workers: Int, timeout: Duration = .seconds(60),
+        sharedMemory: UInt64 = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory)
+    ) {
         self.executable = executable
         self.timeout = timeout
+        memory = MemoryBudget(total: sharedMemory)
         threads = BlockingPool(name: "image-worker", threads: max(1, workers))
     }
 
@@ -99,6 +108,9 @@ public final class ImageWorkerPool: Sendable {
     /// Counts since the start, and who lives now.
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
+    /// Bytes that all workers together may use for big photos.
+    public var sharedMemory: UInt64 { memory.total }
+
     /// Cancels what runs and waits, ends all workers, and returns when the threads have ended. Later calls throw
     /// ``ImagingError/cancelled``.
     public func shutDown() async {
@@ -127,7 +139,7 @@ public final class ImageWorkerPool: Sendable {
                 register(call) { call.cancel() }
                 let accepted = threads.submit { [self] in
                     guard call.begin() else { return }
-                    call.end(run(request, descriptors, call, answer, isFirst: true))
+                    call.end(run(request, descriptors, call, answer))
                 }
                 if !accepted { call.end(.failure(.cancelled)) }
             }
@@ -149,110 +161,82 @@ public final class ImageWorkerPool: Sendable {
     /// Leads the conversation, on one of the pool's threads.
     private func run<Answer: Sendable>(
         _ request: WorkerRequest, _ descriptors: [Int32], _ call: WorkerCall<Answer>,
-        _ answer: (WorkerReply.Outcome) -> Answer?, isFirst: Bool
+        _ answer: (WorkerReply.Outcome) -> Answer?
     ) -> Result<Answer, ImagingError> {
-        let worker: WorkerProcess
-        do throws(ImagingError) { worker = try takeWorker() } catch { return .failure(error) }
-        guard call.use(worker) else {
-            giveBack(worker, residentKilobytes: 0)
-            return .failure(.cancelled)
-        }
-        do throws(ImagingError) {
-            let reply = try worker.exchange(request, descriptors, until: .now.advanced(by: timeout))
-            guard call.release() else {
-                retire(worker) { $0.cancelled += 1 }
-                return .failure(.cancelled)
-            }
-            state.withLock { $0.boundary.answered(atFirst: isFirst) }
-            if case .failed(let error) = reply.outcome, error.isPossible {
-                giveBack(worker, residentKilobytes: reply.residentKilobytes)
-                return .failure(error)
-            }
-            guard let found = answer(reply.outcome) else {
-                retire(worker) { $0.crashed += 1 }
-                return .failure(.workerCrashed("an answer that cannot be right"))
-            }
-            giveBack(worker, residentKilobytes: reply.residentKilobytes)
-            return .success(found)
+        do throws(Failure) {
+            return .success(try attempt(request, descriptors, call, answer, isFirst: true))
         } catch {
-            retire(worker) { statistics in
-                if call.isCancelled {
-                    statistics.cancelled += 1
-                } else if error == .timedOut {
-                    statistics.timedOut += 1
-                } else {
-                    statistics.crashed += 1
-                }
-            }
-            guard isFirst, mayRetry(worker, error, call) else { return .failure(error) }
+            guard mayRetry(after: error, call) else { return .failure(error.error) }
+        }
+        do throws(Failure) {
             // Outputs are overwritten from their beginning, so the first worker's half is no obstacle.
-            return run(request, descriptors, call, answer, isFirst: false)
+            return .success(try attempt(request, descriptors, call, answer, isFirst: false))
+        } catch {
+            return .failure(error.error)
         }
     }
 
-    private func mayRetry<Answer: Sendable>(
-        _ worker: WorkerProcess, _ error: ImagingError, _ call: WorkerCall<Answer>
-    ) -> Bool {
-        guard case .workerCrashed = error, !call.isCancelled else { return false }
+    /// How an attempt failed.
+    private struct Failure: Error {
+        let error: ImagingError
+        /// Why another attempt may end better; nil where it would not.
+        var reason: Reason?
+
+        enum Reason {
+            case loss(ProcessBoundary.Loss)
+            case lackOfMemory
+        }
+    }
+
+    /// - Parameter isFirst: the second attempt has all the memory that there is, with no other big photo beside it. The
+    ///   first one may have been lost for want of it: a decoder that gets none may crash, and the kernel ends the biggest.
+    private func attempt<Answer: Sendable>(
+        _ request: WorkerRequest, _ descriptors: [Int32], _ call: WorkerCall<Answer>,
+        _ answer: (WorkerReply.Outcome) -> Answer?, isFirst: Bool
+    ) throws(Failure) -> Answer {
+        let worker: WorkerProcess
+        do throws(ImagingError) { worker = try takeWorker() } catch { throw Failure(error: error) }
+        // Given back last, when the worker cannot use it any more.
+        let share = MemoryShare(of: memory)
+        defer { share.giveBack() }
+        guard call.use(worker) else {
+            giveBack(worker)
+            throw Failure(error: .cancelled)
+        }
+        let reply: WorkerReply
+        do throws(ImagingError) {
+            if !isFirst, !share.takeAll(unlessReadable: worker.socket) { throw worker.ended() }
+            reply = try worker.exchange(request, descriptors, within: timeout, share)
+        } catch {
+            retire(worker) { $0.count(error, isCancelled: call.isCancelled) }
+            throw Failure(error: error, reason: error.loss.map(Failure.Reason.loss))
+        }
+        guard call.release() else {
+            retire(worker) { $0.cancelled += 1 }
+            throw Failure(error: .cancelled)
+        }
+        state.withLock { $0.boundary.answered(atFirst: isFirst) }
+        if case .failed(let error) = reply.outcome, error.isPossible {
+            let lackedMemory = reply.lackedMemory == true && share.held < memory.total
+            giveBack(worker, reply)
+            throw Failure(error: error, reason: lackedMemory ? .lackOfMemory : nil)
+        }
+        guard let found = answer(reply.outcome) else {
+            retire(worker) { $0.crashed += 1 }
+            throw Failure(error: .workerCrashed("an answer that cannot be right"))
+        }
+        giveBack(worker, reply)
+        return found
+    }
+
+    private func mayRetry<Answer: Sendable>(after failure: Failure, _ call: WorkerCall<Answer>) -> Bool {
+        guard let reason = failure.reason, !call.isCancelled else { return false }
         return state.withLock { state in
-            let loss: ProcessBoundary.Loss = worker.wasKilled ? .killed : .crashed
-            guard state.boundary.mayRetry(after: loss, at: MonotonicClock.now()) else { return false }
+            if case .loss(let loss) = reason, !state.boundary.mayRetry(after: loss, at: MonotonicClock.now()) {
+                return false
+            }
             state.statistics.retried += 1
             return true
-        }
-    }
-
-    // MARK: Workers
-
-    private func takeWorker() throws(ImagingError) -> WorkerProcess {
-        while let idle = state.withLock({ $0.idle.popLast() }) {
-            if idle.isReady { return idle }
-            // It ended while nobody asked anything of it; no photo is to blame.
-            retire(idle) { $0.recycled += 1 }
-            endedUnproved()
-        }
-        try askToStart()
-        let worker: WorkerProcess
-        do throws(ImagingError) {
-            worker = try WorkerProcess(executable: executable, deadline: .now.advanced(by: Self.startTimeout))
-        } catch {
-            endedUnproved()
-            throw error
-        }
-        state.withLock { state in
-            state.boundary.started()
-            state.statistics.started += 1
-            state.statistics.livePIDs.append(worker.pid)
-        }
-        return worker
-    }
-
-    private func endedUnproved() {
-        state.withLock { $0.boundary.endedUnproved(at: MonotonicClock.now()) }
-    }
-
-    private func askToStart() throws(ImagingError) {
-        let wait: UInt64? = state.withLock { state in
-            guard case .refused(let wait) = state.boundary.mayStart(at: MonotonicClock.now()) else { return nil }
-            state.statistics.refused += 1
-            return wait
-        }
-        if let wait { throw .noWorkers(secondsToNextTry: Int(clamping: wait / 1_000_000_000) + 1) }
-    }
-
-    private func giveBack(_ worker: WorkerProcess, residentKilobytes: Int) {
-        if worker.conversions >= Self.mostConversions || residentKilobytes > Self.mostResidentKilobytes {
-            retire(worker) { $0.recycled += 1 }
-        } else {
-            state.withLock { $0.idle.append(worker) }
-        }
-    }
-
-    private func retire(_ worker: WorkerProcess, count: (inout Statistics) -> Void) {
-        worker.end()
-        state.withLock { state in
-            state.statistics.livePIDs.removeAll { $0 == worker.pid }
-            count(&state.statistics)
         }
     }
 
@@ -274,5 +258,28 @@ public final class ImageWorkerPool: Sendable {
         }
         folders += (environment["PATH"] ?? "").split(separator: ":").map(String.init)
         return folders.map { $0 + "/" + name }.first { access($0, X_OK) == 0 }
+    }
+}
+
+extension ImagingError {
+    /// How the worker was lost; nil where it was not, or took too long.
+    fileprivate var loss: ProcessBoundary.Loss? {
+        switch self {
+        case .workerCrashed: .crashed
+        case .workerLost: .killed
+        default: nil
+        }
+    }
+}
+
+extension ImageWorkerPool.Statistics {
+    /// Counts a worker that was of no more use.
+    fileprivate mutating func count(_ error: ImagingError, isCancelled: Bool) {
+        switch error {
+        case _ where isCancelled: cancelled += 1
+        case .timedOut: timedOut += 1
+        case .workerLost: lost += 1
+        default: crashed += 1
+        }
     }
 }

@@ -14,7 +14,8 @@ extension ConvertedPhoto {
     var isPossible: Bool {
         WorkerProtocol.mediaTypes.contains(sourceMediaType)
             && mediaType == (keptOriginal ? sourceMediaType : "image/jpeg")
-            && (!keptOriginal || contentDigest == sourceDigest)
+            && (!keptOriginal || (contentDigest == sourceDigest && fileSize == sourceSize))
+            && (1...Int64(ImageLimits.sourceBytes)).contains(sourceSize)
             && fileSize > 0 && isPicture(width, height, within: keptOriginal ? ImageLimits.side : ImageLimits.photoSide)
             && isDigest(sourceDigest) && isDigest(contentDigest)
             && (takenAtMilliseconds.map(Self.times.contains) ?? true) && isPlace(latitude, longitude)
@@ -37,8 +38,8 @@ extension ImagingError {
         switch self {
         case .unsupported(let found), .damaged(let found), .tooLarge(let found), .io(let found):
             found.utf8.count <= 1000
-        case .diskFull: true
-        case .timedOut, .workerCrashed, .cancelled, .noWorkers: false
+        case .changed, .diskFull: true
+        case .timedOut, .workerCrashed, .workerLost, .cancelled, .noWorkers: false
         }
     }
 }

@@ -9,17 +9,19 @@ import Synchronization
 /// from any.
 final class WorkerProcess: Sendable {
     let pid: pid_t
-    private let socket: Int32
+    let socket: Int32
+    /// What keeps it in, as it says; nil where it does not.
+    let cell: WorkerCell?
+    /// Bytes of address space that it has given itself; 0 where it has no limit. It may not raise that, we may.
+    private let addressSpace: UInt64
     /// True until the process is reaped: afterwards its number may be somebody else's.
     private let isAlive = Mutex(true)
     /// Conversions so far.
-    private let files = Atomic(0)
-    /// Whether something outside ended it, as far as that can be told.
-    private let killed = Atomic(false)
+    let files = Atomic(0)
 
     /// Starts `executable` and waits until it says that it is ready.
     /// - Parameter deadline: for its first word.
-    init(executable: String, deadline: ContinuousClock.Instant) throws(ImagingError) {
+    init(executable: String, deadline: SuspendingClock.Instant) throws(ImagingError) {
         var ends: [Int32] = [-1, -1]
         // Packets keep their boundaries, so one line is one packet and nothing has to be put together.
         guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -34,11 +36,12 @@ final class WorkerProcess: Sendable {
             throw error
         }
         socket = ends[0]
-        var first: WorkerReply.Outcome?
-        do throws(ImagingError) { first = try receive(until: deadline).outcome } catch {}
-        guard first == .ready else {
+        let first = WorkerReply.first(on: socket, until: deadline)
+        cell = first?.cell
+        addressSpace = cworker_address_space(pid)
+        guard first?.outcome == .ready else {
             kill()
-            throw .io("the image worker did not start: " + end())
+            throw .io("the image worker did not start: \(end())")
         }
     }
 
@@ -46,9 +49,24 @@ final class WorkerProcess: Sendable {
 
     var conversions: Int { files.load(ordering: .relaxed) }
 
-    /// Whether it was something outside that ended it: the kernel for want of memory, an operator, or whatever it was
-    /// that came before its first request reached it. Its photo is not suspect then.
-    var wasKilled: Bool { killed.load(ordering: .relaxed) }
+    /// Seconds that it has been on a processor.
+    var processorSeconds: Int { isAlive.withLock { $0 ? cworker_processor_seconds(pid) : 0 } }
+
+    /// Lends it memory beyond its own, or with 0 takes that back. What it has taken stays; it cannot take more.
+    func lend(_ bytes: UInt64) {
+        guard addressSpace > 0 else { return }
+        isAlive.withLock { if $0 { _ = cworker_set_address_space(pid, addressSpace + bytes) } }
+    }
+
+    /// Whether it still holds so much after a photo that the next one would lack it.
+    func hasGrown(_ reply: WorkerReply) -> Bool {
+        let isShort =
+            addressSpace > 0
+            && UInt64(max(0, reply.addressKilobytes ?? 0)) << 10 > addressSpace - ImageLimits.workerMemory / 3 * 2
+        return isShort || reply.residentKilobytes > Self.mostResidentKilobytes
+    }
+
+    private static let mostResidentKilobytes = 96 << 10
 
     /// Whether it still lives: an idle worker has nothing to say, so anything to read is its end.
     var isReady: Bool {
@@ -56,61 +74,39 @@ final class WorkerProcess: Sendable {
         return poll(&state, 1, 0) == 0
     }
 
-    /// One request and its answer. Anything thrown means that this worker is of no more use.
-    func exchange(_ request: WorkerRequest, _ descriptors: [Int32], until deadline: ContinuousClock.Instant)
-        throws(ImagingError) -> WorkerReply
-    {
-        files.add(1, ordering: .relaxed)
-        guard let line = WorkerProtocol.line(request) else { throw .io("a request that cannot be written") }
-        let sent = line.withUnsafeBytes {
-            clinux_send_with_descriptors(socket, $0.baseAddress, $0.count, descriptors, Int32(descriptors.count))
-        }
-        guard sent == line.count else {
-            let code = errno
-            // A descriptor that is not open is the caller's mistake, not the worker's.
-            if code == EBADF { throw .io("a descriptor that is not open") }
-            killed.store(true, ordering: .relaxed)
-            throw .workerCrashed(end())
-        }
-        return try receive(until: deadline)
-    }
-
-    private func receive(until deadline: ContinuousClock.Instant) throws(ImagingError) -> WorkerReply {
-        var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        while true {
-            let rest = ContinuousClock.now.duration(to: deadline)
-            guard rest > .zero else { throw .timedOut }
-            let milliseconds = Int32(
-                clamping: rest.components.seconds &* 1000 &+ 1
-                    &+ rest.components.attoseconds / 1_000_000_000_000_000)
-            let ready = poll(&waiting, 1, milliseconds)
-            if ready > 0 { break }
-            guard ready == 0 || errno == EINTR else { throw .io("waiting for a worker: " + describe(errno)) }
-        }
-        var line = [UInt8](repeating: 0, count: WorkerProtocol.longestLine)
-        let length = recv(socket, &line, line.count, 0)
-        guard length > 0, let reply: WorkerReply = WorkerProtocol.read(line[..<length]) else {
-            kill()
-            let ending = end()
-            // A worker whose socket has ended was ending already, so its signal is not the one sent here.
-            if length <= 0, Self.signalsFromOutside.contains(ending) { killed.store(true, ordering: .relaxed) }
-            throw .workerCrashed(ending)
-        }
-        return reply
-    }
-
-    private static let signalsFromOutside = Set([SIGKILL, SIGTERM, SIGINT, SIGHUP].map { "signal \($0)" })
-
     /// Ends the process at once. Harmless when it has ended.
     func kill() {
         isAlive.withLock { if $0 { _ = Glibc.kill(pid, SIGKILL) } }
     }
 
+    /// How a worker's process ended.
+    enum Ending: CustomStringConvertible {
+        case exit(Int32)
+        case signal(Int32)
+        /// Told already, or not to be known.
+        case unknown(String)
+
+        /// Whether something outside ended it. A process gets these signals by what it does itself, by its limits and by
+        /// its filter; it sends itself no other, and may not.
+        var isFromOutside: Bool {
+            guard case .signal(let number) = self else { return false }
+            return ![SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGXCPU, SIGXFSZ].contains(number)
+        }
+
+        var description: String {
+            switch self {
+            case .exit(let status): "exit status \(status)"
+            case .signal(let number): "signal \(number)"
+            case .unknown(let words): words
+            }
+        }
+    }
+
     /// Ends the process if need be, reaps it, and says how it ended. Later calls say nothing new.
     @discardableResult
-    func end() -> String {
+    func end() -> Ending {
         isAlive.withLock { alive in
-            guard alive else { return "it had ended" }
+            guard alive else { return .unknown("it had ended") }
             // Its own end comes first: a worker that has crashed keeps its signal, an idle one has nothing to lose.
             var status: Int32 = 0
             var reaped = waitpid(pid, &status, WNOHANG)
@@ -120,9 +116,9 @@ final class WorkerProcess: Sendable {
             }
             alive = false
             close(socket)
-            guard reaped == pid else { return "it cannot be waited for" }
+            guard reaped == pid else { return .unknown("it cannot be waited for") }
             let signal = status & 0x7F
-            return signal == 0 ? "exit status \(status >> 8 & 0xFF)" : "signal \(signal)"
+            return signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
         }
     }
 
@@ -138,11 +134,14 @@ final class WorkerProcess: Sendable {
         return pid
     }
 
-    /// The little that a worker needs: where the time zone and the libraries are, and no secrets.
+    /// The little that a worker needs, and no secrets: the time zone, where the libraries are if somebody had to say so,
+    /// and what a sanitizer was told. No locale: nothing that a worker writes depends on one.
     private static func environment() -> [String] {
-        let kept = ["TZ", "TZDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"]
+        let kept = ["TZDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"]
         let values = ProcessInfo.processInfo.environment
-        return kept.compactMap { name in values[name].map { "\(name)=\($0)" } } + ["SWIFT_BACKTRACE=enable=no"]
+        // Without a zone in the environment glibc would look at the system's file for each photo, which a worker cannot.
+        return kept.compactMap { name in values[name].map { "\(name)=\($0)" } }
+            + ["TZ=\(values["TZ"] ?? ":/etc/localtime")", "SWIFT_BACKTRACE=enable=no"]
     }
 }
 

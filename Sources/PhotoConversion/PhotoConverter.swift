@@ -11,9 +11,14 @@ import ImageWorkerProtocol
 /// It opens nothing: it is given descriptors, writes both outputs from their beginning, and leaves making them
 /// durable to the parent, which knows when that must happen.
 final class PhotoConverter {
-    private let reductions = ReductionCache()
+    /// Gets memory beyond the worker's own, in bytes, and returns when it is there.
+    typealias AskForMemory = (Int) throws(ImagingError) -> Void
 
-    init() {}
+    private let reductions = ReductionCache()
+    private let ask: AskForMemory
+
+    /// - Parameter memory: nobody is asked unless told, as in a process without a limit.
+    init(memory ask: @escaping AskForMemory = { _ throws(ImagingError) in }) { self.ask = ask }
 
     /// What a kept JPEG's thumbnail is made from: twice its side, so that the DCT's coarse reduction does not show.
     private static let thumbnailSourceSide = ImageLimits.thumbnailSide * 2
@@ -23,11 +28,11 @@ final class PhotoConverter {
     func convert(source descriptor: Int32, photo: Int32, thumbnail: Int32, keepOriginal: Bool)
         throws(ImagingError) -> ConvertedPhoto
     {
-        let source = try SourceFile(descriptor: descriptor)
-        // What decoders read is the mapping, and nothing of it may outlive this.
+        let source = try SourceFile(descriptor: descriptor, memory: ask)
+        // What decoders read is its memory, and nothing of it may outlive this.
         defer { withExtendedLifetime(source) {} }
         let type = try PictureType(content: source.bytes)
-        let decoder = try pictureDecoder(type, source)
+        let decoder = try decoder(type, source)
         let facts = decoder.metadata.exif.map(ExifFacts.init(block:))
         let block = decoder.metadata.exif.flatMap(ExifBlock.init)
         let orientation = decoder.metadata.isUpright ? .upright : block?.orientation ?? .upright
@@ -55,7 +60,8 @@ final class PhotoConverter {
         return ConvertedPhoto(
             mediaType: keeps ? type.mediaType : PictureType.jpeg.mediaType, fileSize: Int64(stored.bytes),
             width: stored.size.width, height: stored.size.height, sourceMediaType: type.mediaType,
-            sourceDigest: sourceDigest, contentDigest: stored.digest, keptOriginal: keeps,
+            sourceSize: Int64(source.count), sourceDigest: sourceDigest, contentDigest: stored.digest,
+            keptOriginal: keeps,
             takenAtMilliseconds: facts?.takenAt?.milliseconds, latitude: facts?.location?.latitude,
             longitude: facts?.location?.longitude, thumbnailWidth: small.size.width,
             thumbnailHeight: small.size.height, thumbnailSize: Int64(small.jpeg.count))
@@ -63,15 +69,23 @@ final class PhotoConverter {
 
     /// The thumbnail alone, of a photo that is stored already.
     func makeThumbnail(source descriptor: Int32, thumbnail: Int32) throws(ImagingError) -> ConvertedThumbnail {
-        let source = try SourceFile(descriptor: descriptor)
+        let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
-        let decoder = try pictureDecoder(PictureType(content: source.bytes), source)
+        let decoder = try decoder(PictureType(content: source.bytes), source)
         let block = decoder.metadata.exif.flatMap(ExifBlock.init)
         let orientation = decoder.metadata.isUpright ? .upright : block?.orientation ?? .upright
         let small = try makeThumbnail(decoder, ColourStep(decoder), orientation)
         try small.jpeg.withBytes(Output(thumbnail).write)
         return ConvertedThumbnail(
             width: small.size.width, height: small.size.height, fileSize: Int64(small.jpeg.count))
+    }
+
+    /// The decoder, with the memory that its header asks for.
+    private func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
+        let decoder = try pictureDecoder(type, source)
+        let needed = source.count + decoder.memory
+        if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked { try ask(needed) }
+        return decoder
     }
 
     private struct EncodedThumbnail {

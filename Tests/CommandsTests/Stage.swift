@@ -156,11 +156,14 @@ enum Sample {
             createdAt: Timestamp(milliseconds: 0), photoCount: photos)
     }
 
-    static let status = LibraryStatus(
-        version: LibraryModel.version, pid: 4711, path: "/srv/photos", photos: 3, favorites: 1, categories: 3,
-        trashed: 2, photoBytes: 12_345_678, freeBytes: 5_000_000_000, lastBackupDate: nil,
-        imageWorkers: ImageWorkerStatus(started: 2, crashed: 0, timedOut: 0, pids: [], peakMemoryBytes: 0),
-        peakMemoryBytes: 0)
+    static let status = status(ImageWorkerStatus(started: 2, crashed: 0, timedOut: 0, pids: [], peakMemoryBytes: 0))
+
+    static func status(_ workers: ImageWorkerStatus) -> LibraryStatus {
+        LibraryStatus(
+            version: LibraryModel.version, pid: 4711, path: "/srv/photos", photos: 3, favorites: 1, categories: 3,
+            trashed: 2, photoBytes: 12_345_678, freeBytes: 5_000_000_000, lastBackupDate: nil, imageWorkers: workers,
+            peakMemoryBytes: 0)
+    }
 
     static func photo(
         _ id: Int64, name: String = "beach", path: String? = nil, size: Int64 = 5, caption: String? = nil

@@ -60,7 +60,9 @@ import Testing
         let pool = ImageWorkerPool(executable: worker.path, workers: 1)
         let converted = try await convert(pool, photo, folder)
         #expect(converted.width == 2048)
-        #expect(pool.statistics.crashed == 1 && pool.statistics.retried == 1 && pool.statistics.started == 2)
+        let (crashed, lost) = signal == "SEGV" ? (1, 0) : (0, 1)
+        #expect(pool.statistics.crashed == crashed && pool.statistics.lost == lost)
+        #expect(pool.statistics.retried == 1 && pool.statistics.started == 2)
         #expect(try Pictures.look(atJPEG: folder.file("photo")).size == PixelSize(width: 2048, height: 1024))
         await pool.shutDown()
     }
@@ -80,6 +82,60 @@ import Testing
         await #expect(throws: ImagingError.workerCrashed("signal 11")) { try await convert(pool, photo, folder) }
         #expect(pool.statistics.started == 2 && pool.statistics.crashed == 2 && pool.statistics.livePIDs.isEmpty)
         await pool.shutDown()
+    }
+
+    /// What a process gets by what it does itself, by its limits and by its filter.
+    @Test(arguments: ["ILL", "TRAP", "ABRT", "BUS", "FPE", "SYS", "XCPU", "XFSZ"])
+    func aCrashIsNoKill(_ signal: String) async throws {
+        let worker = try StandInWorker(folder, afterReady: StandInWorker.takeRequest + "kill -\(signal) $$")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        do {
+            _ = try await convert(pool, photo, folder)
+            Issue.record("a worker that crashed converted a photo")
+        } catch {
+            guard case .workerCrashed = error else {
+                Issue.record("reported as \(error)")
+                return
+            }
+        }
+        #expect(pool.statistics.crashed == 2 && pool.statistics.lost == 0)
+        await pool.shutDown()
+    }
+
+    @Test func aPhotoWhoseWorkersAreKilledTwiceHasLostThem() async throws {
+        let worker = try StandInWorker(folder, afterReady: StandInWorker.takeRequest + "kill -KILL $$")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        await #expect(throws: ImagingError.workerLost("signal 9")) { try await convert(pool, photo, folder) }
+        #expect(pool.statistics.started == 2 && pool.statistics.lost == 2 && pool.statistics.crashed == 0)
+        await pool.shutDown()
+    }
+
+    /// However many there are: a budget would make the last ones pay for the first.
+    @Test func everyPhotoWhoseWorkerIsKilledHasASecondOne() async throws {
+        let mark = folder.file("killed")
+        // Every other process is killed over its photo.
+        let worker = try StandInWorker(
+            folder, each: "if [ -e '\(mark)' ]; then rm '\(mark)'; exec '\(try workerExecutable())'; fi; : > '\(mark)'",
+            afterReady: StandInWorker.takeRequest + "kill -KILL $$")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        let photos = 15
+        for _ in 0..<photos {
+            #expect(try await convert(pool, photo, folder).width == 2048)
+            // The good one would serve the next photo too.
+            let pid = try #require(pool.statistics.livePIDs.first)
+            #expect(kill(pid, SIGKILL) == 0)
+            await waitForEnd(of: pid)
+        }
+        #expect(pool.statistics.lost == photos && pool.statistics.retried == photos)
+        await pool.shutDown()
+    }
+
+    @Test func whoAsksForTheCellGetsAnAnswerWhereNoWorkerStarts() async throws {
+        let pool = ImageWorkerPool(executable: "/bin/false", workers: 1)
+        #expect(await pool.cell() == nil)
+        #expect(await pool.cell() == nil)
+        await pool.shutDown()
+        #expect(await pool.cell() == nil)
     }
 
     @Test func manyHostilePhotosLetTheGoodOneThrough() async throws {

@@ -1,4 +1,4 @@
-// What starting and restricting a worker process needs and Swift does not import from glibc.
+// What starting a worker process needs and Swift does not import from glibc.
 #pragma once
 #include <sys/types.h>
 
@@ -6,11 +6,11 @@
 /// process's 2, no other descriptor, no blocked signal and default dispositions. Returns 0 or an error number.
 int cworker_spawn(pid_t *pid, const char *executable, int socket, char *const arguments[], char *const environment[]);
 
-/// One arena, and freed blocks of a megabyte or more go back to the system at once.
-void cworker_tune_allocator(void);
+/// Address space of a process in bytes (the soft limit of RLIMIT_AS), or 0 where it has no limit or none can be told.
+unsigned long long cworker_address_space(pid_t pid);
 
-/// Gives back what freed memory the allocator still holds.
-void cworker_release_memory(void);
+/// Sets it, up to the hard limit, which the process has set itself. Returns 0, or -1 with errno set.
+int cworker_set_address_space(pid_t pid, unsigned long long bytes);
 
-/// Limits of this process: address space in bytes (0 leaves it), no core files, no new privileges.
-int cworker_limit(unsigned long long address_space);
+/// Seconds that a process has been on a processor, or 0 where it has gone.
+long cworker_processor_seconds(pid_t pid);

@@ -94,10 +94,14 @@ extension CommandTable {
                 "Peak memory",
                 "\(Figures.size(status.peakMemoryBytes)), and \(Figures.size(workers.peakMemoryBytes)) "
                     + "in \(Figures.count(workers.pids.count, "image worker"))")
-            if workers.crashed + workers.timedOut > 0 {
+            if workers.crashed + workers.timedOut + (workers.lost ?? 0) > 0 {
                 sheet.add(
                     "Image workers",
-                    "\(workers.started) started, \(workers.crashed) crashed, \(workers.timedOut) ran out of time")
+                    "\(workers.started) started, \(workers.crashed) crashed, \(workers.lost ?? 0) killed from outside, "
+                        + "\(workers.timedOut) ran out of time")
+            }
+            if let missing = workers.cell?.missing, !missing.isEmpty {
+                sheet.add("Not protected by", missing.joined(separator: "; "))
             }
             if let problem = status.catalogueProblems?.first {
                 sheet.add("Catalogue", PlainText.neutralized(problem))

@@ -7,7 +7,7 @@ extension CommandTable {
             details: """
                 Folders are read with everything below them. The kind of a file is told by its content. Files that the
                 library has already are not stored again. Ctrl-C stops; what is imported stays.
-                Exit code 5: some files were not photos, damaged or unreadable; the receipt names them.
+                Exit code 5: some files were not photos, damaged, unreadable or changing; the receipt names them.
                 """,
             operands: [Operand("PATH", .path, .oneOrMore, help: "A file or a folder.")],
             options: [

@@ -38,6 +38,10 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case tooLarge = "too_large"
     /// The file could not be opened or read.
     case unreadable
+    /// The file was written to or replaced while it was read; nothing of it was stored.
+    case changed
+    /// The helper that opened it was killed from outside, twice. Nothing is known of the photo.
+    case workerLost = "worker_lost"
     /// The job was stopped before its turn.
     case cancelled
 
@@ -45,7 +49,7 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     public var needsAttention: Bool {
         switch self {
         case .imported, .duplicate, .cancelled: false
-        case .unsupported, .damaged, .tooLarge, .unreadable: true
+        case .unsupported, .damaged, .tooLarge, .unreadable, .changed, .workerLost: true
         }
     }
 }
@@ -56,7 +60,7 @@ public struct ImportReceipt: JobReceipt {
     public let files: Int
     public let imported: Int
     public let duplicates: Int
-    /// Unsupported, damaged, too large, unreadable.
+    /// What needs attention: see ``ImportOutcome/needsAttention``.
     public let problems: Int
     /// Not looked at, because the job was stopped.
     public let notDone: Int
@@ -80,7 +84,7 @@ public struct ImportReceipt: JobReceipt {
 
 /// Makes a stored photo and its thumbnail from a source, in the staging folder. For PhotoImporter only.
 /// Errors: `unimplemented` (unsupported media), `data_loss` (damaged), `resource_exhausted` (too large),
-/// `not_found` (unreadable), `cancelled`.
+/// `not_found` (unreadable), `unavailable` (it changed meanwhile, or its helper was killed), `cancelled`.
 public struct PreparePhoto: Message {
     public typealias Reply = PreparedPhoto
     public static let method = "thumbnail.prepare"

@@ -52,22 +52,3 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
         self.imageWorkers = imageWorkers
     }
 }
-
-/// The helper processes that open photos.
-public struct ImageWorkerStatus: Codable, Sendable, Equatable {
-    public let started: Int
-    public let crashed: Int
-    public let timedOut: Int
-    /// Those that live now.
-    public let pids: [Int32]
-    /// The most memory that each of those has had resident, added up, in bytes.
-    public let peakMemoryBytes: Int64
-
-    public init(started: Int, crashed: Int, timedOut: Int, pids: [Int32], peakMemoryBytes: Int64) {
-        self.peakMemoryBytes = peakMemoryBytes
-        self.started = started
-        self.crashed = crashed
-        self.timedOut = timedOut
-        self.pids = pids
-    }
-}

@@ -53,6 +53,8 @@ extension ImagingError: MeshErrorConvertible {
             case .unsupported: (.unimplemented, "unsupported_media")
             case .damaged, .workerCrashed, .timedOut: (.dataLoss, "damaged")
             case .tooLarge: (.resourceExhausted, "too_large")
+            case .changed: (.unavailable, "changed")
+            case .workerLost: (.unavailable, "worker_lost")
             case .cancelled: (.cancelled, "cancelled")
             case .io: (.unavailable, "io")
             case .diskFull: (.resourceExhausted, "disk_full")

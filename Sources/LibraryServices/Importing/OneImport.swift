@@ -11,6 +11,8 @@ struct OneImport: Sendable {
     struct Outcome: Sendable {
         let line: ReceiptLine
         var isJournaled = false
+        /// Of the bytes that a dry run has looked at.
+        var sourceDigest: String?
     }
 
     let mesh: Mesh
@@ -64,6 +66,8 @@ struct OneImport: Sendable {
         case ("unsupported_media", _): line(file, .unsupported, error.message)
         case ("too_large", _): line(file, .tooLarge, error.message)
         case ("damaged", _): line(file, .damaged, error.message)
+        case ("changed", _): line(file, .changed, error.message)
+        case ("worker_lost", _): line(file, .workerLost, error.message)
         default: line(file, .unreadable, error.message)
         }
     }
@@ -75,7 +79,7 @@ struct OneImport: Sendable {
         let isCancelled = CancellationFlag()
         let digest = try await withTaskCancellationHandler {
             try await files.run {
-                try folder.withFile(named: file.path) { descriptor in
+                try folder.withSteadyFile(named: file.path) { descriptor in
                     try ContentDigest(ofDescriptor: descriptor, cancelled: { isCancelled.isSet }).sha256.hex
                 }
             }
@@ -88,7 +92,9 @@ struct OneImport: Sendable {
     private func store(_ prepared: PreparedPhoto, from file: SourceFiles.File) async throws -> Outcome {
         guard !isDryRun else {
             try await discard(prepared)
-            return Outcome(line: line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"))
+            return Outcome(
+                line: line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"),
+                sourceDigest: prepared.sourceDigest)
         }
         let fileName: String
         do {

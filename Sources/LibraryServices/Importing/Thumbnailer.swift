@@ -29,13 +29,16 @@ public actor Thumbnailer: MeshService {
     public func stop() async { await workers.shutDown() }
 
     nonisolated func status() async throws -> ImageWorkerStatus {
+        // What the kernel grants can only be told by trying, so the first one who asks has a worker started.
+        let cell = await workers.cell()
         let statistics = workers.statistics
         let peak = try await files.run {
             statistics.livePIDs.reduce(Int64(0)) { $0 + FileSystem.peakMemory(of: $1) }
         }
         return ImageWorkerStatus(
-            started: statistics.started, crashed: statistics.crashed, timedOut: statistics.timedOut,
-            pids: statistics.livePIDs, peakMemoryBytes: peak)
+            started: statistics.started, crashed: statistics.crashed, lost: statistics.lost,
+            timedOut: statistics.timedOut, pids: statistics.livePIDs, peakMemoryBytes: peak,
+            sharedMemoryBytes: Int64(clamping: workers.sharedMemory), cell: cell.map(ImageWorkerCell.init))
     }
 
     // Not isolated: several conversions run at once, and nothing of the actor's changes.
@@ -43,7 +46,7 @@ public actor Thumbnailer: MeshService {
         let names = folder.temporaryNames()
         let staged = (photo: folder.staging + "/" + names.photo, thumbnail: folder.staging + "/" + names.thumbnail)
         let folder = folder
-        let (source, found) = try await files.run { try folder.open(named: request.source) }
+        let (source, _) = try await files.run { try folder.open(named: request.source) }
         defer { close(source) }
         do {
             let photo = try await files.run { try Self.openNew(staged.photo) }
@@ -58,7 +61,7 @@ public actor Thumbnailer: MeshService {
             }
             return PreparedPhoto(
                 stagedPhoto: names.photo, stagedThumbnail: names.thumbnail, sourceDigest: made.sourceDigest,
-                sourceSize: Int64(found.st_size), contentDigest: made.contentDigest, mediaType: made.mediaType,
+                sourceSize: made.sourceSize, contentDigest: made.contentDigest, mediaType: made.mediaType,
                 fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
                 height: made.height, takenAt: made.takenAtMilliseconds.map(Timestamp.init(milliseconds:)))
         } catch {
@@ -102,6 +105,16 @@ public actor Thumbnailer: MeshService {
         case "image/avif": ".avif"
         default: ".jpg"
         }
+    }
+}
+
+extension ImageWorkerCell {
+    init(_ cell: WorkerCell) {
+        self.init(
+            seccomp: cell.seccomp, landlock: cell.landlock, noNewPrivileges: cell.noNewPrivileges,
+            ownMemoryBytes: cell.ownMemoryBytes.map(Int64.init), processorSeconds: cell.processorSeconds,
+            descriptors: cell.descriptors, fileBytes: cell.fileBytes.map(Int64.init), processes: cell.processes,
+            missing: cell.missing)
     }
 }
 

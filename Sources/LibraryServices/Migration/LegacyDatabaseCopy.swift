@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Imaging
 import ServiceMesh
 
 /// A private copy of an old database, with the log or journal beside it. Blocks.
@@ -57,6 +58,7 @@ struct LegacyDatabaseCopy: Sendable {
     private mutating func copy(
         _ original: String, _ descriptor: Int32, to folder: LibraryFolder, _ isCancelled: () -> Bool
     ) throws {
+        let states = try Self.states(of: original)
         let before = try Self.status(descriptor, original)
         let header = try Self.header(descriptor, original, size: Int64(before.st_size))
         let sides = try Self.sideFiles.filter { try FileSystem.status(original + $0) != nil }
@@ -71,12 +73,14 @@ struct LegacyDatabaseCopy: Sendable {
             }
         }
         // A program that takes no locks, as a copy that is still going on, shows itself like this.
-        let after = try Self.status(descriptor, original)
-        guard after.st_size == before.st_size, after.st_mtim.tv_sec == before.st_mtim.tv_sec,
-            after.st_mtim.tv_nsec == before.st_mtim.tv_nsec
-        else { throw LegacyDatabaseLock.inUse(original) }
+        guard try Self.states(of: original) == states else { throw LegacyDatabaseLock.inUse(original) }
         unreadPages = try LegacyDatabaseSides(besides: path, original).unreadPages
         isWithoutLog = header.usesLog && !sides.contains("-wal")
+    }
+
+    /// Of the database and of what belongs to it; nil for what is not there.
+    private static func states(of original: String) throws -> [FileState?] {
+        try ([""] + sideFiles).map { try FileSystem.status(original + $0).map(FileState.init) }
     }
 
     private static func header(

@@ -96,11 +96,12 @@ struct OneMigration: Sendable {
             mesh: mesh, job: nil, folder: folder, files: files, category: category, keepOriginal: false,
             isDryRun: isDryRun)
         one.particulars = .init(uuid: item.uuid, createdAt: createdAt, isFavorite: item.photo.isFavorite)
-        let line = await one.take(file).line
+        let outcome = await one.take(file)
+        let line = outcome.line
         // The importer's words are a subset of the migration's.
         var detail = line.detail
         if line.outcome == ImportOutcome.imported.rawValue {
-            if isDryRun, await isSeen(file) {
+            if let digest = outcome.sourceDigest, !seen.insert(digest) {
                 return ReceiptLine(
                     item: name, outcome: MigrationOutcome.duplicate.rawValue,
                     detail: "another photo of the old library has the same bytes")
@@ -108,16 +109,6 @@ struct OneMigration: Sendable {
             detail = "from \(file.path)"
         }
         return ReceiptLine(item: name, outcome: line.outcome, detail: detail)
-    }
-
-    private func isSeen(_ file: SourceFiles.File) async -> Bool {
-        let digest = try? await files.run {
-            try folder.withFile(named: file.path) {
-                try ContentDigest(ofDescriptor: $0).sha256.hex
-            }
-        }
-        guard let digest else { return false }
-        return !seen.insert(digest)
     }
 
     /// A row without a picture: no file and no thumbnail, 0 x 0 pixels, the digest of no bytes. Lists show it; a backup

@@ -9,6 +9,9 @@ struct BMPPicture: PictureDecoder {
     private let source: SourceFile
     private let pixels: BMPPixels?
 
+    /// Line by line, or as gd holds it.
+    var memory: Int { pixels == nil ? size.pixels * GDImage.bytesPerPixel : 0 }
+
     init(_ source: SourceFile) throws(ImagingError) {
         self.source = source
         let header = BMPHeader(source.bytes)

@@ -8,6 +8,8 @@ struct PNGPicture: PictureDecoder {
     let metadata: EmbeddedMetadata
     private let source: SourceFile
 
+    var memory: Int { size.pixels * GDImage.bytesPerPixel }
+
     init(_ source: SourceFile) throws(ImagingError) {
         self.source = source
         let bytes = source.bytes
@@ -31,6 +33,8 @@ struct GIFPicture: PictureDecoder {
     let metadata = EmbeddedMetadata()
     private let source: SourceFile
 
+    var memory: Int { size.pixels * GDImage.bytesPerPixel }
+
     init(_ source: SourceFile) throws(ImagingError) {
         self.source = source
         let bytes = source.bytes
@@ -48,6 +52,9 @@ struct GIFPicture: PictureDecoder {
 
 /// A picture in gd's memory.
 final class GDImage {
+    /// What gd takes while it decodes: its own four, and the rows that libpng wants all of.
+    static let bytesPerPixel = 9
+
     private let image: gdImagePtr
 
     private init(_ image: gdImagePtr) { self.image = image }

@@ -7,13 +7,19 @@ struct HEIFPicture: PictureDecoder {
     let size: PixelSize
     let metadata: EmbeddedMetadata
     private let item: Item
+    /// More than 8 bits a sample.
+    private let isDeep: Bool
+
+    /// The decoder's pictures, libheif's planes and their conversion. Measured, in bytes a pixel, with one thread: 6.7 in
+    /// 4:2:0, 8.8 in 4:4:4 and with opacity, 13 over 8 bits.
+    var memory: Int { size.pixels * (isDeep ? 16 : item.hasAlpha ? 12 : 10) }
 
     init(_ source: SourceFile) throws(ImagingError) {
         item = try Item(source)
         size = PixelSize(
             width: Int(heif_image_handle_get_width(item.handle)),
             height: Int(heif_image_handle_get_height(item.handle)))
-        let isDeep = heif_image_handle_get_luma_bits_per_pixel(item.handle) > 8
+        isDeep = heif_image_handle_get_luma_bits_per_pixel(item.handle) > 8
         try ImageLimits.check(
             width: size.width, height: size.height,
             pixels: isDeep ? ImageLimits.deepPixels : ImageLimits.wholePixels)

@@ -5,6 +5,9 @@ struct JPEGPicture: PictureDecoder {
     let metadata: EmbeddedMetadata
     private let decoder: JPEGDecoder
 
+    /// Lines as they come, unless all coefficients have to be there first.
+    var memory: Int { decoder.header.holds_coefficients != 0 ? Int(clamping: decoder.header.coefficient_bytes) : 0 }
+
     init(_ source: SourceFile) throws(ImagingError) {
         decoder = try JPEGDecoder(source)
         metadata = EmbeddedMetadata(jpeg: source.bytes)

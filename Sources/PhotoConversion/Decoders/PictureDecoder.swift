@@ -5,6 +5,8 @@ protocol PictureDecoder {
     /// As stored, before any turning that EXIF asks for; for HEIC and AVIF as the container shows it.
     var size: PixelSize { get }
     var metadata: EmbeddedMetadata { get }
+    /// Bytes that decoding takes at most beside the source, by what the header says.
+    var memory: Int { get }
     /// What the pixels mean before conversion, for the profile to match.
     var inks: ColourTransform.Inks { get }
 

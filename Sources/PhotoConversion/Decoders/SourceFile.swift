@@ -1,39 +1,90 @@
-import CLinux
+import CCell
 import Glibc
 import ImageWorkerProtocol
 
-/// A source file, mapped for as long as this value lives.
+/// A source file's bytes, as they were at one moment.
 ///
-/// Mapped, not read: every decoder here takes memory, the page cache already holds the bytes, and what is
-/// mapped can be dropped again by the kernel. A file that shrinks meanwhile ends the worker (SIGBUS), which the
-/// pool reports for that photo alone.
+/// Read once into memory of this process, and not mapped: what is decoded, digested and stored are then the same bytes,
+/// whoever writes to the file meanwhile, and a file that is cut does not end the worker (SIGBUS). Reading costs a copy
+/// that the page cache holds already; a mapping's page faults cost about as much.
 final class SourceFile {
-    private let mapped: UnsafeMutableRawPointer?
+    private let memory: UnsafeMutableRawPointer
     let count: Int
 
-    /// Maps the whole file behind `descriptor`, which stays the caller's.
-    init(descriptor: Int32) throws(ImagingError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .io("the source: " + describe(errno)) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .unsupported("it is not a regular file") }
-        guard status.st_size > 0 else { throw .unsupported("it is empty") }
-        guard status.st_size <= ImageLimits.sourceBytes else {
-            throw .tooLarge("\(status.st_size) bytes; the limit is \(ImageLimits.sourceBytes)")
+    /// Reads the whole file behind `descriptor`, which stays the caller's.
+    /// - Parameters:
+    ///   - ask: gets the memory for a big one. For all there is, because what decoding takes is not known before it is
+    ///     read, and nobody may ask for more who has some already.
+    ///   - isOurs: whether it is the library's own, which nobody else writes to.
+    /// - Throws: ``ImagingError/changed`` where somebody wrote to it meanwhile.
+    init(
+        descriptor: Int32, memory ask: PhotoConverter.AskForMemory = { _ throws(ImagingError) in },
+        isOurs: Bool = false
+    ) throws(ImagingError) {
+        let before = try Self.status(descriptor)
+        guard before.st_mode & S_IFMT == S_IFREG else { throw .unsupported("it is not a regular file") }
+        guard before.st_size > 0 else { throw .unsupported("it is empty") }
+        guard before.st_size <= ImageLimits.sourceBytes else {
+            throw .tooLarge("\(before.st_size) bytes; the limit is \(ImageLimits.sourceBytes)")
         }
-        count = status.st_size
-        let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0)
-        guard let address, address != MAP_FAILED else {
-            if errno == ENOMEM { throw .tooLarge("\(count) bytes are more than a worker may map") }
-            throw .io("mapping the source: " + describe(errno))
-        }
-        mapped = address
-        _ = madvise(address, count, MADV_SEQUENTIAL)
+        count = before.st_size
+        if count > ImageLimits.unaskedSource { try ask(.max) }
+        guard let memory = malloc(count) else { throw .tooLarge("\(count) bytes are more than a worker may hold") }
+        // From here on this value is whole, so that whatever is thrown ends in `deinit`.
+        self.memory = memory
+        let state = FileState(before)
+        try Self.read(descriptor, into: UnsafeMutableRawBufferPointer(start: memory, count: count))
+        // Two reads that agree had nobody writing between them; where the clock's tick may hide that, only they tell.
+        if !isOurs, state.isFresh { try Self.compare(descriptor, with: bytes.buffer) }
+        guard FileState(try Self.status(descriptor)) == state else { throw .changed }
     }
 
-    deinit { if let mapped { munmap(mapped, count) } }
+    deinit { free(memory) }
 
     /// Valid while this value lives, which whoever takes it must see to.
-    var bytes: ByteView { ByteView(UnsafeRawBufferPointer(start: mapped, count: count)) }
+    var bytes: ByteView { ByteView(UnsafeRawBufferPointer(start: memory, count: count)) }
+
+    private static func status(_ descriptor: Int32) throws(ImagingError) -> stat {
+        var status = stat()
+        guard ccell_status(descriptor, &status) == 0 else { throw .io("the source: " + describe(errno)) }
+        return status
+    }
+
+    private static func read(_ descriptor: Int32, into memory: UnsafeMutableRawBufferPointer) throws(ImagingError) {
+        var position = 0
+        while position < memory.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: memory[position...])
+            let part = try read(descriptor, into: rest, at: position)
+            // It ends before the size that it had.
+            guard part > 0 else { throw .changed }
+            position += part
+        }
+    }
+
+    private static func compare(_ descriptor: Int32, with bytes: UnsafeRawBufferPointer) throws(ImagingError) {
+        let part = min(bytes.count, 256 << 10)
+        guard let again = malloc(part) else { throw .tooLarge("it is more than a worker may hold") }
+        defer { free(again) }
+        var position = 0
+        while position < bytes.count {
+            let buffer = UnsafeMutableRawBufferPointer(start: again, count: min(part, bytes.count - position))
+            let count = try read(descriptor, into: buffer, at: position)
+            guard count > 0, let base = bytes.baseAddress, memcmp(again, base + position, count) == 0 else {
+                throw .changed
+            }
+            position += count
+        }
+    }
+
+    private static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at position: Int)
+        throws(ImagingError) -> Int
+    {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(position))
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw .io("reading the source: " + describe(errno)) }
+        }
+    }
 }
 
 /// The system's words for an error number.

@@ -22,6 +22,15 @@ struct TIFFPicture: PictureDecoder {
             exif: TIFFExif.block(from: source.bytes), profile: Self.profile(file), isUpright: false)
     }
 
+    /// A strip or a row of tiles at a time: as decoded, as RGBA, and as stored.
+    var memory: Int {
+        let lines = Raster.linesAtOnce(file, size)
+        let isTiled = TIFFIsTiled(file.handle) != 0
+        let part = isTiled ? TIFFTileSize64(file.handle) : TIFFStripSize64(file.handle)
+        // A hostile header says anything; past this there is never so much.
+        return size.width * lines * 4 + Int(min(part, 1 << 40)) * 2
+    }
+
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {
         let raster = try Raster(file, size)
         return RowLines(size: size, format: .rgbaPremultiplied) { (line, row) throws(ImagingError) in
@@ -83,17 +92,21 @@ struct TIFFPicture: PictureDecoder {
         private var first = 0
         private var count = 0
 
-        init(_ file: File, _ size: PixelSize) throws(ImagingError) {
-            self.file = file
-            self.size = size
+        /// Less than a strip at a time would decode it again and again.
+        static func linesAtOnce(_ file: File, _ size: PixelSize) -> Int {
             var lines: UInt32 = 0
             if TIFFIsTiled(file.handle) != 0 {
                 _ = ctiff_uint32(file.handle, UInt32(TIFFTAG_TILELENGTH), &lines)
             } else {
                 _ = ctiff_rows_per_strip(file.handle, &lines)
             }
-            // Less than a strip at a time would decode it again and again.
-            chunk = min(size.height, max(1, Int(lines)))
+            return min(size.height, max(1, Int(lines)))
+        }
+
+        init(_ file: File, _ size: PixelSize) throws(ImagingError) {
+            self.file = file
+            self.size = size
+            chunk = Self.linesAtOnce(file, size)
             guard let pixels = malloc(size.width * chunk * 4) else {
                 throw .tooLarge("decoding it needs more memory than a worker may have")
             }

@@ -27,6 +27,7 @@ struct PixelSize: Equatable {
     var width: Int
     var height: Int
 
+    var pixels: Int { width * height }
     var longSide: Int { max(width, height) }
     var transposed: PixelSize { PixelSize(width: height, height: width) }
 

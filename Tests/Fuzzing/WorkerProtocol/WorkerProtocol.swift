@@ -13,21 +13,29 @@ enum WorkerProtocolFuzz: FuzzTarget {
     static func seeds() -> [[UInt8]] {
         let photo = ConvertedPhoto(
             mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
-            sourceDigest: String(repeating: "0a", count: 32), contentDigest: String(repeating: "f1", count: 32),
+            sourceSize: 2000, sourceDigest: String(repeating: "0a", count: 32),
+            contentDigest: String(repeating: "f1", count: 32),
             keptOriginal: false, takenAtMilliseconds: 1_696_170_622_123, latitude: 48.8, longitude: -2.3,
             thumbnailWidth: 300, thumbnailHeight: 200, thumbnailSize: 900)
         let thumbnail = ConvertedThumbnail(width: 300, height: 200, fileSize: 900)
         let errors: [ImagingError] = [
-            .unsupported("x"), .damaged("x"), .tooLarge("x"), .timedOut, .workerCrashed("x"), .cancelled,
-            .noWorkers(secondsToNextTry: 3), .io("x"), .diskFull,
+            .unsupported("x"), .damaged("x"), .tooLarge("x"), .changed, .timedOut, .workerCrashed("x"),
+            .workerLost("x"), .cancelled, .noWorkers(secondsToNextTry: 3), .io("x"), .diskFull,
         ]
         let outcomes: [WorkerReply.Outcome] =
-            [.ready, .converted(photo), .thumbnail(thumbnail)] + errors.map { .failed($0) }
+            [.ready, .needs(bytes: 100 << 20), .converted(photo), .thumbnail(thumbnail)]
+            + errors.map { .failed($0) }
+        let cell = WorkerCell(
+            seccomp: true, landlock: 7, noNewPrivileges: true, ownMemoryBytes: 96 << 20, processorSeconds: 300,
+            descriptors: 12, fileBytes: 512 << 20, processes: 0, missing: ["x"])
         let replies = outcomes.compactMap {
-            WorkerProtocol.line(WorkerReply(outcome: $0, residentKilobytes: 4000))
+            WorkerProtocol.line(
+                WorkerReply(
+                    outcome: $0, residentKilobytes: 4000, addressKilobytes: 80_000, lackedMemory: true, cell: cell))
         }
-        let requests = [WorkerRequest.convert(keepOriginal: true), .convert(keepOriginal: false), .thumbnail]
-            .compactMap { WorkerProtocol.line($0) }
+        let requests: [[UInt8]] = [
+            WorkerRequest.convert(keepOriginal: true), .convert(keepOriginal: false), .thumbnail, .proceed,
+        ].compactMap { WorkerProtocol.line($0) }
         return requests.map { [0b0110] + $0 } + replies.map { [1] + $0 }
     }
 

@@ -3,9 +3,9 @@
 /// It keeps two kinds of failures apart. A helper that ends before it has answered, or while nothing was asked of it,
 /// says that helpers do not work: too many of those (``RestartIntensity``) open the ``CircuitBreaker``, and calls fail
 /// at once. A helper that ends over its work says something about that work: it is given to a fresh helper once, paid
-/// from a ``RetryBudget``, and counts for nothing else, so that a thousand hostile files shut nobody out. Helpers
-/// that something outside killed (the kernel for want of memory, an operator) have a purse of their own, which
-/// hostile files cannot spend.
+/// from a ``RetryBudget``, and counts for nothing else, so that a thousand hostile files shut nobody out. Work whose
+/// helper something outside killed (the kernel for want of memory, an operator) always has its second attempt: it has done
+/// nothing to lose it, and hostile files must not spend it.
 ///
 /// A value; its owner brings the lock, and `now` in nanoseconds.
 public struct ProcessBoundary: Sendable, Equatable {
@@ -20,15 +20,13 @@ public struct ProcessBoundary: Sendable, Equatable {
     private var intensity: RestartIntensity
     private var breaker: CircuitBreaker
     private var afterCrashes: RetryBudget
-    private var afterKills: RetryBudget
 
     /// With the bounds for image workers: six ends without an answer within 10 seconds open it, for 1 second at first
-    /// and a minute at most; retries are 20 for 100 successes and one a second, with 10 at once.
+    /// and a minute at most; retries after crashes are 20 for 100 successes and one a second, with 10 at once.
     public init(now: UInt64) {
         intensity = RestartIntensity(most: 5, period: 10_000_000_000)
         breaker = CircuitBreaker(failures: 1, openFor: 1_000_000_000, atMost: 60_000_000_000)
         afterCrashes = RetryBudget(percent: 20, floor: 1, burst: 10, now: now)
-        afterKills = RetryBudget(percent: 20, floor: 1, burst: 10, now: now)
     }
 
     /// Whether another helper may be started.
@@ -49,7 +47,6 @@ public struct ProcessBoundary: Sendable, Equatable {
         breaker.succeed()
         guard isFirstAttempt else { return }
         afterCrashes.succeed()
-        afterKills.succeed()
     }
 
     /// A helper was lost over its work. The caller asks this once for each piece of work.
@@ -57,7 +54,7 @@ public struct ProcessBoundary: Sendable, Equatable {
     public mutating func mayRetry(after loss: Loss, at now: UInt64) -> Bool {
         switch loss {
         case .crashed: afterCrashes.withdraw(at: now)
-        case .killed: afterKills.withdraw(at: now)
+        case .killed: true
         }
     }
 }

@@ -1,0 +1,54 @@
+import CLinux
+import Glibc
+import ImageWorkerProtocol
+
+/// The worker's side of the socket.
+package struct WorkerConversation {
+    let socket: Int32
+    let memory: MemoryGauge?
+
+    /// - Parameter memory: tells the parent what it holds; without it, nothing.
+    init(socket: Int32, memory: MemoryGauge? = nil) {
+        self.socket = socket
+        self.memory = memory
+    }
+
+    struct Received {
+        /// Nil where the line is no request that this build knows.
+        var request: WorkerRequest?
+        var descriptors: [Int32]
+    }
+
+    /// The next request; nil when the parent has closed its end.
+    func receive() -> Received? {
+        var line = [UInt8](repeating: 0, count: WorkerProtocol.longestLine)
+        var descriptors = [Int32](repeating: -1, count: 4)
+        var count: Int32 = 0
+        let length = clinux_receive_with_descriptors(
+            socket, &line, line.count, &descriptors, Int32(descriptors.count), &count)
+        guard length > 0 else { return nil }
+        let request: WorkerRequest? = WorkerProtocol.read(line[..<length])
+        return Received(request: request, descriptors: Array(descriptors[..<Int(count)]))
+    }
+
+    /// Returns false when the parent is gone.
+    func send(_ outcome: WorkerReply.Outcome, lackedMemory: Bool = false, cell: WorkerCell? = nil) -> Bool {
+        let used = memory?.read() ?? (resident: 0, addressSpace: 0)
+        let reply = WorkerReply(
+            outcome: outcome, residentKilobytes: Int(used.resident >> 10),
+            addressKilobytes: Int(used.addressSpace >> 10), lackedMemory: lackedMemory ? true : nil, cell: cell)
+        guard let line = WorkerProtocol.line(reply) else { return false }
+        return line.withUnsafeBytes {
+            clinux_send_with_descriptors(socket, $0.baseAddress, $0.count, nil, 0) == $0.count
+        }
+    }
+
+    /// Asks for memory beyond the worker's own, and waits until it is there. It may be less than was asked for, where
+    /// there is no more.
+    func ask(_ bytes: Int) throws(ImagingError) {
+        guard send(.needs(bytes: bytes)), let received = receive(), received.request == .proceed else {
+            throw .io("the one who asked has gone")
+        }
+        for descriptor in received.descriptors { close(descriptor) }
+    }
+}

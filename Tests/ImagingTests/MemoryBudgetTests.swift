@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Imaging
+@testable import PhotoConversion
+
+/// The memory that all workers share: in order, never more than there is, and given back whatever happens.
+@Suite struct MemoryBudgetTests {
+    /// A socket whose other end stays open: a worker that lives and is silent.
+    private final class Peer {
+        let own: Int32
+        private var other: Int32
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+            (own, other) = (ends[0], ends[1])
+        }
+
+        deinit {
+            end()
+            close(own)
+        }
+
+        func end() {
+            if other >= 0 { close(other) }
+            other = -1
+        }
+    }
+
+    @Test func turnsAreInTheOrderOfAsking() throws {
+        let budget = MemoryBudget(total: 100)
+        let first = try #require(budget.ask(for: 60))
+        let second = try #require(budget.ask(for: 50))
+        let third = try #require(budget.ask(for: 10))
+        #expect(first.isGranted && !second.isGranted)
+        #expect(!third.isGranted, "it would fit, and the one before it would wait for ever behind such")
+        budget.leave(first)
+        #expect(second.isGranted && third.isGranted)
+        let fourth = try #require(budget.ask(for: 100))
+        budget.leave(second)
+        #expect(!fourth.isGranted)
+        budget.leave(third)
+        #expect(fourth.isGranted)
+        #expect(budget.mostTaken == 100)
+    }
+
+    @Test func whoLeavesTheQueueLetsTheNextOneThrough() throws {
+        let budget = MemoryBudget(total: 100)
+        let first = try #require(budget.ask(for: 60))
+        let second = try #require(budget.ask(for: 50))
+        let third = try #require(budget.ask(for: 40))
+        budget.leave(second)
+        #expect(third.isGranted)
+        budget.leave(first)
+        budget.leave(third)
+        #expect(try #require(budget.ask(for: 100)).isGranted, "all of it is back")
+    }
+
+    @Test func aWorkerThatEndsWhileItWaitsLeavesNothingTaken() throws {
+        let budget = MemoryBudget(total: 100)
+        let holder = try #require(budget.ask(for: 100))
+        let peer = try Peer()
+        let share = MemoryShare(of: budget)
+        peer.end()
+        #expect(!share.settle(on: 50, unlessReadable: peer.own))
+        share.giveBack()
+        budget.leave(holder)
+        #expect(try #require(budget.ask(for: 100)).isGranted)
+    }
+
+    @Test func aShareShrinksAndNeverGrows() throws {
+        let budget = MemoryBudget(total: 100)
+        let peer = try Peer()
+        let share = MemoryShare(of: budget)
+        // All there is, where a worker asks for more than that.
+        #expect(share.settle(on: 1000, unlessReadable: peer.own) && share.held == 100)
+        #expect(share.settle(on: 30, unlessReadable: peer.own) && share.held == 30)
+        let other = try #require(budget.ask(for: 70))
+        #expect(other.isGranted)
+        #expect(!share.settle(on: 31, unlessReadable: peer.own), "two who hold some would wait for each other")
+        share.giveBack()
+        budget.leave(other)
+        #expect(try #require(budget.ask(for: 100)).isGranted)
+    }
+
+    /// 12 megapixels of PNG take 108 MB by their header.
+    private func bigPhoto(_ folder: TemporaryFolder) throws -> String {
+        try folder.write(Pictures.file(.png, PixelSize(width: 4000, height: 3000)), "big.png")
+    }
+
+    @Test func bigPhotosTakeTurns() async throws {
+        let folder = try TemporaryFolder("budget")
+        let photo = try bigPhoto(folder)
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 3, sharedMemory: 150 << 20)
+        try await withThrowingTaskGroup { group in
+            for index in 0..<3 {
+                group.addTask {
+                    let own = try TemporaryFolder("turn-\(index)")
+                    #expect(try await convert(pool, photo, own).width == 2048)
+                }
+            }
+            try await group.waitForAll()
+        }
+        // Two of them are 216 MB.
+        #expect(pool.memory.mostTaken > 100 << 20 && pool.memory.mostTaken <= 150 << 20)
+        #expect(pool.statistics.retried == 0)
+        await pool.shutDown()
+    }
+
+    @Test func aPhotoThatWaitsForMemoryCanBeCancelled() async throws {
+        let folder = try TemporaryFolder("budget")
+        let photo = try bigPhoto(folder)
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1, sharedMemory: 150 << 20)
+        let holder = try #require(pool.memory.ask(for: 150 << 20))
+        let call = Task { try await convert(pool, photo, folder) }
+        call.cancel()
+        await #expect(throws: ImagingError.cancelled) { try await call.value }
+        pool.memory.leave(holder)
+        #expect(try await convert(pool, photo, folder).width == 2048)
+        await pool.shutDown()
+    }
+
+    /// The limit is the kernel's, not the worker's word: without the loan the picture does not fit.
+    @Test func aWorkerHasNoMoreThanItIsLent() async throws {
+        let folder = try TemporaryFolder("budget")
+        let photo = try folder.write(Pictures.file(.png, PixelSize(width: 6000, height: 4000)), "bigger.png")
+        let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1, sharedMemory: 1 << 20)
+        await #expect(throws: ImagingError.damaged("its PNG data cannot be decoded")) {
+            try await convert(pool, photo, folder)
+        }
+        #expect(pool.statistics.retried == 0, "it had all there was")
+        let small = try folder.write(Pictures.file(.jpeg, PixelSize(width: 64, height: 48)), "small.jpg")
+        #expect(try await convert(pool, small, folder).width == 64)
+        await pool.shutDown()
+    }
+
+    @Test func aPhotoThatLackedMemoryIsTriedAgainWithAllOfIt() async throws {
+        let folder = try TemporaryFolder("budget")
+        let worker = try StandInWorker(
+            folder,
+            firstTime: StandInWorker.takeRequest
+                + #"echo '{"outcome":{"failed":{"_0":{"damaged":{"_0":"x"}}}},"residentKilobytes":1,"lackedMemory":true}' >&0; exec sleep 1000"#
+        )
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        #expect(try await convert(pool, bigPhoto(folder), folder).width == 2048)
+        #expect(pool.statistics.retried == 1 && pool.statistics.started == 2 && pool.statistics.crashed == 0)
+        #expect(pool.memory.mostTaken == pool.memory.total)
+        await pool.shutDown()
+    }
+
+    @Test func aWorkerThatAsksWithoutEndIsEnded() async throws {
+        let folder = try TemporaryFolder("budget")
+        let ask =
+            #"echo '{"outcome":{"needs":{"bytes":1000}},"residentKilobytes":1}' >&0"# + "\n" + StandInWorker.takeRequest
+        let worker = try StandInWorker(
+            folder, afterReady: StandInWorker.takeRequest + "while true; do \(ask) done")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        let photo = try folder.write(Pictures.file(.jpeg, PixelSize(width: 64, height: 48)), "photo.jpg")
+        await #expect(throws: ImagingError.workerCrashed("signal 9")) { try await convert(pool, photo, folder) }
+        #expect(pool.statistics.livePIDs.isEmpty)
+        await pool.shutDown()
+    }
+
+    @Test func aSmallMachineSharesLess() {
+        #expect(ImageLimits.sharedMemory(ofMachine: 1 << 30) == 512 << 20)
+        #expect(ImageLimits.sharedMemory(ofMachine: 64 << 30) == ImageLimits.sharedMemory)
+    }
+}
