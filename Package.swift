@@ -170,7 +170,7 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
         fuzzing("exif", path: "Exif", ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum"]),
         fuzzing(
             "container-sniffing", path: "ContainerSniffing",
-            ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum", "CGD"]),
+            ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum", "CGD", "CLCMS"]),
         fuzzing(
             "worker-protocol", path: "WorkerProtocol",
             ["PhotoConversion", "ImageWorkerProtocol", "Imaging", "CLinux"]),

@@ -83,8 +83,12 @@ enum BackupJSON: FuzzTarget {
 func mutateDocuments(
     _ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ capacity: Int, _ seed: UInt32
 ) -> Int {
-    // The metadata three times as often: it is what is believed.
-    Parts.mutate(data, size, capacity, seed % 4 == 0 ? seed & ~1 : seed | 1, count: 2)
+    // The metadata three times as often: it is what is believed. Mostly as JSON, or little would be.
+    Parts.mutate(data, size, capacity, seed % 4 == 0 ? seed & ~1 : seed | 1, count: 2) { _, part, room in
+        guard seed >> 8 & 3 != 0, let tree = JSONTree(part) else { return Parts.mutated(part, room) }
+        let changed = tree.mutated(seed).bytes
+        return changed.count <= room ? changed : part
+    }
 }
 
 /// A catalogue in memory with a photo and two categories in it, to restore into and forget it again.

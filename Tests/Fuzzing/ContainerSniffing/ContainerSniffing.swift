@@ -1,4 +1,5 @@
 import CGD
+import CLCMS
 import Foundation
 import FuzzSupport
 import ImageWorkerProtocol
@@ -14,10 +15,10 @@ enum ContainerSniffing: FuzzTarget {
 
     static func seeds() throws -> [[UInt8]] {
         let photo = Array(try SampleAlbum(width: 24, height: 16, texture: 4).photo(3))
-        return [photo] + drawn() + bitmaps() + [
+        return [photo] + drawn() + bitmaps() + withProfiles(photo) + [
             Array("GIF89a\u{10}\u{0}".utf8), [0, 0, 0, 20] + Array("ftypmif1\u{0}\u{0}\u{0}\u{0}heic".utf8),
             [0, 0, 0, 24] + Array("ftypavif\u{0}\u{0}\u{0}\u{0}mif1avif".utf8),
-            [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], webp(), withProfile(Array(photo.dropFirst(2))),
+            [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], webp(),
         ]
     }
 
@@ -68,13 +69,24 @@ enum ContainerSniffing: FuzzTarget {
             + Array("ICCP".utf8) + [160, 0, 0, 0] + [UInt8](repeating: 1, count: 160)
     }
 
-    /// A profile in two parts, the second first.
-    private static func withProfile(_ rest: [UInt8]) -> [UInt8] {
-        func part(_ number: UInt8) -> [UInt8] {
-            [0xFF, 0xE2, 0, 2 + 14 + 80] + Array("ICC_PROFILE\u{0}".utf8) + [number, 2]
-                + [UInt8](repeating: number, count: 80)
+    /// With a profile in two parts, the second first: one that is none, and that of sRGB.
+    private static func withProfiles(_ photo: [UInt8]) -> [[UInt8]] {
+        var profiles = [[UInt8](repeating: 1, count: 160)]
+        if let profile = cmsCreate_sRGBProfile() {
+            var count: cmsUInt32Number = 0
+            cmsSaveProfileToMem(profile, nil, &count)
+            var bytes = [UInt8](repeating: 0, count: Int(count))
+            if cmsSaveProfileToMem(profile, &bytes, &count) != 0 { profiles.append(bytes) }
+            cmsCloseProfile(profile)
         }
-        return [0xFF, 0xD8] + part(2) + part(1) + rest
+        return profiles.map { profile in
+            func part(_ number: UInt8, _ bytes: ArraySlice<UInt8>) -> [UInt8] {
+                let length = 2 + 14 + bytes.count
+                return [0xFF, 0xE2, UInt8(length >> 8), UInt8(length & 255)] + Array("ICC_PROFILE\u{0}".utf8)
+                    + [number, 2] + bytes
+            }
+            return [0xFF, 0xD8] + part(2, profile[80...]) + part(1, profile[..<80]) + photo.dropFirst(2)
+        }
     }
 
     private static let source = ScratchFile()

@@ -83,10 +83,3 @@ enum RoomDatabases: FuzzTarget {
         require(refusal.message.utf8.count < 4_000, "\(refusal.message.utf8.count) bytes of explanation")
     }
 }
-
-@_cdecl("LLVMFuzzerCustomMutator")
-func mutateDatabase(
-    _ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ capacity: Int, _ seed: UInt32
-) -> Int {
-    Parts.mutate(data, size, capacity, seed, count: 3)
-}

@@ -14,6 +14,13 @@ enum RoomSeeds {
             database.close()
             seeds.append(try files(path))
         }
+        for (number, shape) in shapes.enumerated() {
+            let path = folder.file("shape\(number)")
+            let database = try OpenRoomDatabase(path)
+            try database.run("PRAGMA page_size = 512; \(RoomDatabase.schema(6)) \(rows(6)) \(shape)")
+            database.close()
+            seeds.append(try files(path))
+        }
         for commits in 1...2 {
             let path = folder.file("log\(commits)")
             let database = try OpenRoomDatabase(path)
@@ -33,6 +40,16 @@ enum RoomSeeds {
         database.close()
         return seeds
     }
+
+    /// What the app's own database does not have, and SQLite acts on when it reads.
+    private static let shapes = [
+        "ALTER TABLE photo_entities ADD COLUMN extra AS (uri || id)",
+        "ALTER TABLE category_entities RENAME TO c; CREATE VIEW category_entities AS SELECT * FROM c",
+        "CREATE TRIGGER t AFTER INSERT ON photo_entities BEGIN DELETE FROM category_entities; END",
+        "CREATE INDEX i ON photo_entities (lower(uri)) WHERE id > 'a'",
+        "CREATE TABLE w (a PRIMARY KEY, b CHECK (abs(b) > 0)) WITHOUT ROWID; INSERT INTO w VALUES (1, 2)",
+        "CREATE VIRTUAL TABLE f USING fts5(x); INSERT INTO f VALUES ('x')", "PRAGMA auto_vacuum = FULL; VACUUM",
+    ]
 
     private static func files(_ path: String) throws -> [UInt8] {
         Parts.joined(

@@ -35,18 +35,18 @@ public enum Parts {
     }
 
     /// For `LLVMFuzzerCustomMutator`.
-    /// - Parameter repair: what makes a changed part believable again, by its index; called for three of four changes.
+    /// - Parameter change: makes another part of one, by its index and of at most so many bytes; libFuzzer's own change
+    ///   unless given.
     public static func mutate(
         _ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ capacity: Int, _ seed: UInt32, count: Int,
-        repair: (Int, [UInt8]) -> [UInt8] = { $1 }
+        change: (Int, [UInt8], Int) -> [UInt8] = { mutated($1, $2) }
     ) -> Int {
         var parts = split(UnsafeBufferPointer(start: data, count: size), count)
         let chosen = Int(seed % UInt32(count))
         let others = (count - 1) * lengthBytes + parts.reduce(0) { $0 + $1.count } - parts[chosen].count
         let room = min(max(0, capacity - others), 1 << 20)
         guard room > 0 else { return min(size, capacity) }
-        parts[chosen] = mutated(parts[chosen], room)
-        if seed >> 16 & 3 != 0 { parts[chosen] = repair(chosen, parts[chosen]) }
+        parts[chosen] = change(chosen, parts[chosen], room)
         let result = joined(parts)
         guard result.count <= capacity else { return min(size, capacity) }
         data.update(from: result, count: result.count)

@@ -107,3 +107,18 @@ enum WorkerProtocolFuzz: FuzzTarget {
         require(abs(photo.latitude ?? 0) <= 90 && abs(photo.longitude ?? 0) <= 180, "\(photo)")
     }
 }
+
+@_cdecl("LLVMFuzzerCustomMutator")
+func mutatePacket(
+    _ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ capacity: Int, _ seed: UInt32
+) -> Int {
+    let bytes = Array(UnsafeBufferPointer(start: data, count: size))
+    var changed = Parts.mutated(bytes, capacity)
+    // Mostly as JSON, behind the byte that chooses the side.
+    if seed & 3 != 0, let tree = JSONTree(Array(bytes.dropFirst())) {
+        changed = bytes.prefix(1) + tree.mutated(seed).bytes
+    }
+    guard changed.count <= capacity else { return size }
+    data.update(from: changed, count: changed.count)
+    return changed.count
+}
