@@ -2,11 +2,13 @@
 #include "clinux_socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -41,6 +43,25 @@ int clinux_unix_connect(int socket, const char *path) {
     do {
         result = connect(socket, (const struct sockaddr *)&address, sizeof address);
     } while (result != 0 && errno == EINTR);
+    return result;
+}
+
+int clinux_unix_connect_within(int socket, const char *path, int milliseconds) {
+    // The kernel waits for as long as it would for room to send.
+    struct timeval patience = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
+    struct timeval none = {0, 0};
+    int flags = fcntl(socket, F_GETFL);
+    if (flags < 0 || setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0 ||
+        fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) != 0) {
+        return -1;
+    }
+    int result = clinux_unix_connect(socket, path);
+    int failure = errno;
+    if (fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0 ||
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none) != 0) {
+        return -1;
+    }
+    errno = failure;
     return result;
 }
 

@@ -8,6 +8,8 @@ enum CommandFailure: Error, Equatable {
     case notRunning(socket: String, isNamed: Bool = false)
     /// The connection ended before the answer came. What was started may go on.
     case connectionLost(String)
+    /// The daemon is there and says nothing: what, and what to do.
+    case notAnswering(String)
     /// The daemon refused or failed.
     case refused(MeshError)
     /// Something on this side: a file, a terminal, a process.
@@ -18,13 +20,14 @@ enum CommandFailure: Error, Equatable {
         case .usage: .usage
         case .notRunning: .notRunning
         case .connectionLost, .local: .failed
+        case .notAnswering: .busy
         case .refused(let error): ExitCode(error)
         }
     }
 
     var message: String {
         switch self {
-        case .usage(let message, _), .local(let message): message
+        case .usage(let message, _), .local(let message), .notAnswering(let message): message
         case .notRunning(let socket, let isNamed):
             "The daemon is not running (nothing answers at \(socket)). Start it with: smilepile up"
                 + (isNamed ? " --socket \(socket)" : "")

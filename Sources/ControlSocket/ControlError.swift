@@ -4,8 +4,10 @@ import ServiceMesh
 public enum ControlError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Nothing listens at `path`.
     case notRunning(path: String)
-    /// Something listens, but this user may not connect, or the listener's queue is full.
+    /// Something listens, but this user may not connect.
     case cannotConnect(path: String, reason: String)
+    /// Something listens, and no word came from it; `pid` is 0 where the system does not say whose socket it is.
+    case notAnswering(path: String, pid: Int32)
     /// Another process answers at `path`; `pid` is 0 where the system does not say.
     case alreadyServed(path: String, pid: Int32)
     /// The socket cannot be made at `path`; `reason` says why and what to do.
@@ -22,6 +24,9 @@ public enum ControlError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notRunning(let path):
             "No daemon answers at \(path). Start it with 'smilepile up', or in the foreground with 'smilepiled'."
         case .cannotConnect(let path, let reason): "The daemon at \(path) cannot be reached: \(reason)."
+        case .notAnswering(let path, let pid):
+            "The daemon at \(path) is not answering\(pid > 0 ? ", process \(pid)" : ""). It may be stopped or hang. Try "
+                + "again; if it stays so, end it with 'smilepile down'."
         case .alreadyServed(let path, let pid):
             "Another daemon\(pid > 0 ? " (process \(pid))" : "") answers at \(path). Stop it first with "
                 + "'smilepile down', or choose another socket with --socket."
@@ -39,6 +44,8 @@ extension ControlError: MeshErrorConvertible {
     public var meshError: MeshError {
         switch self {
         case .notRunning, .closed, .cannotConnect: MeshError(.unavailable, description)
+        case .notAnswering(_, let pid):
+            MeshError(.unavailable, description, details: pid > 0 ? ["pid": .integer(Int64(pid))] : [:])
         case .alreadyServed(_, let pid):
             MeshError(.failedPrecondition, description, details: ["pid": .integer(Int64(pid))])
         case .unusableAddress: MeshError(.failedPrecondition, description)

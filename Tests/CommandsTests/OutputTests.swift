@@ -1,3 +1,4 @@
+import ControlSocket
 import Foundation
 import ServiceMesh
 import Synchronization
@@ -21,6 +22,9 @@ struct OutputTests {
         #expect(CommandFailure.notRunning(socket: "/s").exitCode.rawValue == 3)
         #expect(CommandFailure.notRunning(socket: "/s").message.contains("smilepile up"))
         #expect(CommandFailure.connectionLost("x.").exitCode.rawValue == 1)
+        #expect(CommandFailure(ControlError.notAnswering(path: "/s", pid: 7)).exitCode.rawValue == 4)
+        #expect(
+            CommandFailure(ControlError.notAnswering(path: "/s", pid: 7)).message.contains("not answering, process 7"))
         #expect(CommandFailure.connectionLost("x.").message.contains("smilepile jobs"))
     }
 

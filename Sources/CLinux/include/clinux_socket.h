@@ -34,6 +34,11 @@ int clinux_unix_bind(int socket, const char *path, mode_t mode);
 /// Returns 0, or -1 with errno set (ENAMETOOLONG past the maximum).
 int clinux_unix_connect(int socket, const char *path);
 
+/// Connects to `path` and waits at most `milliseconds` (1 or more) for a place in the listener's queue, whether or not
+/// the socket is non-blocking; it is non-blocking afterwards. Returns 0, or -1 with errno set (EAGAIN where there was
+/// no place).
+int clinux_unix_connect_within(int socket, const char *path, int milliseconds);
+
 /// The path that a Unix socket is bound to, NUL-terminated, "" for none. Returns 0, or -1 with errno set.
 int clinux_unix_path(int socket, char *path, size_t capacity);
 

@@ -47,6 +47,7 @@ extension CommandFailure {
         switch error {
         case .notRunning(let path): self = .notRunning(socket: path)
         case .closed(let why): self = .connectionLost(why + ".")
+        case .notAnswering: self = .notAnswering(error.description)
         case .cannotConnect, .alreadyServed, .unusableAddress, .protocolViolation, .system:
             self = .local(error.description)
         }

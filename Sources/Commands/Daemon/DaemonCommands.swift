@@ -20,7 +20,7 @@ extension CommandTable {
             words: ["down"], summary: "Stop the daemon, and wait until it has.",
             details: """
                 Running requests finish. A job is stopped where nothing is left half done.
-                Where no daemon runs, nothing happens.
+                Where no daemon runs, nothing happens. One that answers nobody is stopped as well.
                 """,
             examples: [Example("smilepile down", "Until the next 'smilepile up'.")]
         ) { _, session in try await down(session) },
@@ -184,23 +184,26 @@ extension CommandTable {
     }
 
     private static func down(_ session: Session) async throws -> ExitCode {
-        let running: HelloReply
+        let daemon: DaemonWatch
         do {
-            running = try await session.withLibrary { library in
-                let hello = try await library.send(Hello()).value
-                let watch = try DaemonWatch(socket: session.socketPath, pid: hello.pid)
-                try watch.askToStop()
-                session.console.message("Stopping the daemon (process \(hello.pid)).")
-                await watch.untilGone()
-                return hello
+            daemon = try await session.withLibrary { library in
+                try DaemonWatch(socket: session.socketPath, pid: try await library.send(Hello()).value.pid)
             }
         } catch CommandFailure.notRunning {
             if session.wantsJSON { try session.show(json: ["stopped": false]) }
             session.console.message("The daemon is not running.")
             return .done
+        } catch {
+            // Too many connections, or one that hangs: the owner can stop it without its help.
+            guard let pid = ListeningDaemon.process(at: session.socketPath) else { throw error }
+            session.console.message(CommandFailure(describing: error).message)
+            daemon = try DaemonWatch(socket: session.socketPath, pid: pid)
         }
+        session.console.message("Stopping the daemon (process \(daemon.pid)).")
+        try daemon.askToStop()
+        await daemon.untilGone()
         if session.wantsJSON {
-            try session.show(json: ["stopped": true, "pid": .integer(Int64(running.pid))])
+            try session.show(json: ["stopped": true, "pid": .integer(Int64(daemon.pid))])
         } else {
             session.console.result("The daemon has stopped.")
         }

@@ -6,10 +6,12 @@ import Foundation
 /// Not the end of a connection: the daemon closes those first, and its library a moment later. Who started another at
 /// once was told that the library is served already.
 final class DaemonWatch: Sendable {
+    let pid: pid_t
     private let process: Int32
 
     /// - Throws: ``CommandFailure`` where the process that is said to answer is not a daemon of ours.
     init(socket path: String, pid: pid_t) throws {
+        self.pid = pid
         process = pid > 1 ? clinux_process_open(pid) : -1
         guard process >= 0 else { throw Self.stranger(pid, path) }
         // The number comes from the other side of the socket; no signal goes to a process that is not `smilepiled`.
@@ -29,6 +31,8 @@ final class DaemonWatch: Sendable {
         guard clinux_process_signal(process, SIGTERM) == 0 || errno == ESRCH else {
             throw CommandFailure.local("The daemon cannot be stopped: \(String(cString: strerror(errno))).")
         }
+        // One that was suspended hears it only then. Service managers do the same.
+        _ = clinux_process_signal(process, SIGCONT)
     }
 
     func untilGone() async {

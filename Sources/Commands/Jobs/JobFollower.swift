@@ -75,6 +75,8 @@ struct JobFollower: Sendable {
             return Answer(value: try Reply.decode(JobSnapshot.self, from: json, of: WatchJob.method), json: json)
         } catch CommandFailure.connectionLost(let why) {
             throw CommandFailure.connectionLost("\(why) (job \(job))")
+        } catch CommandFailure.notAnswering(let why) {
+            throw CommandFailure.notAnswering("\(why) Job \(job) may go on: smilepile jobs watch \(job)")
         }
     }
 

@@ -6,13 +6,22 @@ import Synchronization
 ///
 /// Any task may send; nothing waits for the kernel but the thread. Requests wait in the outbox where the daemon
 /// does not read: it is bounded by the callers, each of which waits for its own reply.
+///
+/// While somebody waits, the daemon has to say something: where nothing has come for half of the patience, the thread
+/// asks with `rpc.ping`, which the daemon's own thread answers whatever its services do. So a long job is not given up
+/// for being long, and a daemon that hangs is not waited for.
 final class ClientLink: Sendable {
     /// Bytes of a line from the daemon: its largest result and what stands around it.
     private static let lineBytes = 16 << 20
 
     private struct State {
         var socket: Int32
+        /// False while there is no place for it in the listener's queue.
+        var isConnected: Bool
         var outbox = Outbox()
+        var liveness: Liveness
+        /// Whether the thread sleeps until it is woken, however long that takes.
+        var sleepsForGood = false
         var pending: [UInt64: PendingReply] = [:]
         var nextID: UInt64 = 1
         /// Why the connection has ended, or is about to.
@@ -21,28 +30,32 @@ final class ClientLink: Sendable {
         var verdict: (any Error)?
     }
 
+    private let path: String
+    private let patience: UInt64
     private let state: Mutex<State>
     private let wake: Int32
 
+    /// - Parameter patience: nanoseconds.
     /// - Throws: ``ControlError``.
-    init(path: String) throws {
+    init(path: String, patience: UInt64) throws {
         try ControlAddress.checkLength(path)
         let socket = clinux_unix_socket()
         guard socket >= 0 else { throw ControlError.system(operation: "a socket", errno: errno) }
-        guard clinux_unix_connect(socket, path) == 0 else {
+        let isConnected = clinux_unix_connect(socket, path) == 0
+        if !isConnected, errno != EAGAIN {
             let code = errno
             close(socket)
-            switch code {
-            case ENOENT, ECONNREFUSED, ENOTDIR: throw ControlError.notRunning(path: path)
-            case EAGAIN:
-                throw ControlError.cannotConnect(path: path, reason: "too many clients are connecting; try again")
-            default: throw ControlError.cannotConnect(path: path, reason: SystemCall.reason(code))
-            }
+            throw Self.failure(toConnect: path, code)
         }
         wake = clinux_wake_create()
-        state = Mutex(State(socket: socket))
+        self.path = path
+        self.patience = patience
+        state = Mutex(State(socket: socket, isConnected: isConnected, liveness: Liveness(patience: patience)))
         guard wake >= 0 else { throw ControlError.system(operation: "eventfd", errno: errno) }
-        let thread = Thread { [self] in read(from: socket) }
+        let thread = Thread { [self] in
+            if isConnected || connect(socket) { read(from: socket) }
+            finish()
+        }
         thread.name = "control-client"
         thread.stackSize = 512 << 10
         thread.start()
@@ -52,6 +65,13 @@ final class ClientLink: Sendable {
         let socket = state.withLock { $0.socket }
         if socket >= 0 { close(socket) }
         if wake >= 0 { close(wake) }
+    }
+
+    private static func failure(toConnect path: String, _ code: Int32) -> ControlError {
+        switch code {
+        case ENOENT, ECONNREFUSED, ENOTDIR: .notRunning(path: path)
+        default: .cannotConnect(path: path, reason: SystemCall.reason(code))
+        }
     }
 
     // MARK: From the callers' tasks
@@ -64,8 +84,11 @@ final class ClientLink: Sendable {
             let id = state.nextID
             state.nextID += 1
             let reply = PendingReply()
+            if state.pending.isEmpty { state.liveness.begin() }
             state.pending[id] = reply
-            return ((id, reply), Self.put(make(id), &state))
+            let isFull = Self.put(make(id), &state)
+            defer { state.sleepsForGood = false }
+            return ((id, reply), isFull || state.sleepsForGood)
         }
         if calls { clinux_wake(wake) }
         return sent
@@ -80,6 +103,10 @@ final class ClientLink: Sendable {
     /// - Returns: whether the thread has to be told that something waits to be sent.
     private static func put(_ line: [UInt8], _ state: inout State) -> Bool {
         guard state.socket >= 0 else { return false }
+        guard state.isConnected else {
+            state.outbox.append(line)
+            return false
+        }
         let waited = !state.outbox.isEmpty
         // A broken connection is not the sender's to report: the thread first reads what the daemon said.
         guard state.outbox.put(line, on: state.socket) else { return false }
@@ -96,6 +123,22 @@ final class ClientLink: Sendable {
 
     // MARK: The thread
 
+    /// Waits for a place in the listener's queue: many may be connecting, or the daemon may not take anybody in.
+    private func connect(_ socket: Int32) -> Bool {
+        let isConnected =
+            clinux_unix_connect_within(socket, path, Int32(clamping: max(1, patience / 1_000_000))) == 0
+        let code = errno
+        guard isConnected else {
+            end(code == EAGAIN ? ControlError.notAnswering(path: path, pid: 0) : Self.failure(toConnect: path, code))
+            return false
+        }
+        state.withLock { state in
+            state.isConnected = true
+            state.liveness.begin()
+        }
+        return true
+    }
+
     private func read(from socket: Int32) {
         var input = LineBuffer(limit: Self.lineBytes)
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -103,6 +146,7 @@ final class ClientLink: Sendable {
             let count = chunk.withUnsafeMutableBytes { clinux_receive_now(socket, $0.baseAddress, $0.count) }
             if count < 0 && errno == EAGAIN { continue }
             guard count > 0 else { break }
+            state.withLock { $0.liveness.begin() }
             let outcome = input.add(chunk.span.extracting(0..<count)) { line in
                 receive(line)
                 return true
@@ -111,22 +155,31 @@ final class ClientLink: Sendable {
                 end(ControlError.protocolViolation("a line came that is longer than \(Self.lineBytes) bytes"))
             }
         }
-        finish()
     }
 
     /// Waits until there is something to read, and sends meanwhile what waits. False when the connection is to end.
     private func wait(on socket: Int32) -> Bool {
+        var isQuiet = false
         while true {
-            let (isEnding, wantsWrite) = state.withLock { ($0.ending != nil, !$0.outbox.isEmpty) }
+            let (isEnding, wantsWrite, milliseconds) = state.withLock { state in
+                // Asleep for good only after a while: being woken by each of many requests would cost more.
+                state.sleepsForGood = state.pending.isEmpty && isQuiet
+                return (
+                    state.ending != nil, !state.outbox.isEmpty,
+                    state.sleepsForGood ? -1 : state.liveness.milliseconds(isAwaited: !state.pending.isEmpty)
+                )
+            }
             if isEnding { return false }
             var watched = [
                 pollfd(fd: socket, events: Int16(POLLIN) | (wantsWrite ? Int16(POLLOUT) : 0), revents: 0),
                 pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
             ]
-            guard poll(&watched, nfds_t(watched.count), -1) >= 0 else {
+            let count = poll(&watched, nfds_t(watched.count), milliseconds)
+            guard count >= 0 else {
                 if errno == EINTR { continue }
                 return false
             }
+            isQuiet = count == 0
             if watched[1].revents != 0 { clinux_wake_clear(wake) }
             if watched[0].revents & Int16(POLLOUT) != 0 {
                 state.withLock { state in
@@ -135,7 +188,28 @@ final class ClientLink: Sendable {
             }
             // Hang-ups and errors are found by reading, behind what the daemon still said.
             if watched[0].revents & ~Int16(POLLOUT) != 0 { return true }
+            // Only now that nothing is there to be read: this process may have been what stood still.
+            if !isAlive(socket) { return false }
         }
+    }
+
+    /// Asks for a sign of life where it is time to; false where none has come.
+    private func isAlive(_ socket: Int32) -> Bool {
+        let isSilent = state.withLock { state in
+            guard !state.pending.isEmpty else { return false }
+            switch state.liveness.step() {
+            case .wait: return false
+            case .ask:
+                // Its answer is nobody's: that it comes is enough.
+                _ = Self.put(ControlClient.line(state.nextID, Ping.method, Data(), nil), &state)
+                state.nextID += 1
+                return false
+            case .giveUp: return true
+            }
+        }
+        guard isSilent else { return true }
+        end(ControlError.notAnswering(path: path, pid: Peer(socket: socket)?.pid ?? 0))
+        return false
     }
 
     private func receive(_ line: Span<UInt8>) {

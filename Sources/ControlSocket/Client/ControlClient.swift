@@ -14,11 +14,16 @@ import ServiceMesh
 public final class ControlClient: Sendable {
     private let link: ClientLink
 
-    /// Connects, without waiting: a Unix socket answers at once or not at all.
+    /// Connects, without waiting: who has no place in the listener's queue yet gets it while the first request waits.
+    /// - Parameter patience: how long the daemon may say nothing at all while a request waits, also one that takes long:
+    ///   it is asked for a sign of life meanwhile. Then requests end with ``ControlError/notAnswering(path:pid:)``.
     /// - Throws: ``ControlError/notRunning(path:)``, ``ControlError/cannotConnect(path:reason:)``,
     ///   ``ControlError/unusableAddress(path:reason:)``.
-    public init(path: String = ControlAddress.resolve()) throws {
-        link = try ClientLink(path: path)
+    public init(path: String = ControlAddress.resolve(), patience: Duration = .seconds(5)) throws {
+        let (seconds, attoseconds) = patience.components
+        link = try ClientLink(
+            path: path,
+            patience: UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds / 1_000_000_000)))
     }
 
     deinit { close() }
@@ -91,7 +96,7 @@ public final class ControlClient: Sendable {
 
     // MARK: Lines
 
-    private static func line(_ id: UInt64, _ method: String, _ params: Data, _ deadlineMs: Int64?) -> [UInt8] {
+    static func line(_ id: UInt64, _ method: String, _ params: Data, _ deadlineMs: Int64?) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(params.count + method.utf8.count + 96)
         line += "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":".utf8

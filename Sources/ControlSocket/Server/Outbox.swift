@@ -37,7 +37,8 @@ struct Outbox {
         return true
     }
 
-    private mutating func append(_ line: [UInt8]) {
+    /// Keeps `line` behind what waits already, and sends nothing.
+    mutating func append(_ line: [UInt8]) {
         count += line.count
         if line.count < Self.smallPiece, let last = pieces.last, !last.isEmpty,
             last.count + line.count <= Self.largestTogether
