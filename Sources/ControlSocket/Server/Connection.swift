@@ -16,9 +16,9 @@ final class Connection: Sendable {
         var wantsWrite = false
         /// The moment at which the connection is closed if nothing moves.
         var expiresAt: UInt64?
-        /// The same where others wait for room, if what waits now is not gone by then: a byte now and then is not
-        /// enough to keep them waiting for ever.
-        var yieldsAt: UInt64?
+        /// Since when the bytes at the front wait. Where others wait for room, they have to be gone in time as well: a
+        /// byte now and then is not enough to keep the others waiting for ever.
+        var drainsSince: UInt64?
     }
 
     let key: UInt64
@@ -56,10 +56,13 @@ final class Connection: Sendable {
         _ body: (inout ConnectionState) -> Result
     ) -> (result: Result, granted: [Connection]) {
         let (result, entered, granted, calls) = state.withLock { state in
+            let wasQueued = state.isQueued
             let result = body(&state)
             let entered = state.letIn(to: self)
             let granted = state.settle(with: core)
-            return (result, entered, granted, state.callsForAttention(core))
+            // From now on others may have to yield to this one, and the reactor counts their time.
+            let isQueued = state.isQueued && !wasQueued
+            return (result, entered, granted, state.callsForAttention(core) || isQueued)
         }
         for waiter in entered { waiter.resume() }
         if calls { core.attend(key) }
@@ -220,7 +223,7 @@ final class Connection: Sendable {
                 // Known from here on: further output needs no attention of its own.
                 state.isAttended = true
                 standing.expiresAt = state.lastMovement &+ stall
-                standing.yieldsAt = state.drainsSince &+ stall
+                standing.drainsSince = state.drainsSince
             }
             switch state.phase {
             case .open:

@@ -120,7 +120,7 @@ struct ConnectionState {
         let limits = core.limits
         guard outbox.count <= limits.outboxBytes else { return false }
         // While others wait for room, nobody adds to what is not read.
-        if !outbox.isEmpty, core.budget.isContended { return false }
+        if !outbox.isEmpty, core.budget.contendedSince != nil { return false }
         return requestBytes <= limits.lineBytes || core.requestBytes <= limits.requestBytes
     }
 

@@ -270,10 +270,10 @@ struct Reactor: ~Copyable {
             return
         }
         entry.expiresAt = standing.expiresAt
-        entry.yieldsAt = standing.yieldsAt
+        entry.drainsSince = standing.drainsSince
         // Where nothing is read here, it is not the client that keeps its line from going on.
         if !standing.wantsRead { entry.lineExpiresAt = nil }
-        let isExpiring = entry.deadline(isContended: true) != nil
+        let isExpiring = entry.expiresAt != nil || entry.lineExpiresAt != nil
         if isExpiring != entry.isExpiring {
             entry.isExpiring = isExpiring
             if isExpiring { expiring.insert(key) } else { expiring.remove(key) }
@@ -295,11 +295,15 @@ struct Reactor: ~Copyable {
 
     // MARK: Time
 
+    private func deadline(of entry: ReactorEntry) -> UInt64? {
+        entry.deadline(contendedSince: core.budget.contendedSince, stall: core.limits.stall)
+    }
+
     /// How long to wait for events: until the next connection expires, for ever where none does.
     private func milliseconds() -> Int32 {
         var next = acceptsAgainAt
         for key in expiring {
-            guard let deadline = entries[key]?.deadline(isContended: core.budget.isContended) else { continue }
+            guard let entry = entries[key], let deadline = deadline(of: entry) else { continue }
             next = min(next ?? .max, deadline)
         }
         guard let next else { return -1 }
@@ -312,9 +316,7 @@ struct Reactor: ~Copyable {
         guard acceptsAgainAt != nil || !expiring.isEmpty else { return }
         let now = MonotonicClock.now()
         for key in expiring {
-            guard let entry = entries[key], let deadline = entry.deadline(isContended: core.budget.isContended),
-                deadline <= now
-            else { continue }
+            guard let entry = entries[key], let deadline = deadline(of: entry), deadline <= now else { continue }
             if let line = entry.lineExpiresAt, line <= now {
                 refuseUnfinished(entry)
                 settle(key)

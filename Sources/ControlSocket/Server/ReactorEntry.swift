@@ -15,7 +15,7 @@ final class ReactorEntry {
     var lastHeard: UInt64
     /// See ``Connection/Standing``.
     var expiresAt: UInt64?
-    var yieldsAt: UInt64?
+    var drainsSince: UInt64?
     /// The moment by which a line that was begun has to go on.
     var lineExpiresAt: UInt64?
     /// Whether the reactor looks at its deadlines.
@@ -29,10 +29,12 @@ final class ReactorEntry {
     }
 
     /// The moment by which something has to have happened here, nil for none.
-    /// - Parameter isContended: whether others wait for what this connection holds.
-    func deadline(isContended: Bool) -> UInt64? {
+    /// - Parameters:
+    ///   - contendedSince: since when others wait for what this connection may hold; nil where nobody does.
+    ///   - stall: nanoseconds that it has.
+    func deadline(contendedSince: UInt64?, stall: UInt64) -> UInt64? {
         var next = min(expiresAt ?? .max, lineExpiresAt ?? .max)
-        if isContended { next = min(next, yieldsAt ?? .max) }
+        if let drainsSince, let contendedSince { next = min(next, max(drainsSince, contendedSince) &+ stall) }
         return next == .max ? nil : next
     }
 }

@@ -1,3 +1,4 @@
+import ServiceMesh
 import Synchronization
 
 /// The bytes that all connections together may hold for replies: those that wait for their reader, and the room set
@@ -18,16 +19,19 @@ final class ReplyBudget: Sendable {
     private let limit: Int
     private let page: Int
     private let state = Mutex(State())
-    /// A copy of whether somebody waits, to be read without the lock.
-    private let contended = Atomic(false)
+    /// Since when somebody waits, 0 for nobody; to be read without the lock.
+    private let contended = Atomic<UInt64>(0)
 
     init(_ limits: ControlLimits) {
         limit = limits.totalBytes
         page = limits.pageBytes
     }
 
-    /// Whether a connection waits because of what others hold.
-    var isContended: Bool { contended.load(ordering: .relaxed) }
+    /// Since when there was always a connection that waited because of what others hold; nil where none does.
+    var contendedSince: UInt64? {
+        let since = contended.load(ordering: .relaxed)
+        return since == 0 ? nil : since
+    }
 
     enum Outcome { case taken, queued }
 
@@ -39,8 +43,8 @@ final class ReplyBudget: Sendable {
                 state.held += page
                 return .taken
             }
+            if state.waiting.isEmpty { contended.store(max(1, MonotonicClock.now()), ordering: .relaxed) }
             state.waiting.append(connection)
-            contended.store(true, ordering: .relaxed)
             return .queued
         }
     }
@@ -59,7 +63,7 @@ final class ReplyBudget: Sendable {
             guard granted > 0 else { return [] }
             defer {
                 state.waiting.removeFirst(granted)
-                contended.store(!state.waiting.isEmpty, ordering: .relaxed)
+                if state.waiting.isEmpty { contended.store(0, ordering: .relaxed) }
             }
             return Array(state.waiting.prefix(granted))
         }
@@ -71,7 +75,7 @@ final class ReplyBudget: Sendable {
         state.withLock { state in
             guard let index = state.waiting.firstIndex(where: { $0 === connection }) else { return false }
             state.waiting.remove(at: index)
-            contended.store(!state.waiting.isEmpty, ordering: .relaxed)
+            if state.waiting.isEmpty { contended.store(0, ordering: .relaxed) }
             return true
         }
     }
