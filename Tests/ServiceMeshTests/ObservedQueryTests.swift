@@ -65,6 +65,26 @@ private struct StillTime: SimulatedTime {
         }
     }
 
+    @Test func onlySoManyDifferentOnesAreObservedAtOnceAndJoiningOneIsNone() async throws {
+        let hub = ObservationHub(interval: 0, clock: MeshClock(simulating: StillTime()), queries: 2)
+        func observe(_ query: String) -> QueryObservation<Int> { hub.observe(query, reading: ["own"]) { 7 } }
+        var first: QueryObservation? = observe("one")
+        let second = observe("two")
+        do {
+            for try await _ in observe("three") { Issue.record("it was observed") }
+            Issue.record("it ended without an error")
+        } catch let error as MeshError {
+            #expect(error.status == .resourceExhausted && error.message.contains("End an observation"))
+        }
+        var joined = observe("two").makeAsyncIterator()
+        #expect(try await joined.next()?.value == 7)
+        withExtendedLifetime((first, second)) {}
+        // What nobody observes any more leaves its place.
+        first = nil
+        var third = observe("three").makeAsyncIterator()
+        #expect(try await third.next()?.value == 7)
+    }
+
     @Test func whatIsReadAndFoundTheSameIsNotSaid() async throws {
         var changes = observe().makeAsyncIterator()
         _ = try await changes.next()

@@ -40,14 +40,21 @@ public final class ObservationHub: Sendable {
     let turns: ReadTurns
     private let interval: UInt64
     private let clock: MeshClock
+    private let most: Int
 
     /// - Parameters:
     ///   - reads: how many queries are read at once, 1 or more. One less than the catalogue has readers leaves one for
     ///     requests.
     ///   - interval: nanoseconds at least from the beginning of one read to that of the next, of the same query.
     ///   - clock: by which that is measured.
-    public init(reads: Int = 1, interval: UInt64 = 100_000_000, clock: MeshClock = .system) {
-        precondition(reads >= 1)
+    ///   - queries: how many different ones may be observed at once, 1 or more. The answer to each is kept, so that the
+    ///     next one is told only where it differs: for a page of a thousand photos that is a megabyte, and as much again
+    ///     as JSON.
+    public init(
+        reads: Int = 1, interval: UInt64 = 100_000_000, clock: MeshClock = .system, queries: Int = 128
+    ) {
+        precondition(reads >= 1 && queries >= 1)
+        most = queries
         turns = ReadTurns(reads)
         self.interval = interval
         self.clock = clock
@@ -66,9 +73,16 @@ public final class ObservationHub: Sendable {
     ) -> QueryObservation<Value> {
         let key = Key(query: query, answer: ObjectIdentifier(Value.self))
         return state.withLock { state in
-            guard !state.isClosed else { return Self.ended() }
+            guard !state.isClosed else { return Self.ended(Self.closed) }
             if let source = state.entries[key]?.source as? ObservedQuery<Value>, let joined = source.join() {
                 return joined
+            }
+            guard state.entries.count < most else {
+                return Self.ended(
+                    MeshError(
+                        .resourceExhausted,
+                        "\(most) different things are observed, which is the most. End an observation that is not needed."
+                    ))
             }
             let source = ObservedQuery(turns: turns, interval: interval, clock: clock, read: read) {
                 [weak self] source in
@@ -76,7 +90,7 @@ public final class ObservationHub: Sendable {
             }
             // Registered before the first read begins: a change after that read is noticed.
             state.entries[key] = Entry(source: source, parts: parts)
-            return source.join() ?? Self.ended()
+            return source.join() ?? Self.ended(Self.closed)
         }
     }
 
@@ -107,9 +121,9 @@ public final class ObservationHub: Sendable {
 
     private static let closed = MeshError(.unavailable, "The library was closed. Open it again to go on observing.")
 
-    private static func ended<Value>() -> QueryObservation<Value> {
+    private static func ended<Value>(_ error: MeshError) -> QueryObservation<Value> {
         let slot = Slot<Value>()
-        slot.finish(closed)
+        slot.finish(error)
         return QueryObservation(subscription: Subscription(slot: slot) {})
     }
 }
