@@ -11,7 +11,8 @@ import Testing
 struct WorkerAnswerTests {
     private static let answer = ConvertedPhoto(
         mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
-        sourceSize: 2000, sourceDigest: String(repeating: "0a", count: 32), contentDigest: String(repeating: "f1", count: 32),
+        sourceSize: 2000, sourceDigest: String(repeating: "0a", count: 32),
+        contentDigest: String(repeating: "f1", count: 32),
         keptOriginal: false, takenAtMilliseconds: 1_696_170_622_123, latitude: 48.8, longitude: -2.3,
         thumbnailWidth: 300, thumbnailHeight: 200, thumbnailSize: 900)
 
@@ -43,7 +44,8 @@ struct WorkerAnswerTests {
         let changes: [(inout ConvertedPhoto) -> Void] = [
             { $0.mediaType = "image/png" }, { $0.sourceMediaType = "text/html" }, { $0.keptOriginal = true },
             { ($0.keptOriginal, $0.mediaType) = (true, $0.sourceMediaType) },
-            { $0.fileSize = 0 }, { $0.fileSize = -1 }, { $0.sourceSize = 0 }, { $0.sourceSize = .max }, { $0.width = 0 }, { $0.width = -5 }, { $0.height = 2049 },
+            { $0.fileSize = 0 }, { $0.fileSize = -1 }, { $0.sourceSize = 0 }, { $0.sourceSize = .max },
+            { $0.width = 0 }, { $0.width = -5 }, { $0.height = 2049 },
             { $0.height = .max }, { $0.thumbnailWidth = 301 }, { $0.thumbnailHeight = 0 }, { $0.thumbnailSize = 0 },
             { $0.sourceDigest = "" }, { $0.contentDigest = $0.contentDigest.uppercased() },
             { $0.contentDigest = String($0.contentDigest.dropLast()) + "g" }, { $0.contentDigest += "00" },
@@ -53,7 +55,8 @@ struct WorkerAnswerTests {
         ]
         for change in changes { #expect(!Self.changed(change).isPossible, "\(Self.changed(change))") }
         for error in [
-            ImagingError.timedOut, .cancelled, .workerCrashed("x"), .workerLost("x"), .noWorkers(secondsToNextTry: .max),
+            ImagingError.timedOut, .cancelled, .workerCrashed("x"), .workerLost("x"),
+            .noWorkers(secondsToNextTry: .max),
             .damaged(String(repeating: "x", count: 1001)),
         ] {
             #expect(!error.isPossible)
