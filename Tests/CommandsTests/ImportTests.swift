@@ -174,6 +174,21 @@ struct ImportTests {
         #expect(terminal.messages.hasSuffix("\r\u{1B}[K"))
     }
 
+    @Test("More names than a line can carry go on a list first, and make one job all the same")
+    func manyNames() async throws {
+        let stage = try stage(Sample.importJob())
+        stage.answer("library.collectPaths", #"{"list":"a-list","count":1}"#)
+        let names = (1...14_000).map {
+            "/media/camera/DCIM/\($0)/a name that is as long as names of photos mostly are – \($0).jpg"
+        }
+        #expect(await stage.program.run(["import", "--originals"] + names) == .done)
+        let pages = stage.allParams("library.collectPaths")
+        #expect(pages.first?["list"] == nil && pages.dropFirst().allSatisfy { $0["list"] == "a-list" })
+        #expect(pages.flatMap { $0["paths"]?.arrayValue ?? [] } == names.map { .string($0) })
+        for page in pages { #expect(try JSONText.encode(page).count < 1 << 20) }
+        #expect(stage.allParams("library.import") == [["list": "a-list", "paths": [], "originals": true]])
+    }
+
     @Test("A category that does not exist: the nearest is named, nothing is imported")
     func unknownCategory() async throws {
         let stage = try stage(Sample.importJob())

@@ -109,6 +109,11 @@ final class Stage: Sendable {
         state.withLock { $0.calls.last { $0.method == method }?.params }
     }
 
+    /// The params of all calls of `method`, in order.
+    func allParams(_ method: String) -> [JSONValue] {
+        state.withLock { $0.calls.filter { $0.method == method }.map(\.params) }
+    }
+
     func json() throws -> JSONValue { try JSONDecoder().decode(JSONValue.self, from: Data(results.utf8)) }
 
     private struct Connection: LibraryConnection {

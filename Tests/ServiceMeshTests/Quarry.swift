@@ -42,8 +42,13 @@ struct Dig: HandledJob {
     static let access = Role.parent
     static let summary = "Digs up stones."
     static let resumption = JobResumption.onward
+    /// Negative for "all that there are", which only the quarry knows, and only now.
     let stones: Int
     let holdAt: Int?
+
+    func complete(on service: Quarry) async throws -> Dig {
+        stones < 0 ? Dig(stones: 6, holdAt: holdAt) : self
+    }
 
     func prepareAgain(on service: Quarry, job: Job) async throws { try service.obstacle.meet() }
 

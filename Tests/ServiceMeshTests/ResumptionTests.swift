@@ -22,6 +22,20 @@ import Testing
         await second.stop()
     }
 
+    @Test func whatAMessageOnlyNamesIsWrittenDownInItsPlace() async throws {
+        let (journal, log) = (MemoryJobJournal(), EventLog())
+        let (first, quarry) = try await startedQuarry(journal, log: log)
+        let job = try await first.send(Dig(stones: -1, holdAt: 2)).job
+        await quarry.gate.arrivals(1)
+        await first.stopAtTheGate(quarry)
+        let params = try #require(try await journal.records().first?.params)
+        #expect(try JSONDecoder().decode(Dig.self, from: params).stones == 6)
+
+        let (second, _) = try await startedQuarry(journal, log: log, isOpen: true)
+        #expect(try await second.send(WaitForJob(job: job)).outcomes == ["dug": 6])
+        await second.stop()
+    }
+
     @Test func everyFollowerIsToldThatItsJobWasInterrupted() async throws {
         let (mesh, quarry) = try await startedQuarry(MemoryJobJournal())
         let job = try await mesh.send(Dig(stones: 10, holdAt: 4)).job

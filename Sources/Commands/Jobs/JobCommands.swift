@@ -126,8 +126,16 @@ extension CommandTable {
     static func conduct<M: Message>(
         _ message: M, _ invocation: Invocation, _ session: Session, _ library: any LibraryConnection
     ) async throws -> ExitCode where M.Reply == JobStarted {
+        try await conduct(invocation, session, library) { try await library.send(message) }
+    }
+
+    /// The same for one that takes more than a request to start.
+    static func conduct(
+        _ invocation: Invocation, _ session: Session, _ library: any LibraryConnection,
+        start: @escaping @Sendable () async throws -> Answer<JobStarted>
+    ) async throws -> ExitCode {
         if invocation.has("detach") {
-            let answer = try await library.send(message)
+            let answer = try await start()
             session.show(answer) { started in
                 session.console.result(started.job)
                 session.console.message("It runs in the daemon. Watch it with: smilepile jobs watch \(started.job)")
@@ -135,7 +143,7 @@ extension CommandTable {
             return .done
         }
         let follower = JobFollower(session: session, library: library, cancelsOnInterrupt: true)
-        guard let job = try await follower.run({ try await library.send(message).value.job }) else {
+        guard let job = try await follower.run({ try await start().value.job }) else {
             return .cancelled
         }
         let code = try await JobReport(

@@ -1,15 +1,20 @@
 import ServiceMesh
 
 /// Imports files and folders as a job. Its receipt has a line for every file, with one of ``ImportOutcome``.
-/// Errors at once: `invalid_argument` (no paths, a relative path), `not_found` (category, a path).
+/// Errors at once: `invalid_argument` (no paths, a relative path, both paths and a list), `not_found` (category, a path,
+/// the list).
 public struct ImportPhotos: Message {
     public typealias Reply = JobStarted
     public static let method = "library.import"
     public static let access = Role.parent
     public static let kind = MessageKind.job
     public static let summary = "Imports photos from files and folders."
-    /// Absolute. Folders are read with everything below them; links inside them are not followed.
+    /// Absolute. Folders are read with everything below them; links inside them are not followed. None where there is a
+    /// list.
     public let paths: [String]
+    /// In place of `paths`, where they are too many for one request: what ``CollectImportPaths`` answered. It is used up
+    /// by this, whether or not the job starts.
+    public let list: String?
     /// The first category unless told.
     public let categoryId: Int64?
     /// Keeps every source byte for byte, whatever its size.
@@ -18,10 +23,78 @@ public struct ImportPhotos: Message {
     public let dryRun: Bool?
 
     public init(paths: [String], categoryId: Int64? = nil, originals: Bool? = nil, dryRun: Bool? = nil) {
+        self.init(paths: paths, list: nil, categoryId: categoryId, originals: originals, dryRun: dryRun)
+    }
+
+    public init(list: String, categoryId: Int64? = nil, originals: Bool? = nil, dryRun: Bool? = nil) {
+        self.init(paths: [], list: list, categoryId: categoryId, originals: originals, dryRun: dryRun)
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        paths = try container.decodeIfPresent([String].self, forKey: .paths) ?? []
+        list = try container.decodeIfPresent(String.self, forKey: .list)
+        categoryId = try container.decodeIfPresent(Int64.self, forKey: .categoryId)
+        originals = try container.decodeIfPresent(Bool.self, forKey: .originals)
+        dryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun)
+    }
+
+    private init(paths: [String], list: String?, categoryId: Int64?, originals: Bool?, dryRun: Bool?) {
         self.paths = paths
+        self.list = list
         self.categoryId = categoryId
         self.originals = originals
         self.dryRun = dryRun
+    }
+
+    /// The same import, of these paths.
+    public func with(paths: [String]) -> ImportPhotos {
+        ImportPhotos(paths: paths, list: nil, categoryId: categoryId, originals: originals, dryRun: dryRun)
+    }
+
+    /// The same import, of the paths on a list.
+    public func with(list: String) -> ImportPhotos {
+        ImportPhotos(paths: [], list: list, categoryId: categoryId, originals: originals, dryRun: dryRun)
+    }
+}
+
+/// Puts paths on a list for one import: of more of them than a request can carry, or of what is only known bit by bit,
+/// one job with one receipt is made all the same. Nothing is imported before ``ImportPhotos`` names the list, so one that
+/// is left half done, because its sender has gone, comes to nothing.
+///
+/// Lists are kept in memory: for ten minutes after the last path, and not over a restart. Errors: `invalid_argument` (no
+/// paths, a relative one), `not_found` (the list), `resource_exhausted` (``bytes``, ``lists``).
+public struct CollectImportPaths: Message {
+    public typealias Reply = ImportPathList
+    public static let method = "library.collectPaths"
+    public static let access = Role.parent
+    /// The library stays as it is, and a path that stands on a list twice is imported once.
+    public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
+    public static let summary = "Puts paths on a list that library.import takes: for more than one request can carry."
+    /// Bytes of the paths on one list: about 200,000 of them.
+    public static let bytes = 16 << 20
+    /// Lists that are kept at once.
+    public static let lists = 4
+    /// Absolute; at least one.
+    public let paths: [String]
+    /// Where they go; a new list unless told.
+    public let list: String?
+
+    public init(paths: [String], list: String? = nil) {
+        self.paths = paths
+        self.list = list
+    }
+}
+
+public struct ImportPathList: Codable, Sendable, Equatable {
+    public let list: String
+    /// Paths on it by now.
+    public let count: Int
+
+    public init(list: String, count: Int) {
+        self.list = list
+        self.count = count
     }
 }
 

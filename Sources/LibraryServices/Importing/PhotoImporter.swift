@@ -11,13 +11,17 @@ import ZipArchive
 /// staging names go. A file that fails anywhere leaves nothing behind.
 public actor PhotoImporter: MeshService {
     public static let serviceName = "PhotoImporter"
-    public static var messages: MessageList<PhotoImporter> { ImportPhotos.self }
+    public static var messages: MessageList<PhotoImporter> {
+        ImportPhotos.self
+        CollectImportPaths.self
+    }
 
     private let folder: LibraryFolder
     private let files: BlockingPool
     /// Files under way at once: one for each worker, and two more that read or publish meanwhile.
     private let width: Int
     private unowned var mesh: Mesh?
+    private var lists = PathLists()
 
     init(folder: LibraryFolder, files: BlockingPool, workers: Int) {
         self.folder = folder
@@ -33,18 +37,36 @@ public actor PhotoImporter: MeshService {
     }
 
     func check(_ request: ImportPhotos) async throws {
-        guard !request.paths.isEmpty else {
-            throw MeshError(.invalidArgument, "Name at least one file or folder to import.")
-        }
-        for path in request.paths where !path.hasPrefix("/") || path.utf8.contains(0) {
-            throw MeshError(.invalidArgument, "Paths are absolute here; '\(path.prefix(200))' is not.")
-        }
+        try Self.check(request.paths)
         try await files.run {
             for path in request.paths where access(path, F_OK) != 0 {
                 throw FileSystem.Failure(action: "import", path: path, code: errno)
             }
         }
         _ = try await category(request)
+    }
+
+    private static func check(_ paths: [String]) throws {
+        guard !paths.isEmpty else {
+            throw MeshError(.invalidArgument, "Name at least one file or folder to import.")
+        }
+        for path in paths where !path.hasPrefix("/") || path.utf8.contains(0) {
+            throw MeshError(.invalidArgument, "Paths are absolute here; '\(path.prefix(200))' is not.")
+        }
+    }
+
+    func collect(_ request: CollectImportPaths) throws -> ImportPathList {
+        try Self.check(request.paths)
+        return try lists.add(request.paths, to: request.list, now: requireMesh().clock.now())
+    }
+
+    /// The request with the paths of its list in it.
+    func complete(_ request: ImportPhotos) throws -> ImportPhotos {
+        guard let list = request.list else { return request }
+        guard request.paths.isEmpty else {
+            throw MeshError(.invalidArgument, "An import takes paths or a list of them, not both.")
+        }
+        return request.with(paths: try lists.take(list))
     }
 
     /// Whether it can go on: what it has not come to yet has to be there.
@@ -178,6 +200,8 @@ extension ImportPhotos: HandledJob {
     public typealias Service = PhotoImporter
     public static var resumption: JobResumption { .onward }
 
+    public func complete(on service: PhotoImporter) async throws -> ImportPhotos { try await service.complete(self) }
+
     public func prepare(on service: PhotoImporter) async throws { try await service.check(self) }
 
     public func prepareAgain(on service: PhotoImporter, job: Job) async throws {
@@ -191,4 +215,8 @@ extension ImportPhotos: HandledJob {
     public func receipt(on service: PhotoImporter, failing job: Job) async -> ImportReceipt? {
         await service.receipt(of: self, stopping: job)
     }
+}
+
+extension CollectImportPaths: HandledMessage {
+    public func perform(on service: PhotoImporter) async throws -> ImportPathList { try await service.collect(self) }
 }

@@ -6,6 +6,9 @@ public protocol HandledJob: HandledMessage where Reply == JobStarted {
     associatedtype Receipt: JobReceipt
     /// What becomes of it when the library is closed, or killed, under it. Default: ``JobResumption/none``.
     static var resumption: JobResumption { get }
+    /// The message as the job is to have it and as it is written down: with what it only names, and what may be gone when
+    /// the job goes on after a restart, put in its place. Default: as it is.
+    func complete(on service: Service) async throws -> Self
     /// Whether this can start now; an error here is the reply, and no job is made. Default: always.
     func prepare(on service: Service) async throws
     /// Whether a job that was broken off can go on now. A ``JobObstacle`` lets it wait; any other error ends it. Default: as
@@ -44,6 +47,8 @@ extension HandledJob {
     public static var kind: MessageKind { .job }
     public static var resumption: JobResumption { .none }
 
+    public func complete(on service: Service) async throws -> Self { self }
+
     public func prepare(on service: Service) async throws {}
 
     public func prepareAgain(on service: Service, job: Job) async throws { try await prepare(on: service) }
@@ -54,9 +59,10 @@ extension HandledJob {
         guard let context = CallContext.current else {
             throw MeshError(.internal, "\(Self.method) was performed outside the mesh.")
         }
-        try await prepare(on: service)
-        let params = Self.resumption == .none ? nil : try JSON.encode(self)
-        return try await context.mesh.jobs.start(body(on: service), params: params, context: context)
+        let whole = try await complete(on: service)
+        try await whole.prepare(on: service)
+        let params = Self.resumption == .none ? nil : try JSON.encode(whole)
+        return try await context.mesh.jobs.start(whole.body(on: service), params: params, context: context)
     }
 
     func body(on service: Service) -> JobBody {
