@@ -35,6 +35,7 @@ struct WaitingJobTests {
         try stage.answer("library.status", Sample.status)
         #expect(await stage.run("status", "--json") == .done)
         let job = try stage.json()["waitingJobs"]?.arrayValue?.first
+        #expect(try stage.json()["runningJobs"] == 0)
         #expect(job?["job"] == "import-3f9a2c" && job?["waitsFor"] == "/media/stick/DCIM is not there.")
     }
 

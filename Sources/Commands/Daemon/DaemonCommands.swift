@@ -59,8 +59,8 @@ extension CommandTable {
         try await session.withLibrary { library in
             let answer = try await library.send(GetLibraryStatus())
             let unfinished = try await library.send(ListJobs()).value.jobs.filter { !$0.state.hasEnded }
-            let jobs = unfinished.count
             let waiting = unfinished.filter { $0.state == .waiting }
+            let jobs = unfinished.count - waiting.count
             guard !session.wantsJSON else {
                 guard case .object(var members) = try JSONDecoder().decode(JSONValue.self, from: answer.json) else {
                     throw CommandFailure.local("The daemon's answer to library.status is not an object.")
