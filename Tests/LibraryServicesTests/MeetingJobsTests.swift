@@ -56,4 +56,26 @@ import Testing
         #expect(try await test.mesh.send(WaitForJob(job: importing.job)).outcomes == ["imported": 40])
         await test.library.close()
     }
+
+    /// What is absent from the beginning will not come: only what was there once is waited for.
+    @Test func aRestoreOfNothingDoesNotWaitForItBehindAnother() async throws {
+        let test = try await TestLibrary("absent")
+        let missing = test.folder.file("no-backup.zip")
+        let mesh = test.mesh
+        let started = try await withThrowingTaskGroup(of: JobID?.self) { group in
+            // Some are refused, because one that is there runs already.
+            for _ in 0..<32 { group.addTask { try? await mesh.send(RestoreBackup(path: missing)).job } }
+            return try await group.reduce(into: []) { all, job in job.map { all.append($0) } }
+        }
+        #expect(!started.isEmpty)
+        for job in started {
+            var last = try await mesh.send(GetJob(job: job))
+            while !last.state.hasEnded && last.state != .waiting {
+                await Task.yield()
+                last = try await mesh.send(GetJob(job: job))
+            }
+            #expect(last.state == .failed && last.error?.status == .notFound, "\(last)")
+        }
+        await test.library.close()
+    }
 }

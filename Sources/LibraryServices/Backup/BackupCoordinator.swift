@@ -135,8 +135,6 @@ public actor BackupCoordinator: MeshService {
             return made.receipt
         }
         try await job.mayContinue()
-        try begin("A restore")
-        defer { end() }
         guard let mesh else { throw MeshError(.unavailable, "The backup service is not started.") }
         job.begin(phase: "opening")
         let flag = CancellationFlag()
@@ -145,6 +143,7 @@ public actor BackupCoordinator: MeshService {
             isCancelled: flag)
         let folder = folder
         return try await withTaskCancellationHandler {
+            // Before it may have to wait for another one: a backup that was never there is nothing to wait for.
             let backup = try await bulk.run {
                 // What is stored takes no more than the file itself; whether there is room for what is new is decided
                 // with the plan. Only what inflates is held against the free space here.
@@ -154,6 +153,8 @@ public actor BackupCoordinator: MeshService {
                         FileSystem.freeBytes(folder.path),
                         FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0))
             }
+            try begin("A restore")
+            defer { end() }
             _ = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
             return try await restorer.restore(
                 backup, mode: request.mode ?? .merge, dryRun: request.dryRun == true, job: job)

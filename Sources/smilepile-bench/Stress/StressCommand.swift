@@ -150,7 +150,7 @@ struct StressCommand {
     /// Waits for every job, and looks at how each ended.
     private func endJobs(_ observer: StressConnection) throws {
         for job in try observer.ask(ListJobs()).jobs {
-            let ended = job.state.hasEnded ? job : try observer.ask(WaitForJob(job: job.id))
+            let ended = try end(job, observer)
             let reason = ended.error.map { " (\($0.status.rawValue))" } ?? ""
             observer.ledger.jobs["\(ended.method) \(ended.state.rawValue)\(reason)", default: 0] += 1
             if let error = ended.error, error.status == .internal || error.status == .dataLoss {
@@ -163,6 +163,16 @@ struct StressCommand {
                     observer.ledger.fail("\(ended.id) names \(files) files and has \(counted) lines")
                 }
             }
+        }
+    }
+
+    private func end(_ job: JobSnapshot, _ observer: StressConnection) throws -> JobSnapshot {
+        if job.state.hasEnded { return job }
+        do {
+            return try observer.ask(WaitForJob(job: job.id))
+        } catch {
+            let last = try observer.ask(GetJob(job: job.id))
+            throw Wrong(description: "\(job.id) does not end: \(last). \(error)")
         }
     }
 
