@@ -228,7 +228,10 @@ import Testing
         _ = try await mesh.send(DeletePhotos(ids: [1]))
         await fast.value { $0.changed == [.photos, .trash] }
         gate.open()
-        await slow.value { $0.changed == [.categories, .photos, .settings, .trash] && $0.totals.trashed == 1 }
+        await slow.value { $0.totals.trashed == 1 && $0.changed.contains(.trash) }
+        // In one event or in two: the last change may reach one subscriber's buffer before the other's.
+        #expect(slow.values.count <= 3)
+        #expect(Set(slow.values.flatMap(\.changed)) == [.categories, .photos, .settings, .trash])
         await test.library.close()
     }
 

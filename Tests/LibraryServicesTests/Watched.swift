@@ -8,6 +8,7 @@ import Testing
 /// An observation that somebody follows: its newest value, and a way to wait for one without time.
 final class Watched<Value: Codable & Sendable & Equatable>: Sendable {
     private struct State {
+        var values: [Value] = []
         var newest: Change<Value>?
         var changes = 0
         var failure: MeshError?
@@ -51,6 +52,7 @@ final class Watched<Value: Codable & Sendable & Equatable>: Sendable {
                 if !mayRepeat, !change.overflowed { #expect(change.value != last.value) }
             }
             state.newest = change
+            state.values.append(change.value)
             state.changes += 1
             guard let waiter = state.waiter, waiter.condition(change.value) else { return nil }
             state.waiter = nil
@@ -60,6 +62,8 @@ final class Watched<Value: Codable & Sendable & Equatable>: Sendable {
     }
 
     var newest: Change<Value>? { state.withLock { $0.newest } }
+    /// All that came, the oldest first.
+    var values: [Value] { state.withLock { $0.values } }
     var changes: Int { state.withLock { $0.changes } }
     var failure: MeshError? { state.withLock { $0.failure } }
 
