@@ -106,7 +106,9 @@ struct Borrow: HandledJob {
     let stones: Int
 
     func run(on service: Quarry, job: Job) async throws -> ProduceReceipt {
+        job.record(ReceiptLine(item: "cart", outcome: "fetched"))
         try service.obstacle.meet()
+        try await job.mayContinue()
         return ProduceReceipt(made: stones, ending: .complete)
     }
 }

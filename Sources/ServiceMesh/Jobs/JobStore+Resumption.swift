@@ -52,19 +52,24 @@ extension JobStore {
             } catch  where job.isCancelled {
                 // Its body is started to find that it is called off, and to write the receipt.
             }
-            guard !isClosed, !job.isPaused else {
+            guard !isClosed, !job.isPaused || job.isCancelled else {
                 entries[id]?.dormant = record
                 return
             }
             let isAnew = body.resumption != .onward
             try await journal.resume(id, attempts: attempts, droppingLines: isAnew)
+            if waker == .person { try await note(job) }
+            // Nothing is awaited from here on until it runs.
             guard !isClosed else {
                 entries[id]?.dormant = record
                 return await job.suspend()
             }
             if isAnew { job.beginAnew() }
+            guard !job.isPaused || job.isCancelled else {
+                entries[id]?.dormant = record
+                return
+            }
             job.resume()
-            if waker == .person { try await note(job) }
             run(body, record, context)
         } catch let obstacle as JobObstacle {
             entries[id]?.dormant = record
@@ -134,16 +139,21 @@ extension JobStore {
         let id = job.id
         guard var record = entries[id]?.record, !isClosed else { return await job.suspend() }
         try? await job.flush()
+        // Who closes the library meanwhile waits for this task, and suspends nothing himself.
+        guard !isClosed else { return await job.suspend() }
         record.snapshot = job.snapshot
         record.snapshot.state = .waiting
         record.request = job.request
         entries[id]?.task = nil
         entries[id]?.dormant = record
+        // Called off meanwhile, when there was nobody who could have been told.
+        if job.isCancelled { return await goOn(record, job) }
         await wait(job, obstacle)
     }
 
     private func wait(_ job: Job, _ obstacle: JobObstacle) async {
-        guard !isClosed else { return }
+        // Somebody else may have started it meanwhile.
+        guard !isClosed, entries[job.id]?.dormant != nil else { return }
         let isNew = job.wait(for: obstacle.meshError)
         lookAgainLater()
         // Not running: a stop while it waits is none of its doing.
@@ -167,7 +177,7 @@ extension JobStore {
     }
 
     /// - Returns: whether any job waits still.
-    private func lookAgain() async -> Bool {
+    func lookAgain() async -> Bool {
         for id in order {
             guard !isClosed, let record = entries[id]?.dormant, let job = entries[id]?.job,
                 job.snapshot.state == .waiting
