@@ -92,6 +92,18 @@ import Testing
         await test.library.close()
     }
 
+    @Test func unknownPhotosThatAreNotNamedAreCounted() async throws {
+        let test = try await TestLibrary()
+        for number in 0..<1_003 {
+            try Data("x".utf8).write(to: URL(fileURLWithPath: test.path + "/photos/\(number).jpg"))
+        }
+        let cleaning = try await test.mesh.send(CleanStorage(unknownPhotos: true))
+        #expect(cleaning.unknownPhotos.count == 1_000 && cleaning.unknownCount == 1_003)
+        #expect(cleaning.unknownBytes == 1_003)
+        #expect(try test.files("photos").isEmpty)
+        await test.library.close()
+    }
+
     @Test func usageAddsUpWhatIsThere() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(3)

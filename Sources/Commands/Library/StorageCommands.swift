@@ -44,7 +44,8 @@ extension CommandTable {
             words: ["storage", "clean"], summary: "Remove thumbnails that belong to no photo.",
             details: """
                 Photos that the catalogue does not know are named, and stay unless --unknown-photos is given. They may be
-                pictures that exist once: look at them first, and move out of the library what is wanted.
+                pictures that exist once, and the files that 'smilepile photos forget' has left are among them: look at
+                them first, and move out of the library what is wanted.
                 """,
             options: [
                 .flag("dry-run", help: "Only say what would go."),
@@ -65,15 +66,17 @@ extension CommandTable {
                     let verb = isPreview ? "Would remove" : "Removed"
                     session.console.result(
                         "\(verb) \(Figures.count(cleaning.thumbnails, "thumbnail")), \(Figures.size(cleaning.bytes)).")
-                    guard !cleaning.unknownPhotos.isEmpty else { return }
-                    let count = Figures.count(cleaning.unknownPhotos.count, "photo")
+                    guard cleaning.unknownCount > 0 else { return }
+                    let count = Figures.count(cleaning.unknownCount, "photo")
                     session.console.result(
                         (takesPhotos
-                            ? "\(verb) \(count)" : "There \(cleaning.unknownPhotos.count == 1 ? "is" : "are") \(count)")
+                            ? "\(verb) \(count)" : "There \(cleaning.unknownCount == 1 ? "is" : "are") \(count)")
                             + " that the catalogue does not know, \(Figures.size(cleaning.unknownBytes)):")
                     for path in cleaning.unknownPhotos {
                         session.console.result("  " + PlainText.neutralized(path))
                     }
+                    let more = cleaning.unknownCount - cleaning.unknownPhotos.count
+                    if more > 0 { session.console.result("  … and \(more) more") }
                 }
                 return .done
             }

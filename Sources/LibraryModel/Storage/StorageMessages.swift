@@ -122,7 +122,8 @@ public struct RescanReceipt: JobReceipt {
 
 /// Removes thumbnails that belong to no photo, in the library or in the trash, and says which photos the catalogue does not
 /// know; those go only where `unknownPhotos` asks for it. They may be left of a purge that a power cut has undone, or
-/// pictures that exist once, beside a catalogue that was put back to an earlier day.
+/// pictures that exist once: beside a catalogue that was put back to an earlier day, or left on purpose by
+/// ``ForgetPhotos``.
 public struct CleanStorage: Message {
     public typealias Reply = StorageCleaning
     public static let method = "storage.clean"
@@ -147,13 +148,19 @@ public struct StorageCleaning: Codable, Sendable, Equatable {
     /// Files in the folder of photos that the catalogue does not know, the first 1000 by name, relative to the library
     /// folder. Removed where that was asked for.
     public let unknownPhotos: [String]
+    /// All of them, named or not.
+    public let unknownCount: Int
     /// Of all of them together.
     public let unknownBytes: Int64
 
-    public init(thumbnails: Int, bytes: Int64, unknownPhotos: [String] = [], unknownBytes: Int64 = 0) {
+    /// - Parameter unknownCount: those that are named unless told.
+    public init(
+        thumbnails: Int, bytes: Int64, unknownPhotos: [String] = [], unknownCount: Int? = nil, unknownBytes: Int64 = 0
+    ) {
         self.thumbnails = thumbnails
         self.bytes = bytes
         self.unknownPhotos = unknownPhotos
+        self.unknownCount = unknownCount ?? unknownPhotos.count
         self.unknownBytes = unknownBytes
     }
 }

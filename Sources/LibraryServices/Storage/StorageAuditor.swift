@@ -78,7 +78,7 @@ public actor StorageAuditor: MeshService {
         return StorageCleaning(
             thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values),
             unknownPhotos: unknown.keys.sorted().prefix(1_000).map { "photos/" + $0 },
-            unknownBytes: StoredFiles.sum(unknown.values))
+            unknownCount: unknown.count, unknownBytes: StoredFiles.sum(unknown.values))
     }
 
     /// Files in a folder, with their sizes, that no photo has and that nobody is bringing in at this moment.
