@@ -50,7 +50,10 @@ import Testing
         // Those that nobody has touched for ten minutes are gone, and make room.
         #expect(try lists.add(["/b"], to: last, now: 5 * minute).count == 2)
         _ = try lists.add(["/a"], to: nil, now: 12 * minute)
-        #expect(try lists.take(last) == ["/a", "/b"])
+        #expect(try lists.take(last, now: 12 * minute) == ["/a", "/b"])
+        // Also where nobody has added anything since.
+        let forgotten = try lists.add(["/a"], to: nil, now: 12 * minute).list
+        #expect(throws: MeshError.self) { try lists.take(forgotten, now: 22 * minute) }
 
         let long = "/" + String(repeating: "x", count: 1 << 20)
         let full = try lists.add(Array(repeating: long, count: 15), to: nil, now: 12 * minute)
@@ -60,6 +63,11 @@ import Testing
         } catch let error as MeshError {
             #expect(error.shortage == .size)
         }
-        #expect(try lists.take(full.list).count == 15)
+        #expect(try lists.take(full.list, now: 12 * minute).count == 15)
+
+        // Short ones take memory too.
+        let most = CollectImportPaths.bytes / 33
+        let short = try lists.add(Array(repeating: "/", count: most), to: nil, now: 12 * minute)
+        #expect(throws: MeshError.self) { try lists.add(["/"], to: short.list, now: 12 * minute) }
     }
 }

@@ -72,7 +72,7 @@ public struct CollectImportPaths: Message {
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "Puts paths on a list that library.import takes: for more than one request can carry."
-    /// Bytes of the paths on one list: about 200,000 of them.
+    /// Bytes of the paths on one list, each with the 32 that it takes beside its text: about 150,000 of them.
     public static let bytes = 16 << 20
     /// Lists that are kept at once.
     public static let lists = 4

@@ -14,6 +14,9 @@ struct PathLists {
     /// Nanoseconds that a list is kept without being used.
     private static let patience: UInt64 = 600_000_000_000
 
+    /// What a path takes in memory beside its text: it would not do for a million of them that have one letter each.
+    private static let overhead = 32
+
     private var lists: [String: List] = [:]
 
     /// Puts paths at the end of a list, or on a new one.
@@ -36,7 +39,7 @@ struct PathLists {
         }
         list.touched = now
         list.paths += paths
-        list.bytes += paths.reduce(0) { $0 + $1.utf8.count }
+        list.bytes += paths.reduce(0) { $0 + $1.utf8.count + Self.overhead }
         guard list.bytes <= CollectImportPaths.bytes else {
             throw MeshError(
                 short: .size,
@@ -49,8 +52,8 @@ struct PathLists {
     }
 
     /// The paths of a list, which is used up by that.
-    mutating func take(_ id: String) throws -> [String] {
-        guard let list = lists.removeValue(forKey: id) else { throw Self.gone }
+    mutating func take(_ id: String, now: UInt64) throws -> [String] {
+        guard let list = lists.removeValue(forKey: id), now &- list.touched < Self.patience else { throw Self.gone }
         return list.paths
     }
 

@@ -66,7 +66,7 @@ public actor PhotoImporter: MeshService {
         guard request.paths.isEmpty else {
             throw MeshError(.invalidArgument, "An import takes paths or a list of them, not both.")
         }
-        return request.with(paths: try lists.take(list))
+        return request.with(paths: try lists.take(list, now: requireMesh().clock.now()))
     }
 
     /// Whether it can go on: what it has not come to yet has to be there.
