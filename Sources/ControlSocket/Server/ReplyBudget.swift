@@ -35,8 +35,8 @@ final class ReplyBudget: Sendable {
 
     enum Outcome { case taken, queued }
 
-    /// Sets room for one large reply aside, or puts the connection into the queue; it gets
-    /// ``Connection/takeGrant()`` when its turn has come. Not for one that is in the queue already.
+    /// Sets room for one large reply aside, or puts the connection into the queue; it is told by its state's
+    /// `hasGrant` when its turn has come. Not for one that is in the queue already.
     func takePage(for connection: Connection) -> Outcome {
         state.withLock { state in
             if state.waiting.isEmpty, state.held + page <= limit {
@@ -51,7 +51,7 @@ final class ReplyBudget: Sendable {
 
     /// Counts what a connection holds more or less than before.
     /// - Returns: the connections whose turn has come by that. Each has its room already, and is to be told by
-    ///   ``Connection/takeGrant()``, when no connection's lock is held.
+    ///   its state's `hasGrant`, when no other connection's lock is held.
     func count(_ difference: Int) -> [Connection] {
         state.withLock { state in
             state.held += difference

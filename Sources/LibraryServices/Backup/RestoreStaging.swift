@@ -110,12 +110,12 @@ extension BackupRestorer {
         return folder.newFileName(takenAt: photo.takenAt, fileExtension: folder.fileExtension(of: photo))
     }
 
-    /// - Returns: a line for a photo that cannot be opened: its bytes are what was saved, so it is restored all the
-    ///   same, without a thumbnail.
     /// What can be wrong with a picture itself. A full disk, or workers that do not start, end the restore instead: it can
     /// be repeated, a library without thumbnails could not.
     private static let faultsOfPictures: Set = ["unsupported_media", "damaged", "too_large"]
 
+    /// - Returns: a line for a photo that cannot be opened: its bytes are what was saved, so it is restored all the
+    ///   same, without a thumbnail.
     private func makeThumbnail(
         of path: String, named name: String, for photo: BackupMetadata.Photo
     ) async throws -> ReceiptLine? {
