@@ -49,8 +49,9 @@ extension WorkerProcess {
 
     /// What became of a worker that has ended, or has said what no worker says and is ended for that.
     func ended() -> ImagingError {
-        // One whose socket has ended was ending already, so its signal is not the one sent here.
-        let hasEnded = isAtEnd
+        // One that ends goes a moment after its socket, and its signal is its own. One that closes its socket and goes on is
+        // ended here: a photo must not pass for innocent by that.
+        let hasEnded = isAtEnd && endsByItself
         let ending = end()
         return hasEnded && ending.isFromOutside
             ? .workerLost(ending.description) : .workerCrashed(ending.description)

@@ -110,6 +110,15 @@ import Testing
         await pool.shutDown()
     }
 
+    @Test func aWorkerThatClosesItsSocketAndGoesOnWasKilledByNobody() async throws {
+        let worker = try StandInWorker(
+            folder, afterReady: StandInWorker.takeRequest + "exec sleep 1000 <&-")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        await #expect(throws: ImagingError.workerCrashed("signal 9")) { try await convert(pool, photo, folder) }
+        #expect(pool.statistics.crashed == 2 && pool.statistics.lost == 0)
+        await pool.shutDown()
+    }
+
     /// However many there are: a budget would make the last ones pay for the first.
     @Test func everyPhotoWhoseWorkerIsKilledHasASecondOne() async throws {
         let mark = folder.file("killed")
