@@ -66,6 +66,29 @@ import Testing
         await test.library.close()
     }
 
+    @Test func photosElsewhereDoNotKeepTheOthersFromBeingSaved() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(6, album: SampleAlbum(width: 32, height: 24))
+        let photos = try await test.allPhotos()
+        let own = test.path + "/" + photos[1].path
+        try FileManager.default.removeItem(atPath: own)
+        #expect(link(test.path + "/library.lock", own) == 0)
+        try FileManager.default.removeItem(atPath: test.path + "/" + photos[2].path)
+        let names = [photos[0].id: "photos/../../outside.jpg", photos[3].id: "photos/con\u{1}.jpg"]
+        try await test.library.database.write { connection in
+            for (id, name) in names { try connection.execute("UPDATE photos SET path = ? WHERE id = ?", name, id) }
+        }
+        let backup = test.folder.file("b.zip")
+        let made = try await test.run(CreateBackup(path: backup))
+        #expect(made.state == .finished && made.needsAttention, "\(made)")
+        #expect(made.outcomes == ["missing": 1, "unreadable": 3] && made.receipt?["photos"] == 2, "\(made)")
+        let lines = try await test.lines(made.id)
+        #expect(lines.contains { $0.item == photos[2].path && $0.outcome == "missing" })
+        #expect(Set(lines.map(\.item)) == Set(names.values).union([photos[1].path, photos[2].path]))
+        #expect(try await test.run(VerifyBackup(path: backup)).state == .finished)
+        await test.library.close()
+    }
+
     @Test(arguments: ["photos", "thumbnails", "staging", "catalogue.sqlite"])
     func aLinkInPlaceOfAFolderIsRefused(_ name: String) async throws {
         let test = try await TestLibrary()

@@ -83,10 +83,12 @@ struct BackupCreation: Sendable {
         let (snapshot, checkpoint, descriptor): (CatalogueSnapshot, BackupCheckpoint, Int32)
         do {
             var taken = try await database.read { try CatalogueSnapshot.take(request, in: $0) }
-            let missing = try await leaveOutMissing(&taken)
+            let (missing, unreadable) = try await leaveOutMissing(&taken)
             try await requireSpace(for: taken, target: target)
             snapshot = taken
-            checkpoint = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
+            var begun = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
+            begun.unreadable = unreadable
+            checkpoint = begun
             descriptor = try await unfinished.make(checkpoint.partial, by: job.id)
         } catch {
             await unfinished.giveUp(name + BackupFormat.partialSuffix)
@@ -149,20 +151,34 @@ struct BackupCreation: Sendable {
         return problems.isEmpty ? proven.receipt : proven.receipt.withProblems
     }
 
-    /// Photos whose file is gone cannot be saved: they are left out, and reported.
-    /// - Returns: their paths.
-    private func leaveOutMissing(_ snapshot: inout CatalogueSnapshot) async throws -> [String] {
+    /// Photos whose file is gone, or is none that can be saved under its name, are left out, and reported: a row that
+    /// came from anywhere must not keep all the others from being saved.
+    /// - Returns: the paths of the ones, and of the others with why.
+    private func leaveOutMissing(
+        _ snapshot: inout CatalogueSnapshot
+    ) async throws -> (missing: [String], unreadable: [String: String]) {
         let folder = folder
         let photos = snapshot.photos
-        let present = try await bulk.run {
-            try photos.filter { photo in
-                let status = try FileSystem.status(folder.location(of: photo.path))
-                return status.map { $0.st_mode & S_IFMT == S_IFREG } ?? false
+        let found = try await bulk.run {
+            var (present, missing, unreadable) = ([BackupMetadata.Photo](), [String](), [String: String]())
+            for photo in photos {
+                do {
+                    _ = try ZipLayout(entries: [.init(name: photo.path, size: photo.fileSize, modified: 0)])
+                    let status = try FileSystem.status(folder.location(of: photo.path))
+                    if status.map({ $0.st_mode & S_IFMT == S_IFREG }) == true {
+                        present.append(photo)
+                    } else {
+                        missing.append(photo.path)
+                    }
+                } catch {
+                    guard let reason = BackupWriter.fault(of: error) else { throw error }
+                    unreadable[photo.path] = reason
+                }
             }
+            return (present, missing, unreadable)
         }
-        let kept = Set(present.map(\.id))
-        snapshot.photos = present
-        return photos.filter { !kept.contains($0.id) }.map(\.path)
+        snapshot.photos = found.0
+        return (found.1, found.2)
     }
 
     private func requireSpace(for snapshot: CatalogueSnapshot, target: String) async throws {

@@ -41,6 +41,20 @@ struct BackupWriter: Sendable {
         [EIO, EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, EISDIR, ENXIO, EUCLEAN, ESTALE, EBADMSG].contains(code)
     }
 
+    /// Why a photo cannot be saved, where that is its own: what ``LibraryFolder/location(of:)`` and
+    /// ``LibraryFolder/open(named:_:links:)`` refuse, a name that no archive has, errors of its file. Nil for what is ours
+    /// and ends the backup.
+    static func fault(of error: any Error) -> String? {
+        switch error {
+        case let failure as FileSystem.Failure where isItsOwn(failure.code): String(cString: strerror(failure.code))
+        case ZipError.readFailed(let code) where isItsOwn(code): String(cString: strerror(code))
+        case ZipError.unusableName(_, let problem): "\(problem)"
+        case ZipError.unusableSize: "its size cannot be right"
+        case let error as MeshError where [.dataLoss, .invalidArgument].contains(error.status): error.message
+        default: nil
+        }
+    }
+
     /// Writes the snapshot to `descriptor`: an empty file, or one that a run of the same backup has begun.
     ///
     /// Where it is interrupted, a last checkpoint is kept before it throws.
@@ -209,10 +223,9 @@ struct BackupWriter: Sendable {
                 let path = snapshot.photos[index].path
                 do {
                     try copyPhoto(index)
-                } catch let failure as FileSystem.Failure where Self.isItsOwn(failure.code) {
-                    found.withLock { $0.unreadable[path] = String(cString: strerror(failure.code)) }
-                } catch ZipError.readFailed(let code) where Self.isItsOwn(code) {
-                    found.withLock { $0.unreadable[path] = String(cString: strerror(code)) }
+                } catch {
+                    guard let reason = Self.fault(of: error) else { throw error }
+                    found.withLock { $0.unreadable[path] = reason }
                 }
                 turn.entries += 1
                 turn.bytes += snapshot.photos[index].fileSize
