@@ -214,6 +214,32 @@ import Testing
         #expect(try partials(stick).isEmpty)
     }
 
+    @Test func aBackupThatIsGivenUpWhileItWaitsForAnotherLeavesNothing() async throws {
+        let paused = try await Paused()
+        let library = try await SteppedLibrary(paused.test)
+        let other = paused.test.folder.file("other.zip")
+        library.steps.hold { FileManager.default.fileExists(atPath: other + ".partial") }
+        let running = try await library.mesh.send(CreateBackup(path: other)).job
+        await library.steps.arrived()
+        #expect(try await library.mesh.send(ResumeJob(job: paused.job)).state == .waiting)
+        let purged = try await library.photos().prefix(5)
+        try await library.purge(purged)
+        _ = try await library.mesh.send(CancelJob(job: paused.job))
+        // Before the other one goes on, and its turn comes.
+        while try await library.database.read({ try UnfinishedBackupTable.find(paused.partial, in: $0)?.job }) != nil {
+            guard try await !library.mesh.send(GetJob(job: paused.job)).state.hasEnded else { break }
+            await Task.yield()
+        }
+        library.steps.letGo()
+        let ended = try await library.mesh.send(WaitForJob(job: paused.job))
+        #expect(ended.state == .cancelled && ended.error == nil, "\(ended)")
+        #expect(!FileManager.default.fileExists(atPath: paused.partial))
+        let made = try await library.mesh.send(WaitForJob(job: running))
+        #expect(made.state == .finished && made.receipt?["photos"] == 60, "\(made)")
+        #expect(purged.allSatisfy { !library.isThere($0.path) })
+        await library.close()
+    }
+
     // MARK: Broken off at its ends
 
     /// A kill before the first checkpoint: the file is there and says nothing, and it is the job's own.

@@ -86,6 +86,16 @@ import Testing
         await mesh.stop()
     }
 
+    @Test func aJobThatWouldWaitAndIsCalledOffHasNotFailed() async throws {
+        let (mesh, _) = try await startedQuarry(journal, obstacle: missing, isOpen: true)
+        let job = try await mesh.send(Borrow(stones: 3)).job
+        while try await mesh.send(GetJob(job: job)).state != .waiting { await Task.yield() }
+        _ = try await mesh.send(CancelJob(job: job))
+        let ended = try await mesh.send(WaitForJob(job: job))
+        #expect(ended.state == .cancelled && ended.error == nil && ended.obstacle == nil, "\(ended)")
+        await mesh.stop()
+    }
+
     @Test func noBodyStartsAfterAStop() async throws {
         try await kept("test.dig", #"{"stones":1}"#, request: .pause)
         let (mesh, quarry) = try await startedQuarry(journal, isOpen: true)

@@ -86,16 +86,28 @@ public actor BackupCoordinator: MeshService {
     }
 
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
-        try begin("A backup")
+        do {
+            try begin("A backup")
+        } catch  where job.isCancelled {
+            // It does not get its turn, and what an earlier run has begun and kept is wanted by nobody.
+            await giveUp(job)
+            throw CancellationError()
+        }
         defer { end() }
         do {
             let receipt = try await creation.create(request, job: job)
             await discards.removeAll()
             return receipt
         } catch {
-            await discards.removeAll()
+            if job.isCancelled { await giveUp(job) } else { await discards.removeAll() }
             throw error
         }
+    }
+
+    private func giveUp(_ job: Job) async {
+        let unfinished = creation.unfinished
+        try? await uncancelled { try await unfinished.giveUpAll(of: job.id) }
+        await discards.removeAll()
     }
 
     // MARK: Reading

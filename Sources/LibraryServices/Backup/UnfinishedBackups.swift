@@ -99,8 +99,9 @@ struct UnfinishedBackups: Sendable {
         let (database, pool) = (database, pool)
         _ = try? await uncancelled {
             try await database.write { try UnfinishedBackupTable.giveUp(name, in: $0) }
+            // Another backup may have taken the name over meanwhile.
             guard let known = try await database.read({ try UnfinishedBackupTable.find(name, in: $0) }),
-                try await pool.run({ try removeFile(of: known) })
+                known.job == nil, try await pool.run({ try removeFile(of: known) })
             else { return }
             try await database.write { try UnfinishedBackupTable.remove(name, in: $0) }
         }

@@ -155,10 +155,12 @@ public actor JobStore: MeshService {
         } catch {
             let known = MeshError(describing: error)
             if known.status == .cancelled && job.isInterrupted { return await job.suspend() }
+            // What one that is called off would have waited for is nobody's concern any more.
+            let isCalledOff = known.status == .cancelled || (error is JobObstacle && job.isCancelled)
             let receipt = await body.receipt(job)
             await job.end { ended in
-                ended.state = known.status == .cancelled ? .cancelled : .failed
-                ended.error = known.status == .cancelled ? nil : known
+                ended.state = isCalledOff ? .cancelled : .failed
+                ended.error = isCalledOff ? nil : known
                 ended.receipt = receipt
             }
         }
