@@ -73,6 +73,33 @@ struct WaitingJobTests {
         #expect(stage.results.contains("The daemon was broken off 5 times. Let it go on with: smilepile jobs resume"))
     }
 
+    @Test("The list, the status and whoever watches tell that it stands still, and why")
+    func heldIsShown() async throws {
+        let why = MeshError(.failedPrecondition, "The daemon was broken off 5 times.")
+        let held = try Sample.job("library.import", state: .paused, obstacle: why)
+        let stage = Stage()
+        stage.answer("job.list", #"{"jobs":[\#(held)]}"#)
+        try stage.answer("library.status", Sample.status)
+        #expect(await stage.run("jobs") == .done)
+        #expect(await stage.run("status") == .done)
+        let lines = stage.results.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("Jobs running") && $0.hasSuffix(" 0") }, "\(stage.results)")
+        let told = lines.filter { $0.contains("The daemon was broken off 5 times.") }
+        #expect(told.count == 2 && told[0].contains("paused") && told[1].hasPrefix("Stands still"), "\(told)")
+
+        let json = Stage()
+        json.answer("job.list", #"{"jobs":[\#(held)]}"#)
+        try json.answer("library.status", Sample.status)
+        #expect(await json.run("status", "--json") == .done)
+        let paused = try json.json()["pausedJobs"]?.arrayValue?.first
+        #expect(try json.json()["runningJobs"] == 0)
+        #expect(paused?["job"] == "import-3f9a2c" && paused?["because"] == "The daemon was broken off 5 times.")
+
+        var report = JobsReport()
+        let seen = try report.lines(for: Data(#"{"jobs":[\#(held)]}"#.utf8))
+        #expect(seen.first == "+ import-3f9a2c  paused  The daemon was broken off 5 times.")
+    }
+
     @Test("An import that failed shows what it did until then")
     func failed() async throws {
         let stage = Stage()

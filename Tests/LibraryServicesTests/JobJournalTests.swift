@@ -64,6 +64,20 @@ import Testing
         }
     }
 
+    @Test func whyAJobWasHeldIsKeptUntilItGoesOn() async throws {
+        try await withJournal { journal, _ in
+            try await journal.begin(record("a-1"))
+            try await journal.note(.pause, of: "a-1")
+            var held = JobSnapshot(id: "a-1", method: "library.import", state: .paused)
+            held.obstacle = MeshError(.failedPrecondition, "It was broken off 5 times.")
+            try await journal.suspend(held)
+            let found = try #require(try await journal.records().first?.snapshot)
+            #expect(found.state == .paused && found.obstacle == held.obstacle && found.error == nil)
+            try await journal.resume("a-1", attempts: JobAttempts(), droppingLines: false)
+            #expect(try await journal.records().first?.snapshot.obstacle == nil)
+        }
+    }
+
     @Test func linesPastTheBoundAreCountedAndRemovedWithTheirJob() async throws {
         try await withJournal { journal, database in
             try await journal.begin(record("a-1"))

@@ -218,6 +218,7 @@ import Testing
             let (mesh, quarry) = try await startedQuarry(journal)
             let job = try await mesh.send(GetJob(job: "job-1"))
             #expect(job.state == .paused && job.outcomes == ["dug": 1], "\(job)")
+            #expect(job.obstacle?.message.contains("5 times") == true, "the second start says why, as the first did")
             #expect(quarry.log.all.isEmpty)
             // Killed while it stands still: that is none of its doing.
             Self.abandoned.add(mesh, quarry)

@@ -60,7 +60,8 @@ extension CommandTable {
             let answer = try await library.send(GetLibraryStatus())
             let unfinished = try await library.send(ListJobs()).value.jobs.filter { !$0.state.hasEnded }
             let waiting = unfinished.filter { $0.state == .waiting }
-            let jobs = unfinished.count - waiting.count
+            let paused = unfinished.filter { $0.state == .paused }
+            let jobs = unfinished.count - waiting.count - paused.count
             guard !session.wantsJSON else {
                 guard case .object(var members) = try JSONDecoder().decode(JSONValue.self, from: answer.json) else {
                     throw CommandFailure.local("The daemon's answer to library.status is not an object.")
@@ -70,6 +71,13 @@ extension CommandTable {
                     members["waitingJobs"] = .array(
                         waiting.map {
                             .object(["job": .string($0.id), "waitsFor": .string($0.obstacle?.message ?? "")])
+                        })
+                }
+                if !paused.isEmpty {
+                    members["pausedJobs"] = .array(
+                        paused.map { job in
+                            let why = job.obstacle.map { ["because": JSONValue.string($0.message)] } ?? [:]
+                            return .object(["job": .string(job.id)].merging(why) { $1 })
                         })
                 }
                 try session.show(json: .object(members))
@@ -87,6 +95,10 @@ extension CommandTable {
             sheet.add("Jobs running", String(jobs))
             for job in waiting {
                 sheet.add("Waiting", "\(job.id): \(PlainText.neutralized(job.obstacle?.message ?? ""))")
+            }
+            for job in paused {
+                let why = job.obstacle.map { ": " + PlainText.neutralized($0.message) } ?? ""
+                sheet.add(job.obstacle == nil ? "Paused" : "Stands still", job.id + why)
             }
             sheet.add("Daemon", "version \(status.version), process \(status.pid), \(session.socketPath)")
             let workers = status.imageWorkers

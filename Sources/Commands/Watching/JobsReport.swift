@@ -16,9 +16,10 @@ struct JobsReport: ChangeReport {
     }
 
     private static func line(_ job: JobSnapshot, isNew: Bool) -> String {
-        let state = job.state.hasEnded || job.state == .waiting ? job.state.rawValue : job.progress.phase
+        let stands = job.state == .waiting || job.state == .paused
+        let state = job.state.hasEnded || stands ? job.state.rawValue : job.progress.phase
         let counts: String
-        if let reason = job.error ?? (job.state == .waiting ? job.obstacle : nil) {
+        if let reason = job.error ?? (stands ? job.obstacle : nil) {
             counts = reason.message
         } else if job.state.hasEnded {
             counts = job.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")

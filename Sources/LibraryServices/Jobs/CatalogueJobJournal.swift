@@ -42,7 +42,11 @@ struct CatalogueJobJournal: JobJournal {
 
     func suspend(_ snapshot: JobSnapshot) async throws {
         let progress = try Self.text(snapshot.progress)
-        try await write { try JobTable.setStanding(snapshot.id, snapshot.state, progress: progress, in: $0) }
+        // What a waiting job waits for is found again; why one was held is known to nobody else.
+        let reason = try snapshot.state == .paused ? snapshot.obstacle.map(Self.text) : nil
+        try await write {
+            try JobTable.setStanding(snapshot.id, snapshot.state, progress: progress, reason: reason, in: $0)
+        }
     }
 
     func end(_ snapshot: JobSnapshot) async throws {

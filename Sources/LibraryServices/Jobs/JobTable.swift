@@ -44,6 +44,11 @@ enum JobTable {
         snapshot.progress = json(try row["progress"]) ?? snapshot.progress
         snapshot.receipt = json(try row["receipt"])
         snapshot.error = json(try row["error"])
+        if endedAt == nil {
+            // One that has not ended has no error: the column says why it was held.
+            snapshot.obstacle = snapshot.error
+            snapshot.error = nil
+        }
         let params: String? = try row["params"]
         let role: Int = try row["role"]
         let checkpoints: Int64 = try row["checkpoints"]
@@ -98,13 +103,17 @@ enum JobTable {
 
     static func setRunning(_ job: JobID, _ attempts: JobAttempts, in connection: Connection) throws {
         try connection.execute(
-            "UPDATE jobs SET state = ?, attempts = ?, attempts_mark = ? WHERE id = ?", JobState.running.rawValue,
-            attempts.count, attempts.mark, job)
+            "UPDATE jobs SET state = ?, attempts = ?, attempts_mark = ?, error = NULL WHERE id = ?",
+            JobState.running.rawValue, attempts.count, attempts.mark, job)
     }
 
-    static func setStanding(_ job: JobID, _ state: JobState, progress: String, in connection: Connection) throws {
+    /// - Parameter reason: why it was held, as JSON; in the column of the error that it may end with.
+    static func setStanding(
+        _ job: JobID, _ state: JobState, progress: String, reason: String?, in connection: Connection
+    ) throws {
         try connection.execute(
-            "UPDATE jobs SET state = ?, progress = ? WHERE id = ? AND ended_at IS NULL", state.rawValue, progress, job)
+            "UPDATE jobs SET state = ?, progress = ?, error = ? WHERE id = ? AND ended_at IS NULL", state.rawValue,
+            progress, reason, job)
     }
 
     /// A job's end in the form of its columns.

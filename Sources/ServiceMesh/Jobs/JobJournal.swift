@@ -19,7 +19,8 @@ public protocol JobJournal: Sendable {
     /// The job is about to go on.
     /// - Parameter droppingLines: whether it begins anew, and its lines with it.
     func resume(_ job: JobID, attempts: JobAttempts, droppingLines: Bool) async throws
-    /// The job stands still because the library is closed.
+    /// The job stands still: because the library is closed, or because it waits or is held, which its
+    /// ``JobSnapshot/obstacle`` tells. That of one that is `paused` is kept until it goes on.
     func suspend(_ snapshot: JobSnapshot) async throws
     /// The job has ended as the snapshot says.
     func end(_ snapshot: JobSnapshot) async throws

@@ -101,6 +101,8 @@ extension JobStore {
                 "The daemon was broken off \(JobLimits.attempts) times while this job was at the same place, so it stands still. Let it go on with 'smilepile jobs resume', or give it up with 'smilepile jobs cancel'. If the daemon crashed, please report it."
             ))
         try await note(job)
+        // Why, for the starts to come.
+        if job.isPaused { try? await journal.suspend(job.snapshot) }
     }
 
     private static func body(of record: JobRecord, on mesh: Mesh) throws -> JobBody {

@@ -51,6 +51,7 @@ public actor JobStore: MeshService {
         for record in try await journal.records() where entries[record.snapshot.id] == nil {
             var snapshot = record.snapshot
             if !snapshot.state.hasEnded { snapshot.state = record.request == .pause ? .paused : .interrupted }
+            if snapshot.state == .interrupted { snapshot.obstacle = nil }
             // A clock that was wrong must not keep a result for ever.
             if snapshot.state.hasEnded { snapshot.endedAt = min(snapshot.endedAt ?? now, now) }
             let job = makeJob(snapshot, checkpoint: record.checkpoint)

@@ -57,6 +57,7 @@ public final class MemoryJobJournal: JobJournal {
         change(job) { entry in
             entry.record.attempts = attempts
             entry.record.snapshot.state = .running
+            entry.record.snapshot.obstacle = nil
             guard droppingLines else { return }
             entry.lines = []
             entry.record.snapshot.outcomes = [:]
