@@ -244,8 +244,9 @@ public final class Mesh: Sendable {
 
     // MARK: Lifecycle
 
-    /// Starts the services in order, then lets the jobs go on that were broken off. Where a service fails, those
-    /// already started are stopped again, in reverse.
+    /// Starts the services in order, then lets the jobs go on that were broken off, and does not wait for that: what they
+    /// need may be on a file system that does not answer. Where a service fails, those already started are stopped again,
+    /// in reverse.
     /// - Throws: what the service threw.
     public func start() async throws {
         for host in hosted {
@@ -257,7 +258,7 @@ public final class Mesh: Sendable {
                 throw error
             }
         }
-        await jobs.resumeUnfinished()
+        await jobs.beginResuming()
     }
 
     /// Refuses calls from outside; interrupts the jobs that can go on at the next start and cancels the others; waits

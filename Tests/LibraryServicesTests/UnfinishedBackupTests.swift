@@ -240,6 +240,36 @@ import Testing
         await library.close()
     }
 
+    /// It may be on a mount whose server is gone.
+    @Test func whatIsLeftElsewhereIsLookedAtOnceTheLibraryIsOpen() async throws {
+        let paused = try await Paused()
+        let job = paused.job
+        _ = try await Paused.edit(paused.test.path) { try $0.execute("DELETE FROM jobs WHERE id = ?", job) }
+        let folder = LibraryFolder(path: paused.test.path)
+        let database = try await Database.open(at: folder.catalogue, schema: CatalogueSchema.schema)
+        let pool = BlockingPool(name: "test", threads: 1)
+        _ = try await Reconciliation.run(folder: folder, database: database, pool: pool)
+        #expect(FileManager.default.fileExists(atPath: paused.partial))
+        await database.close()
+        await pool.shutDown()
+        try await open(paused.test.path).close()
+        #expect(!FileManager.default.fileExists(atPath: paused.partial))
+    }
+
+    @Test func aNameThatAnotherBackupHasTakenOverIsNotGivenUp() async throws {
+        let paused = try await Paused()
+        let folder = LibraryFolder(path: paused.test.path)
+        let database = try await Database.open(at: folder.catalogue, schema: CatalogueSchema.schema)
+        let pool = BlockingPool(name: "test", threads: 1)
+        let unfinished = UnfinishedBackups(folder: folder, database: database, pool: pool)
+        await unfinished.giveUp(paused.partial, isOld: true)
+        #expect(FileManager.default.fileExists(atPath: paused.partial))
+        #expect(
+            try await database.read { try UnfinishedBackupTable.find(paused.partial, in: $0)?.job } == paused.job)
+        await database.close()
+        await pool.shutDown()
+    }
+
     // MARK: Broken off at its ends
 
     /// A kill before the first checkpoint: the file is there and says nothing, and it is the job's own.

@@ -21,7 +21,9 @@ import Testing
         }
         await test.library.close()
         try FileManager.default.moveItem(atPath: stick, toPath: stick + ".away")
-        return try await PhotoLibrary.open(at: test.path, options: .init(workers: 2))
+        let library = try await PhotoLibrary.open(at: test.path, options: .init(workers: 2))
+        await library.mesh.jobs.resuming?.value
+        return library
     }
 
     private func plugIn(_ stick: String) throws {

@@ -124,6 +124,38 @@ import Testing
         await mesh.stop()
     }
 
+    /// As where what a job needs is on a mount whose server is gone.
+    @Test func theMeshStartsThoughNobodyAnswersWhetherAJobCanGoOn() async throws {
+        try await kept("test.dig", #"{"stones":1}"#)
+        let quarry = Quarry(answers: false)
+        quarry.gate.open()
+        let mesh = try Mesh(services: [quarry], journal: journal)
+        try await mesh.start()
+        await quarry.mount.arrivals(1)
+        #expect(try await mesh.send(GetJob(job: "job-1")).state == .interrupted)
+        let other = try await mesh.send(Borrow(stones: 1)).job
+        #expect(try await mesh.send(WaitForJob(job: other)).state == .finished)
+        quarry.mount.open()
+        #expect(try await mesh.send(WaitForJob(job: "job-1")).state == .finished)
+        await mesh.stop()
+    }
+
+    @Test func aStopWhileNobodyAnswersStartsNothing() async throws {
+        try await kept("test.dig", #"{"stones":1}"#)
+        let quarry = Quarry(answers: false)
+        let mesh = try Mesh(services: [quarry], journal: journal)
+        try await mesh.start()
+        await quarry.mount.arrivals(1)
+        async let stopping: Void = mesh.stop()
+        // Who follows it is told before there is an answer.
+        while try await journal.records().first?.snapshot.state != .interrupted { await Task.yield() }
+        quarry.mount.open()
+        await stopping
+        #expect(await mesh.jobs.entries["job-1"]?.task == nil)
+        let record = try await journal.records().first
+        #expect(record?.snapshot.state == .interrupted && record?.attempts.count == 0)
+    }
+
     @Test func aJobThatSomebodyElseHasStartedIsNotMarkedAsWaiting() async throws {
         try await kept("test.dig", #"{"stones":1,"holdAt":0}"#)
         let (mesh, quarry) = try await startedQuarry(journal, obstacle: missing)

@@ -19,10 +19,13 @@ actor Quarry: MeshService {
     nonisolated let log: EventLog
     /// What `prepareAgain` throws.
     nonisolated let obstacle: Obstacle
+    /// What `prepareAgain` passes: a file system that may not answer.
+    nonisolated let mount = Gate()
 
-    init(log: EventLog = EventLog(), obstacle: (any Error)? = nil) {
+    init(log: EventLog = EventLog(), obstacle: (any Error)? = nil, answers: Bool = true) {
         self.log = log
         self.obstacle = Obstacle(obstacle)
+        if answers { mount.open() }
     }
 
     /// Something that stands in a job's way, until the test takes it out.
@@ -50,7 +53,10 @@ struct Dig: HandledJob {
         stones < 0 ? Dig(stones: 6, holdAt: holdAt) : self
     }
 
-    func prepareAgain(on service: Quarry, job: Job) async throws { try service.obstacle.meet() }
+    func prepareAgain(on service: Quarry, job: Job) async throws {
+        await service.mount.pass()
+        try service.obstacle.meet()
+    }
 
     func receipt(on service: Quarry, failing job: Job) async -> ProduceReceipt? {
         ProduceReceipt(made: job.snapshot.outcomes["dug"] ?? 0, ending: job.isCancelled ? .cancelled : .failed)
@@ -130,7 +136,7 @@ struct Whisper: HandledJob {
 }
 
 /// A mesh with a quarry, and the journal that its jobs are written to: another mesh with the same journal is the next
-/// start of the daemon.
+/// start of the daemon. Its jobs have been asked whether they can go on.
 func startedQuarry(
     _ journal: any JobJournal, log: EventLog = EventLog(), obstacle: (any Error)? = nil, isOpen: Bool = false,
     clock: MeshClock = .system
@@ -139,6 +145,7 @@ func startedQuarry(
     if isOpen { quarry.gate.open() }
     let mesh = try Mesh(services: [quarry], journal: journal, clock: clock)
     try await mesh.start()
+    await mesh.jobs.resuming?.value
     return (mesh, quarry)
 }
 

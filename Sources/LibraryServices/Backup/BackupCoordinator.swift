@@ -23,6 +23,8 @@ public actor BackupCoordinator: MeshService {
     private unowned var mesh: Mesh?
     /// What is writing at the moment, in words.
     private var running: String?
+    /// Removes what backups left elsewhere that came to nothing.
+    private var settling: Task<Void, Never>?
 
     init(folder: LibraryFolder, database: Database, discards: DiscardedFiles, bulk: BlockingPool, width: Int) {
         self.folder = folder
@@ -32,7 +34,14 @@ public actor BackupCoordinator: MeshService {
         self.width = width
     }
 
-    public func start(on mesh: Mesh) { self.mesh = mesh }
+    /// What is left on other file systems is not waited for: one that does not answer must not keep the library shut.
+    public func start(on mesh: Mesh) {
+        self.mesh = mesh
+        let unfinished = creation.unfinished
+        settling = Task(executorPreference: MeshClock.executor) { await unfinished.settleElsewhere() }
+    }
+
+    public func stop() async { await settling?.value }
 
     /// A job that meets another one waits for its end.
     private func begin(_ what: String) throws {

@@ -95,6 +95,11 @@ enum UnfinishedBackupTable {
         try connection.execute("UPDATE unfinished_backups SET job = NULL WHERE path = ?", path)
     }
 
+    /// Takes it out where nothing goes on with it.
+    static func removeGivenUp(_ path: String, in connection: Connection) throws {
+        try connection.execute("DELETE FROM unfinished_backups WHERE path = ? AND job IS NULL", path)
+    }
+
     static func remove(_ path: String, in connection: Connection) throws {
         try connection.execute("DELETE FROM unfinished_backups WHERE path = ?", path)
     }

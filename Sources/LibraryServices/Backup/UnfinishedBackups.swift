@@ -95,15 +95,20 @@ struct UnfinishedBackups: Sendable {
     }
 
     /// The backup comes to nothing: its file goes, now or, where that cannot be, at a later start.
-    func giveUp(_ name: String) async {
+    /// - Parameter isOld: whether a job may have taken the name over since; then nothing happens.
+    func giveUp(_ name: String, isOld: Bool = false) async {
         let (database, pool) = (database, pool)
         _ = try? await uncancelled {
-            try await database.write { try UnfinishedBackupTable.giveUp(name, in: $0) }
+            try await database.write { connection in
+                let owner = isOld ? try UnfinishedBackupTable.find(name, in: connection)?.job : nil
+                if let owner, try JobTable.isUnfinished(owner, in: connection) { return }
+                try UnfinishedBackupTable.giveUp(name, in: connection)
+            }
             // Another backup may have taken the name over meanwhile.
             guard let known = try await database.read({ try UnfinishedBackupTable.find(name, in: $0) }),
                 known.job == nil, try await pool.run({ try removeFile(of: known) })
             else { return }
-            try await database.write { try UnfinishedBackupTable.remove(name, in: $0) }
+            try await database.write { try UnfinishedBackupTable.removeGivenUp(name, in: $0) }
         }
     }
 
@@ -115,8 +120,8 @@ struct UnfinishedBackups: Sendable {
 
     // MARK: After a stop
 
-    /// Removes what jobs that have ended left behind, and forgets what is another library's: that of which this is a
-    /// copy.
+    /// Removes what jobs that have ended left behind in the library's own folder, and forgets what is another library's:
+    /// that of which this is a copy. Looks at nothing that may be on another file system.
     func settle() async throws {
         try await adoptFromBefore()
         let library = try await pool.run { try self.library }
@@ -128,10 +133,21 @@ struct UnfinishedBackups: Sendable {
         for (backup, goesOn) in known {
             if !backup.isInLibrary, let maker = backup.library, !maker.isSame(as: library) {
                 try await database.write { try UnfinishedBackupTable.remove(backup.path, in: $0) }
-            } else if !goesOn {
+            } else if backup.isInLibrary && !goesOn {
                 await giveUp(backup.path)
             }
         }
+    }
+
+    /// Removes what is left elsewhere. Backups may begin meanwhile, also one to the same place.
+    func settleElsewhere() async {
+        let left = try? await database.read { connection in
+            try UnfinishedBackupTable.all(in: connection).filter { backup in
+                let goesOn = try backup.job.map { try JobTable.isUnfinished($0, in: connection) } ?? false
+                return !backup.isInLibrary && !goesOn
+            }
+        }
+        for backup in left ?? [] { await giveUp(backup.path, isOld: true) }
     }
 
     /// Says of files from before version 6 of the catalogue whose they are, as their jobs' checkpoints tell.

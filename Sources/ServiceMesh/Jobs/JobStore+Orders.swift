@@ -78,5 +78,7 @@ extension JobStore {
             if let task = entry.task { await task.value } else { await entry.job.suspend() }
         }
         board.finish()
+        // What it was writing down when the library was closed comes before the journal is closed too.
+        await resuming?.value
     }
 }

@@ -9,7 +9,20 @@ extension JobStore {
     }
 
     /// Lets every job go on that was broken off, and those wait that were paused. The services are started.
-    func resumeUnfinished() async {
+    ///
+    /// One after the other, so that a file system that does not answer holds one thread. What comes after it stands
+    /// still until then, or until a person resumes it.
+    func beginResuming() {
+        guard let mesh, entries.values.contains(where: { $0.dormant != nil }) else { return }
+        let executor = MeshClock.executor
+        resuming = Task.detached(executorPreference: executor) {
+            // Its context does not hold the mesh.
+            defer { withExtendedLifetime(mesh) {} }
+            await MeshClock.$executor.withValue(executor) { await self.resumeUnfinished() }
+        }
+    }
+
+    private func resumeUnfinished() async {
         for id in order {
             guard !isClosed, let record = entries[id]?.dormant, let job = entries[id]?.job else { continue }
             if record.request == .cancel { job.cancel() }

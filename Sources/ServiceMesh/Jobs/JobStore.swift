@@ -31,6 +31,8 @@ public actor JobStore: MeshService {
     let journal: any JobJournal
     let board: JobBoard
     let clock: MeshClock
+    /// Lets jobs go on after the start; nil where there are none.
+    var resuming: Task<Void, Never>?
     /// Looks now and then for what jobs wait for; nil while none waits.
     var looking: Task<Void, Never>?
     var entries: [JobID: Entry] = [:]
