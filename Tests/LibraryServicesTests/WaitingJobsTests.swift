@@ -102,6 +102,55 @@ import Testing
         await library.close()
     }
 
+    /// What was removed meanwhile will not come again: it is told, and the others go on.
+    @Test func aFileThatWasRemovedMeanwhileIsALineOfTheReceipt() async throws {
+        let test = try await TestLibrary()
+        let album = test.folder.file("album")
+        try SampleAlbum(width: 320, height: 240).write(count: 150, to: album)
+        let paths = try FileManager.default.contentsOfDirectory(atPath: album).sorted().map { album + "/" + $0 }
+        let job = try await test.mesh.send(ImportPhotos(paths: paths)).job
+        let removed = paths[149]
+        let library = try await reopened(test, job, at: "importing", items: 10, without: removed)
+        try #require(try await library.mesh.send(GetJob(job: job)).state != .waiting)
+        let ended = try await library.mesh.send(WaitForJob(job: job))
+        #expect(ended.state == .finished && ended.outcomes == ["imported": 149, "unreadable": 1], "\(ended)")
+        let lines = try await library.mesh.send(GetJobReceipt(job: job)).lines
+        #expect(lines.contains { $0.item == removed && $0.outcome == "unreadable" })
+        await library.close()
+    }
+
+    @Test func aPathThatGoesWhileFoldersAreReadIsALineOfTheReceipt() throws {
+        let folder = try TemporaryFolder("sources")
+        try SampleAlbum(width: 32, height: 24).write(count: 2, to: folder.file("album"))
+        let paths = [folder.file("gone.jpg"), folder.file("gone") + "/", folder.file("album") + "/"]
+        let found = try SourceFiles(paths: paths, library: folder.file("library"), isCancelled: { false })
+        #expect(found.files.count == 2)
+        #expect(found.refused.map(\.item) == [folder.file("gone.jpg"), folder.file("gone")])
+    }
+
+    /// - Parameter isFixed: whether the folder in which the stick was mounted is still there, and empty.
+    @Test(arguments: [true, false])
+    func anImportOfAStickWaitsForIt(_ isFixed: Bool) async throws {
+        let test = try await TestLibrary()
+        let stick = try stick(test)
+        try SampleAlbum(width: 320, height: 240).write(count: 150, to: stick)
+        let job = try await test.mesh.send(ImportPhotos(paths: [stick])).job
+        while try await test.mesh.send(GetJob(job: job)).progress.itemsDone < 20 { await Task.yield() }
+        await test.library.close()
+        try FileManager.default.moveItem(atPath: stick, toPath: stick + ".away")
+        if isFixed { try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: false) }
+        let library = try await PhotoLibrary.open(at: test.path, options: .init(workers: 2))
+        await library.mesh.jobs.resuming?.value
+        let waiting = try await library.mesh.send(GetJob(job: job))
+        let why = isFixed ? "\(stick) is empty now, and files in it were imported before." : "\(stick) is not there."
+        #expect(waiting.state == .waiting && waiting.obstacle?.message == why, "\(waiting)")
+        if isFixed { try FileManager.default.removeItem(atPath: stick) }
+        try plugIn(stick)
+        let ended = try await resumed(job, in: library)
+        #expect(ended.state == .finished && ended.receipt?["imported"] == 150, "\(ended)")
+        await library.close()
+    }
+
     /// It cannot go on at all, and tells what it did.
     @Test func anImportWhoseCategoryHasGoneFailsWithItsReceipt() async throws {
         let test = try await TestLibrary()

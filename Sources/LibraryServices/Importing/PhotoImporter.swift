@@ -60,20 +60,27 @@ public actor PhotoImporter: MeshService {
         return try lists.add(request.paths, to: request.list, now: requireMesh().clock.now())
     }
 
-    /// The request with the paths of its list in it.
-    func complete(_ request: ImportPhotos) throws -> ImportPhotos {
-        guard let list = request.list else { return request }
-        guard request.paths.isEmpty else {
-            throw MeshError(.invalidArgument, "An import takes paths or a list of them, not both.")
+    /// The request with the paths of its list in it, and with a `/` at the end of folders.
+    func complete(_ request: ImportPhotos) async throws -> ImportPhotos {
+        var paths = request.paths
+        if let list = request.list {
+            guard paths.isEmpty else {
+                throw MeshError(.invalidArgument, "An import takes paths or a list of them, not both.")
+            }
+            paths = try lists.take(list, now: requireMesh().clock.now())
         }
-        return request.with(paths: try lists.take(list, now: requireMesh().clock.now()))
+        let named = paths
+        return request.with(paths: try await files.run { named.map(ImportSource.init(naming:)).map(\.text) })
     }
 
-    /// Whether it can go on: what it has not come to yet has to be there.
+    /// Whether it can go on: what it has not come to yet has to be there, or to have been removed from where it was.
     func checkAgain(_ request: ImportPhotos, _ job: Job) async throws {
         let done = try await job.recordedItems()
-        let left = request.paths.filter { !done.contains($0) }
-        try await files.run { for path in left { try FileSystem.requireThere(path) } }
+        let left = request.paths.map(ImportSource.init(text:)).filter { !done.contains($0.path) }
+        try await files.run {
+            var emptied: [String: Bool] = [:]
+            for source in left { try source.requireThere(done, &emptied) }
+        }
     }
 
     /// The same one in all runs: which category is the first may change meanwhile.
@@ -106,7 +113,7 @@ public actor PhotoImporter: MeshService {
         do {
             category = try await decidedCategory(request, job)
             done = try await job.recordedItems()
-            found = try await sources(request.paths, done)
+            found = try await sources(request.paths, done, job)
         } catch  where job.isCancelled {
             // What an earlier run did stands in the receipt; which files are left is not known, and they may not be there.
             return receipt(of: request, stopping: job)
@@ -162,13 +169,14 @@ public actor PhotoImporter: MeshService {
     }
 
     /// - Parameter done: items that need not be there any more.
-    private func sources(_ paths: [String], _ done: Set<String>) async throws -> SourceFiles {
+    private func sources(_ paths: [String], _ done: Set<String>, _ job: Job) async throws -> SourceFiles {
         let library = folder.path
         let isCancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await files.run {
                 let wanted = paths.filter { !done.contains($0) || access($0, F_OK) == 0 }
-                return try SourceFiles(paths: wanted, library: library, isCancelled: { isCancelled.isSet })
+                return try SourceFiles(
+                    paths: wanted, library: library, isCancelled: { isCancelled.isSet || job.isCancelled })
             }
         } onCancel: {
             isCancelled.set()

@@ -15,6 +15,9 @@ struct SourceFiles {
     /// Known already to go nowhere: links, devices, folders that cannot be read.
     private(set) var refused: [ReceiptLine] = []
 
+    /// Paths that were named and are not there, each refused too.
+    private(set) var gone: [FileSystem.Failure] = []
+
     /// Of the files together; sparse ones may claim more than a number holds.
     var bytes: Int64 { Self.bytes(of: files) }
 
@@ -42,8 +45,13 @@ struct SourceFiles {
         ownFiles = LibraryFolder(path: library).ownFiles
         ownFolders = LibraryFolder(path: library).ownFolders
         for path in paths {
+            if isCancelled() { throw CancellationError() }
             guard let real = realpath(path, nil) else {
-                throw FileSystem.Failure(action: "look at", path: path, code: errno)
+                // It was there when the import was asked for, or when it was asked whether it can go on.
+                let failure = FileSystem.Failure(action: "look at", path: path, code: errno)
+                gone.append(failure)
+                refuse(ImportSource(text: path).path, String(cString: strerror(failure.code)))
+                continue
             }
             defer { free(real) }
             guard let resolved = String(validatingCString: real) else {

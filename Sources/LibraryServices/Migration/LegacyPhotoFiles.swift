@@ -27,7 +27,9 @@ struct LegacyPhotoFiles: Sendable {
             byName = [:]
             return
         }
-        let found = try SourceFiles(paths: [folder], library: library.path, isCancelled: isCancelled).files
+        let sources = try SourceFiles(paths: [folder], library: library.path, isCancelled: isCancelled)
+        if let failure = sources.gone.first { throw failure }
+        let found = sources.files
         files = found
         byName = Dictionary(grouping: found.indices) { Self.components(found[$0].path).last ?? "" }
     }
