@@ -96,8 +96,9 @@ public struct PauseJob: HandledMessage {
     public func perform(on service: JobStore) async throws -> JobSnapshot { try await service.pause(job) }
 }
 
-/// Lets a paused job go on; for one that runs this changes nothing. Errors: `not_found`; `failed_precondition` for one
-/// that has ended or was asked to stop; what starting it would meet, and then it stays paused.
+/// Lets a job go on that is paused or held, or looks now for what one waits for; for one that runs this changes nothing.
+/// What is still in its way is no error: the reply is the job, `waiting`. Errors: `not_found`; `failed_precondition` for
+/// one that has ended or was asked to stop; what starting it would meet otherwise, and then it stands still as before.
 public struct ResumeJob: HandledMessage {
     public typealias Reply = JobSnapshot
     public static let method = "job.resume"
