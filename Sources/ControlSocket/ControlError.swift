@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// What goes wrong with the socket itself. Errors of a request are the mesh's, as ``MeshError``.
+/// What goes wrong with the socket itself. Errors of a request are the mesh's, as ``/ServiceMesh/MeshError``.
 public enum ControlError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Nothing listens at `path`.
     case notRunning(path: String)

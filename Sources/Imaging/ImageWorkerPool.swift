@@ -11,8 +11,8 @@ import Synchronization
 /// Workers are in a cell (<doc:Imaging>): a photo that takes one over finds nothing there to take. A photo that crashes its
 /// worker, hangs it or eats its memory costs that photo alone: the call throws a typed error
 /// and the next call gets a fresh worker. A photo whose worker was killed from outside is tried once more on a fresh one,
-/// and so is one that crashed its worker while the budget of ``ServiceMesh/ProcessBoundary`` lasts; where workers cannot
-/// be started at all, calls fail at once for a while. Workers start when first needed, serve many photos, and are
+/// and so is one that crashed its worker while the budget of ``/ServiceMesh/ProcessBoundary`` lasts; where workers
+/// cannot be started at all, calls fail at once for a while. Workers start when first needed, serve many photos, and are
 /// replaced when they have grown. Each of `workers` threads leads one conversation at a time; calls beyond that wait in
 /// order (bounding how many is the caller's business, as the mesh does).
 ///
@@ -67,7 +67,8 @@ public final class ImageWorkerPool: Sendable {
     ///   - workers: how many processes at most, 1 or more. As many as cores is right.
     ///   - timeout: for one photo, from the moment that a worker has it and its memory, two minutes at most.
     ///   - sharedMemory: bytes that all workers together may use for big photos, beside
-    ///     ``ImageLimits/workerMemory`` of each; see ``ImageLimits/sharedMemory(ofMachine:)``.
+    ///     ``/ImageWorkerProtocol/ImageLimits/workerMemory`` of each; see
+    ///     ``/ImageWorkerProtocol/ImageLimits/sharedMemory(ofMachine:)``.
     public init(
         executable: String, workers: Int, timeout: Duration = .seconds(60),
         sharedMemory: UInt64 = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory)
@@ -85,7 +86,7 @@ public final class ImageWorkerPool: Sendable {
     /// truncated. Where this throws, both may hold anything. Making them durable is the caller's part.
     ///
     /// - Parameter keepOriginal: stores the source byte for byte whatever its type and size; without it a JPEG
-    ///   within 2048 pixels is kept so, and all else re-encoded (PRODUCT.md, section 2).
+    ///   within 2048 pixels is kept so, and all else re-encoded (<doc:Imaging>).
     public func convert(source: Int32, photo: Int32, thumbnail: Int32, keepOriginal: Bool)
         async throws(ImagingError) -> ConvertedPhoto
     {
@@ -112,7 +113,7 @@ public final class ImageWorkerPool: Sendable {
     public var sharedMemory: UInt64 { memory.total }
 
     /// Cancels what runs and waits, ends all workers, and returns when the threads have ended. Later calls throw
-    /// ``ImagingError/cancelled``.
+    /// ``/ImageWorkerProtocol/ImagingError/cancelled``.
     public func shutDown() async {
         let calls = state.withLock { state in
             state.isShutDown = true

@@ -9,8 +9,8 @@ import ServiceMesh
 /// let page = try await client.call(SearchPhotos(text: "beach"))
 /// ```
 ///
-/// Errors of a request are ``MeshError``, as in the process itself; those of the connection ``ControlError``.
-/// Not for use inside the daemon: there the mesh is asked directly.
+/// Errors of a request are ``/ServiceMesh/MeshError``, as in the process itself; those of the connection are
+/// ``ControlError``. Not for use inside the daemon: there the mesh is asked directly.
 public final class ControlClient: Sendable {
     private let link: ClientLink
 
@@ -33,8 +33,8 @@ public final class ControlClient: Sendable {
 
     /// Asks and waits for the reply.
     /// - Parameter deadlineMs: milliseconds for the whole call, at the daemon.
-    /// - Throws: ``MeshError``, or ``ControlError`` where the connection fails. When the task is cancelled, the
-    ///   daemon is told, and its answer (usually the status `cancelled`) is waited for.
+    /// - Throws: ``/ServiceMesh/MeshError``, or ``ControlError`` where the connection fails. When the task is cancelled,
+    ///   the daemon is told, and its answer (usually the status `cancelled`) is waited for.
     public func call<M: Message>(_ message: M, deadlineMs: Int64? = nil) async throws -> M.Reply {
         let reply = try await call(
             method: M.method, params: try Self.encode(message), deadlineMs: deadlineMs)
