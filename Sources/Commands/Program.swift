@@ -1,12 +1,12 @@
 import Foundation
 import ServiceMesh
 
-/// `smilepile`, the command line of a SmilePile library (CONTROL.md, Command line).
+/// `smilepile`, the command line of a SmilePile library.
 ///
-/// A command is one row of ``CommandTable``: its words, operands, options, examples, and what it does. From that
+/// A command is one row of `CommandTable`: its words, operands, options, examples, and what it does. From that
 /// table come parsing (`Syntax`), help (`Help`) and shell completions (`Completions`). A command speaks to the
-/// daemon through ``LibraryConnection``, writes results and messages to a ``Console``, and ends with an
-/// ``ExitCode``. What the daemon or a file says passes ``PlainText`` before a person sees it.
+/// daemon through `LibraryConnection`, writes results and messages to a `Console`, and ends with an
+/// ``ExitCode``. What the daemon or a file says passes `PlainText` before a person sees it.
 public struct Program: Sendable {
     private let environment: [String: String]
     private let currentFolder: String

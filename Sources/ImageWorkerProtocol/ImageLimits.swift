@@ -1,4 +1,4 @@
-/// What is refused before anything is decoded, and how far outputs are reduced (PRODUCT.md, section 2).
+/// What is refused before anything is decoded, and how far outputs are reduced.
 ///
 /// | Limit | Value | Why |
 /// |---|---|---|

@@ -1,6 +1,6 @@
 import Foundation
 
-// The benchmark program: what is fast, and how fast beside the programs that others would use (PRODUCT.md, section 9).
+// The benchmark program: what is fast, and how fast beside the programs that others would use.
 do {
     try await BenchmarkProgram.run(Array(CommandLine.arguments.dropFirst()))
 } catch let mistake as Arguments.Mistake {

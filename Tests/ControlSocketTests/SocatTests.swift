@@ -9,7 +9,7 @@ struct SocatTests {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    @Test("the line from CONTROL.md works", .enabled(if: SocatTests.socat != nil, "socat is not installed"))
+    @Test("the line from the documentation works", .enabled(if: SocatTests.socat != nil, "socat is not installed"))
     func oneLiner() async throws {
         let socat = try #require(Self.socat)
         try await withHarness { harness in

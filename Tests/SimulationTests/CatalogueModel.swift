@@ -1,6 +1,6 @@
 import ServiceMeshTesting
 
-/// The catalogue's rules (spec/PRODUCT.md) one request at a time, written down a second time and without SQL.
+/// The catalogue's rules (Rules.md of LibraryModel) one request at a time, written down a second time and without SQL.
 ///
 /// The catalogue gives out ids in order and gives back those of refused requests, so the model knows them too.
 struct CatalogueModel: SequentialModel {

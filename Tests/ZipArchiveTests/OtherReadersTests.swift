@@ -4,7 +4,7 @@ import Testing
 
 @testable import ZipArchive
 
-/// What our writer makes opens, with all contents equal, in every reader that BACKUP.md names.
+/// What our writer makes opens, with all contents equal, in every reader that Debian has.
 ///
 /// A reader that is not installed is skipped by name.
 @Suite(.serialized)

@@ -1,7 +1,7 @@
 import CLinux
 import Foundation
 
-/// Where the socket is (CONTROL.md, "Socket"): the same rule for the daemon and its clients.
+/// Where the socket is (<doc:Protocol>): the same rule for the daemon and its clients.
 public enum ControlAddress {
     /// Bytes of a socket's path at most; a limit of the kernel's (`sun_path`).
     public static let maximumPathBytes = Int(CLINUX_UNIX_PATH_MAXIMUM)

@@ -1,4 +1,4 @@
-/// The bounds of a control socket (CONTROL.md, "Limits"). Each is a constructor's argument so that a test can
+/// The bounds of a control socket (<doc:Protocol>). Each is a constructor's argument so that a test can
 /// reach it quickly; a daemon takes the defaults.
 ///
 /// What clients make the daemon hold, all together: ``totalBytes`` and ``requestBytes``, and for each connection a line

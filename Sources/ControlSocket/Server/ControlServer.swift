@@ -1,7 +1,7 @@
 import Foundation
 import ServiceMesh
 
-/// Serves a mesh over a Unix socket: JSON-RPC 2.0, one object a line (CONTROL.md, "Socket").
+/// Serves a mesh over a Unix socket: JSON-RPC 2.0, one object a line (<doc:Protocol>).
 ///
 /// ```swift
 /// let listener = try ListeningSocket(at: ControlAddress.resolve())

@@ -1,7 +1,7 @@
 import ServiceMesh
 
 /// Writes a backup as a job: `SmilePileBackup_yyyy-MM-dd_HHmmss.zip`, read back and verified before it has that
-/// name. Photos whose bytes no longer match the catalogue are reported as `damaged` lines (BACKUP.md).
+/// name. Photos whose bytes no longer match the catalogue are reported as `damaged` lines (<doc:BackupsAsFiles>).
 /// It holds the library as it was when it began, whatever is deleted meanwhile. Once it has its name it is there: what
 /// fails after that is a line, `unsynced` or `unnoted`.
 /// Errors at once: `not_found` (folder, category), `already_exists` (file), `invalid_argument` (a place inside the library

@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// A pile of photos with a name and a colour (category-management.md; PRODUCT.md 1).
+/// A pile of photos with a name and a colour (<doc:Rules>).
 public struct Category: Codable, Sendable, Equatable, Identifiable {
     public let id: Int64
     /// Derived from the display name: trimmed, lower-cased, spaces to `_`.

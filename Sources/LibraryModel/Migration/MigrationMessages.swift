@@ -1,7 +1,7 @@
 import ServiceMesh
 
 /// Takes over the library of the Android app from its Room database, versions 4 to 8, as a job; the database and its
-/// folder stay exactly as they are (LEGACY.md). Doing it again, or again after a stop, changes nothing that is there.
+/// folder stay exactly as they are (<doc:OldLibraries>). Doing it again, or again after a stop, changes nothing that is there.
 ///
 /// The receipt has a line for every category and every photo, with one of ``MigrationOutcome``, and further lines for
 /// what was changed or left on the way. Not for backups of the apps: those are restored.

@@ -2,7 +2,7 @@ import ServiceMesh
 
 // What can be observed: each message answers with the current value at once and then with the newest one after each
 // change, until its caller cancels. Values that a slow caller missed are left out, and the next one says so. Equal
-// values are not repeated. (data-storage.md: every `Flow`; CONTROL.md, Observation.)
+// values are not repeated.
 
 /// Observes categories, with photo counts. Takes what ``ListCategories`` takes. Errors: `invalid_argument` (text).
 public struct ObserveCategories: Message, Hashable {
@@ -167,7 +167,7 @@ public struct ObserveSettings: Message, Hashable {
 }
 
 /// Observes the decisions that are not applied yet, the oldest first, as a batch: who applies or shows them gets the
-/// next ones as the first ones go (adr-002-local-storage.md). Errors: `invalid_argument` (limit).
+/// next ones as the first ones go. Errors: `invalid_argument` (limit).
 public struct ObservePendingSwipes: Message, Hashable {
     public typealias Reply = Done
     public typealias Update = PendingSwipes

@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// A photo of the library (data-storage.md; PRODUCT.md 2). The seven sensitive fields are not part of it.
+/// A photo of the library (<doc:Rules>). The seven sensitive fields are not part of it.
 public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public let id: Int64
     /// The same on every machine that the photo travels to. Lower case.

@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// What a person may set (PRODUCT.md 3 and 7).
+/// What a person may set.
 public struct Settings: Codable, Sendable, Equatable {
     /// How far a swipe has to go before it counts, as a fraction of the screen's width: 0…1.
     public var swipeThreshold: Double

@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// What the library's files take on the disk, and whether there is room for more (PRODUCT.md 2, `StorageManager`).
+/// What the library's files take on the disk, and whether there is room for more.
 /// Counts what is in the folders, known to the catalogue or not. Errors: `invalid_argument`.
 public struct GetStorageUsage: Message {
     public typealias Reply = StorageUsage

@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// What a swipe decided about a photo (adr-002-local-storage.md; PRODUCT.md 3).
+/// What a swipe decided about a photo (<doc:Rules>).
 public enum SwipeAction: String, Codable, Sendable, CaseIterable {
     case favorite
     case trash

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One measured figure of PRODUCT.md, section 9: what we take, what a peer takes, and whether that is enough.
+/// One measured figure: what we take, what a peer takes, and whether that is enough.
 struct Figure: Codable, Sendable {
     /// What was asked of both.
     let what: String
