@@ -171,7 +171,7 @@ struct CommandTests {
         func prepared(_ says: String?) throws -> Stage {
             let stage = try stage(personSays: says)
             let backup = BackupSummary(
-                dialect: "smilepile", backupVersion: "1.0", appVersion: "0.1.0",
+                dialect: "smilepile", backupVersion: "1.0", appVersion: "1.2.3",
                 timestamp: try #require(LocalDate.startOf("2025-06-15")), photoCount: 40, categoryCount: 1,
                 isPartial: false, sealedWith: nil)
             try stage.answer("backup.inspect", backup)

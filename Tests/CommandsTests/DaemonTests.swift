@@ -187,7 +187,7 @@ struct DaemonTests {
         #expect(await program.run(["ping"]) == .notRunning)
         let stage = Stage()
         let hello =
-            #"{"version":"0.1.0","methodsVersion":"1","library":"/srv/photos","pid":4711,"role":"parent","#
+            #"{"version":"1.2.3","methodsVersion":"1","library":"/srv/photos","pid":4711,"role":"parent","#
             + #""limits":{"lineBytes":1,"resultBytes":1,"requestsInFlight":1,"connections":1}}"#
         stage.answer("rpc.hello", hello)
         #expect(await stage.run("up", "--json", "--socket", "/s") == .done)

@@ -67,7 +67,7 @@ struct SocketTests {
         try await withServer { path in
             let stage = Stage()
             #expect(await program(stage).run(["ping", "--socket", path]) == .done)
-            #expect(stage.results.hasPrefix("smilepiled 0.1.0 (process \(getpid())) answered in "))
+            #expect(stage.results.hasPrefix("smilepiled \(LibraryModel.version) (process \(getpid())) answered in "))
             let jobs = Stage()
             #expect(await program(jobs).run(["jobs", "--json", "--socket", path]) == .done)
             #expect(jobs.results == "{\"jobs\":[]}\n")
