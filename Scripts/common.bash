@@ -30,6 +30,15 @@ find_swift() {
         "then run this again; if it is installed somewhere unusual, put its folder into PATH."
 }
 
+# Prints where a program is that comes with the toolchain, beside swift itself: docc, llvm-cov.
+toolchain_program() {
+    local resources program
+    resources=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+    program=${resources%/lib/swift}/bin/$1
+    [[ -x $program ]] || program=$(command -v "$1") || fail "This Swift comes without $1."
+    printf '%s\n' "$program"
+}
+
 # Builds the programs as they are released, and says in `binaries` where they are.
 #
 # Swift's own libraries are linked into each of them, where the toolchain brings them in that form: they start in half

@@ -33,10 +33,14 @@ public final class Installation: Sendable {
             try FileManager.default.createDirectory(
                 atPath: folder.file(name), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        environment = [
+        let own = ProcessInfo.processInfo.environment
+        var environment = [
             "HOME": folder.file("home"), "XDG_RUNTIME_DIR": folder.file("run"), "LANG": "C.UTF-8", "TZ": "UTC",
-            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+            "PATH": own["PATH"] ?? "/usr/bin:/bin",
         ]
+        // Where programs of a build that counts lines leave their counts; without it, wherever they happen to stand.
+        environment["LLVM_PROFILE_FILE"] = own["SMILEPILE_TEST_PROFILES"]
+        self.environment = environment
     }
 
     deinit {
