@@ -31,7 +31,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "SmilePile",
     products: [
-        .library(name: "SmilePile", targets: ["LibraryServices", "LibraryModel", "ServiceMesh"]),
+        .library(name: "SmilePile", targets: ["SmilePile"]),
         .library(name: "ServiceMeshTesting", targets: ["ServiceMeshTesting"]),
         .executable(name: "smilepiled", targets: ["smilepiled"]),
         .executable(name: "smilepile", targets: ["smilepile"]),
@@ -67,6 +67,8 @@ let package = Package(
         // Floors
         module("Executors", ["CLinux"]),
         module("ServiceMesh"),
+        // File system calls with typed errors, and files that somebody else has named
+        module("Files", ["ServiceMesh", "CLinux"]),
         module("Database", ["Executors", "CSQLite"]),
         // The daemon links the pool alone: no parser of hostile files is in its address space, and neither
         // Foundation nor threads are in the worker's.
@@ -78,11 +80,27 @@ let package = Package(
                 "CWebP", "CCrypto", "CZlib",
             ]),
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
-        module("ZipArchive", ["Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
+        module("ZipArchive", ["Files", "Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
+        // The Android app's own database
+        module("AndroidDatabase", ["ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
         module("LibraryModel", ["ServiceMesh"]),
+        // The border between the rules and how a library is kept, and one way to keep it: a catalogue and a folder
+        module("LibraryStorage", ["LibraryModel", "ServiceMesh", "Files"]),
+        module("SQLiteCatalogue", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "Database"]),
+        module("PhotoFolder", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "CLinux"]),
         module(
             "LibraryServices",
-            ["LibraryModel", "ServiceMesh", "Executors", "Database", "Imaging", "ZipArchive", "CLinux"]),
+            [
+                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "AndroidDatabase", "Imaging",
+                "ImageWorkerProtocol", "ZipArchive", "CLinux",
+            ]),
+        // What a program embeds
+        module(
+            "SmilePile",
+            [
+                "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh",
+                "Executors", "Files", "Imaging",
+            ]),
         module("ControlSocket", ["ServiceMesh", "Executors", "CLinux"]),
         // For tests: seeded runs of meshes and databases, and a checker of their histories
         module("ServiceMeshTesting", ["ServiceMesh", "Executors"]),
@@ -93,14 +111,14 @@ let package = Package(
         // Programs: wiring only
         program(
             "smilepiled",
-            ["LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "CSystemd", "CLinux"]),
+            ["SmilePile", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "CSystemd", "CLinux"]),
         program("smilepile", ["Commands"]),
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
             "smilepile-bench",
             [
-                "LibraryServices", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Database", "Imaging",
-                "ZipArchive", "SampleAlbum", "CSQLite", "CFaults",
+                "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Imaging",
+                "ZipArchive", "SampleAlbum", "CFaults",
             ]),
 
         // Tests mirror Sources
@@ -127,7 +145,8 @@ let package = Package(
         tests(
             "LibraryServicesTests",
             [
-                "LibraryServices", "LibraryModel", "ServiceMesh", "Database", "Executors", "ZipArchive", "SampleAlbum",
+                "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase",
+                "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "ZipArchive", "SampleAlbum",
                 "TestSupport",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
@@ -135,13 +154,13 @@ let package = Package(
         tests(
             "SimulationTests",
             [
-                "ServiceMeshTesting", "ControlSocket", "LibraryServices", "LibraryModel", "ServiceMesh", "Database",
-                "Executors", "TestSupport",
+                "ServiceMeshTesting", "ControlSocket", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "TestSupport",
             ]),
         tests(
             "EndToEndTests",
             [
-                "ControlSocket", "LibraryModel", "LibraryServices", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
+                "ControlSocket", "LibraryModel", "SmilePile", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
                 "TestSupport", "smilepile", "smilepiled", "smilepile-image-worker",
             ]),
         tests(
@@ -177,11 +196,14 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
         fuzzing(
             "backup-json", path: "BackupJSON",
             [
-                "LibraryServices", "LibraryModel", "ServiceMesh", "Database", "Executors", "ZipArchive", "CSQLite",
-                "TestSupport",
+                "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh",
+                "Database", "Files", "Executors", "ZipArchive", "CSQLite", "TestSupport",
             ]),
         fuzzing(
             "room-databases", path: "RoomDatabases",
-            ["LibraryServices", "LibraryModel", "ServiceMesh", "Database", "CSQLite", "TestSupport"]),
+            [
+                "AndroidDatabase", "LibraryServices", "PhotoFolder", "LibraryModel", "ServiceMesh", "Files", "Database",
+                "CSQLite", "TestSupport",
+            ]),
     ]
 }

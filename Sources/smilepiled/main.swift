@@ -1,8 +1,6 @@
 import ControlSocket
 import Foundation
-import LibraryModel
-import LibraryServices
-import ServiceMesh
+import SmilePile
 
 // The daemon: opens a library and serves its mesh on a socket until it is told to stop. Wiring only.
 

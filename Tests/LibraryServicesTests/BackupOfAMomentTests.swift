@@ -1,12 +1,13 @@
 import Database
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+@testable import SQLiteCatalogue
 import SampleAlbum
+@testable import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
-@testable import ServiceMesh
 
 /// A backup holds the library as it was at one moment, whatever is deleted while it is made.
 @Suite struct BackupOfAMomentTests {
@@ -45,7 +46,7 @@ import Testing
         #expect(made.state == .finished && !made.needsAttention && made.outcomes.isEmpty, "\(made)")
         #expect(made.receipt?["photos"] == 30)
         #expect(purged.allSatisfy { !library.isThere($0.path) })
-        #expect(try await library.database.read { try DiscardedFileTable.all(in: $0) }.isEmpty)
+        #expect(try await library.database.read { try DiscardedFileTable(connection: $0).all() }.isEmpty)
         let check = try await library.run(VerifyBackup(path: target))
         #expect(check.state == .finished && check.receipt?["backup"]?["photoCount"] == 30, "\(check)")
         await library.close()

@@ -1,15 +1,19 @@
 import Database
 import Executors
+import Files
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
+import PhotoFolder
+@testable import SQLiteCatalogue
 import SampleAlbum
+@testable import ServiceMesh
+import SmilePile
 import Synchronization
 import TestSupport
 import Testing
 import ZipArchive
-
-@testable import LibraryServices
-@testable import ServiceMesh
 
 /// What only the parts themselves show, because a whole library looks before it copies.
 @Suite struct BackupWriterTests {
@@ -37,7 +41,7 @@ import ZipArchive
         let path = temporary.file("b.zip")
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        let writer = BackupWriter(folder: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
+        let writer = BackupWriter(photoFiles: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
         let job = Job(JobSnapshot(id: "test", method: "test"))
         let progress = BackupProgress(
             BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
@@ -62,7 +66,7 @@ import ZipArchive
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         let steps = HeldSteps()
         let pool = BlockingPool(steps: steps)
-        let writer = BackupWriter(folder: folder, pool: pool, width: 1, isCancelled: CancellationFlag())
+        let writer = BackupWriter(photoFiles: folder, pool: pool, width: 1, isCancelled: CancellationFlag())
         let job = Job(JobSnapshot(id: "test", method: "test"))
         let progress = BackupProgress(
             BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
@@ -101,7 +105,7 @@ import ZipArchive
         let first = BackupProgress(
             BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
             descriptor: file.fileDescriptor, pool: pool, job: job)
-        let writer = BackupWriter(folder: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
+        let writer = BackupWriter(photoFiles: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
         _ = try await writer.write(snapshot, to: file.fileDescriptor, progress: first, job: job)
         try await first.keep()
 
@@ -165,8 +169,8 @@ import ZipArchive
         }
         let theirs = URL(fileURLWithPath: folder.photos + "/IMG_1.jpg")
         try Data("theirs".utf8).write(to: theirs)
-        let item = LibraryFolder.Staged(photo: "x.photo", thumbnail: "x.thumbnail", fileName: "IMG_1.jpg")
-        #expect(throws: FileSystem.Failure.self) { try folder.publish([item]) }
+        let item = StagedPhoto(photo: "x.photo", thumbnail: "x.thumbnail", fileName: "IMG_1.jpg")
+        #expect(throws: NameTaken.self) { try folder.publish([item]) }
         folder.abandon([item])
         #expect(try folder.leftovers().isEmpty)
         #expect(try Data(contentsOf: theirs) == Data("theirs".utf8))

@@ -1,9 +1,10 @@
 import Database
 import Foundation
+@testable import LibraryServices
+@testable import SQLiteCatalogue
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// Looking through the catalogue after a kill.
 @Suite struct CatalogueCheckTests {
@@ -14,7 +15,7 @@ import Testing
         let page = try await database.write { connection in
             try connection.execute("INSERT INTO categories VALUES (1, 'a', 'a', 0, NULL, '#4CAF50', 0, 0)")
             let sample = SampleCatalogue()
-            try PhotoTable.insert((0..<200).map { sample.photo($0, takenAt: 5) }, in: connection)
+            try PhotoTable(connection: connection).insert((0..<200).map { sample.photo($0, takenAt: 5) })
             return try connection.value("SELECT rootpage FROM sqlite_schema WHERE name = 'photos_by_content'") as Int?
         }
         #expect(try await database.checkpoint())
@@ -31,8 +32,7 @@ import Testing
         let folder = try TemporaryFolder()
         let database = try await Database.open(at: try await killed(in: folder).path, schema: CatalogueSchema.schema)
         #expect(database.wasStoppedUncleanly)
-        let check = CatalogueCheck(database: database)
-        await check.start()
+        let check = CatalogueCheck(database)
         await check.wait()
         #expect(await check.problems.isEmpty)
         await database.close()
@@ -46,8 +46,7 @@ import Testing
         try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
         try file.close()
         let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
-        let check = CatalogueCheck(database: database)
-        await check.start()
+        let check = CatalogueCheck(database)
         await check.wait()
         #expect(await !check.problems.isEmpty)
         await check.stop()

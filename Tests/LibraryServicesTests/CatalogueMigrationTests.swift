@@ -1,11 +1,13 @@
 import Database
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
+@testable import SQLiteCatalogue
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// Catalogues of every version that there was, upgraded by this one. Their texts are in `Tests/Fixtures`, made from
 /// catalogues that the programs of the time had written, and are never changed. (In version 4's, the paths of the
@@ -139,7 +141,7 @@ import Testing
         try await make(5, at: path)
         let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
         let (discarded, unfinished) = try await database.read {
-            (try DiscardedFileTable.all(in: $0), try UnfinishedBackupTable.all(in: $0))
+            (try DiscardedFileTable(connection: $0).all(), try UnfinishedBackupTable(connection: $0).all())
         }
         #expect(discarded.isEmpty && unfinished.map(\.path) == ["/home/family/backup.zip.partial"])
         #expect(unfinished.allSatisfy { $0.isFromBefore && $0.job == nil })

@@ -1,7 +1,7 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 import Testing
 
 /// The rules of categories when many ask at once, and what they make of strange names.

@@ -1,7 +1,7 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
 

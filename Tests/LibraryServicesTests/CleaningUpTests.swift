@@ -1,8 +1,8 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import Synchronization
 import Testing
 

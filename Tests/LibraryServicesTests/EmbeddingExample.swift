@@ -1,6 +1,4 @@
-import LibraryModel
-import LibraryServices
-import ServiceMesh
+import SmilePile
 
 func importHolidays(from folder: String, into path: String) async throws -> [Photo] {
     let library = try await PhotoLibrary.open(at: path)

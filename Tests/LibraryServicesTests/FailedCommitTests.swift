@@ -1,12 +1,12 @@
+@testable import Database
 import Foundation
 import LibraryModel
+@testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import Database
-@testable import LibraryServices
 
 /// A disk that fails while a photo's row is being made durable: the row may be there at the next start, so its files have
 /// to be.
@@ -15,9 +15,9 @@ import Testing
     private func reopened(
         _ test: TestLibrary, afterSyncs syncs: Int, _ work: (Mesh) async throws -> Void
     ) async throws -> PhotoLibrary {
-        try await test.library.database.write { FailingLog.install(on: $0.handle, afterSyncs: syncs) }
+        try await test.library.catalogue.database.write { FailingLog.install(on: $0.handle, afterSyncs: syncs) }
         try? await work(test.mesh)
-        #expect(test.library.database.writingStopped != nil, "\(syncs) syncs were not enough to fail")
+        #expect(test.library.catalogue.database.writingStopped != nil, "\(syncs) syncs were not enough to fail")
         await test.library.close()
         return try await PhotoLibrary.open(at: test.path, options: .init(workers: 1))
     }

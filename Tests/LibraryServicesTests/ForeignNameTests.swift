@@ -1,12 +1,13 @@
+@testable import Database
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+@testable import SQLiteCatalogue
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import Database
-@testable import LibraryServices
 
 /// A catalogue that comes from somebody else and names files outside of the library: none is read, none is removed.
 @Suite struct ForeignNameTests {
@@ -24,8 +25,8 @@ import Testing
         let outside = test.folder.file("outside.jpg")
         try Data("theirs".utf8).write(to: URL(fileURLWithPath: outside))
         try Data("ours".utf8).write(to: URL(fileURLWithPath: test.path + "/photos/gone.jpg"))
-        try await test.library.database.write { connection in
-            try DiscardedFileTable.add(Self.names(outside) + ["photos/gone.jpg"], in: connection)
+        try await test.library.catalogue.database.write { connection in
+            try DiscardedFileTable(connection: connection).add(Self.names(outside) + ["photos/gone.jpg"])
         }
         await test.library.close()
         let library = try await PhotoLibrary.open(at: test.path, options: .init(workers: 1))
@@ -33,7 +34,7 @@ import Testing
         #expect(try test.files("photos").isEmpty)
         let problems = try #require(try await library.mesh.send(GetLibraryStatus()).catalogueProblems)
         #expect(problems.contains { $0.contains("'\(outside)'") }, "\(problems)")
-        let left = try await library.database.read { try DiscardedFileTable.all(in: $0) }
+        let left = try await library.catalogue.database.read { try DiscardedFileTable(connection: $0).all() }
         #expect(Set(left) == Set(Self.names(outside)))
         await library.close()
     }
@@ -45,7 +46,7 @@ import Testing
         let photos = try await test.allPhotos()
         let theirs = try test.bytes(photos[0].path)
         try theirs.write(to: URL(fileURLWithPath: outside))
-        try await test.library.database.write { connection in
+        try await test.library.catalogue.database.write { connection in
             for (photo, name) in zip(photos, Self.names(outside)) {
                 try connection.execute("UPDATE photos SET path = ? WHERE id = ?", name, photo.id)
             }
@@ -75,7 +76,7 @@ import Testing
         #expect(link(test.path + "/library.lock", own) == 0)
         try FileManager.default.removeItem(atPath: test.path + "/" + photos[2].path)
         let names = [photos[0].id: "photos/../../outside.jpg", photos[3].id: "photos/con\u{1}.jpg"]
-        try await test.library.database.write { connection in
+        try await test.library.catalogue.database.write { connection in
             for (id, name) in names { try connection.execute("UPDATE photos SET path = ? WHERE id = ?", name, id) }
         }
         let backup = test.folder.file("b.zip")
@@ -111,12 +112,12 @@ import Testing
         let moved = test.path + "/moved"
         try FileManager.default.moveItem(atPath: folder, toPath: moved)
         _ = try await test.mesh.send(PurgeTrash(all: true))
-        let left = try await test.library.database.read { try DiscardedFileTable.all(in: $0) }
+        let left = try await test.library.catalogue.database.read { try DiscardedFileTable(connection: $0).all() }
         #expect(left == photos.map(\.path).sorted())
         await test.library.close()
         try FileManager.default.moveItem(atPath: moved, toPath: folder)
         let library = try await PhotoLibrary.open(at: test.path, options: .init(workers: 1))
-        #expect(try await library.database.read { try DiscardedFileTable.all(in: $0) }.isEmpty)
+        #expect(try await library.catalogue.database.read { try DiscardedFileTable(connection: $0).all() }.isEmpty)
         #expect(try test.files("photos").isEmpty && test.files("thumbnails").isEmpty)
         await library.close()
     }

@@ -1,8 +1,8 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import Testing
 
 /// Backups of our own format that agree with themselves and say what no library can hold.

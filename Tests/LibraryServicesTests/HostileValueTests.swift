@@ -1,7 +1,7 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 import Testing
 
 /// Names, texts, numbers and dates that nobody means well: a typed error or the right answer, and never a trap.

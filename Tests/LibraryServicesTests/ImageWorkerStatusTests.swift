@@ -1,6 +1,6 @@
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 import Testing
 
 @Suite struct ImageWorkerStatusTests {

@@ -1,10 +1,10 @@
 import Foundation
 import LibraryModel
+@testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import Testing
-
-@testable import LibraryServices
 
 /// Paths that come in several requests make one import.
 @Suite struct ImportListTests {

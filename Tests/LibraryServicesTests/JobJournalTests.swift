@@ -1,12 +1,13 @@
 import Database
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+@testable import SQLiteCatalogue
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 @Suite struct JobJournalTests {
     private func withJournal(_ body: (CatalogueJobJournal, Database) async throws -> Void) async throws {

@@ -1,10 +1,11 @@
+@testable import AndroidDatabase
 import Foundation
 import LibraryModel
+@testable import LibraryServices
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// Rows that say odd things, as hostile or broken apps write them: taken over, changed where they must be, and told.
 @Suite struct LegacyValueTests {

@@ -1,8 +1,8 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import Testing
 
 /// Jobs that meet in one library: whatever their order turns out to be, rows and files agree at the end.

@@ -1,7 +1,7 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
 
@@ -74,8 +74,9 @@ import Testing
     }
 
     @Test func everyRepositoryMethodIsDeclared() throws {
-        let sources = try ["Photos/PhotoRepository.swift", "Categories/CategoryRepository.swift"].map {
-            try String(contentsOf: Self.root.appendingPathComponent("Sources/LibraryServices/" + $0), encoding: .utf8)
+        let sources = try ["Photos/PhotoRepository", "Photos/TrashRepository", "Categories/CategoryRepository"].map {
+            try String(
+                contentsOf: Self.root.appendingPathComponent("Sources/LibraryStorage/\($0).swift"), encoding: .utf8)
         }
         for row in try rows() {
             guard let repository = row.repository else { continue }

@@ -1,7 +1,7 @@
 import LibraryModel
-import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import Synchronization
 import TestSupport
 import Testing

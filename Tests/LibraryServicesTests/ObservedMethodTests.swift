@@ -1,10 +1,11 @@
 import Database
 import LibraryModel
+@testable import LibraryServices
+@testable import SQLiteCatalogue
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// Every `Flow` of the specification: the current value at once, and the new one after a change (Methods.md names the
 /// tests; what holds for all observations is in ObservationTests).

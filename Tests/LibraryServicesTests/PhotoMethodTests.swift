@@ -1,6 +1,6 @@
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 import Testing
 
 /// What the specification's methods for photos do, method by method (Methods.md names the tests).

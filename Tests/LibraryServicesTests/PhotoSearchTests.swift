@@ -1,7 +1,7 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 import Testing
 
 /// Search over enough photos for each of its ways, beside the same search done by looking at all of them.
@@ -152,7 +152,7 @@ import Testing
         let test = try await TestLibrary()
         let sample = SampleCatalogue()
         _ = try await test.add([sample.photo(700, takenAt: 1)])
-        let batches: [([NewPhoto], MeshStatus)] = [
+        let batches: [([SourcedPhoto], MeshStatus)] = [
             ((0..<900).map { sample.photo($0, takenAt: 1) }, .alreadyExists),
             ([sample.photo(1, takenAt: 1), sample.photo(1, takenAt: 2)], .alreadyExists),
             ([sample.photo(1, takenAt: 1), sample.photo(2, category: 99, takenAt: 2)], .notFound),

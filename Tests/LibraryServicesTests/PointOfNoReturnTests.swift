@@ -1,12 +1,15 @@
 import Database
+import Files
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
+@testable import SQLiteCatalogue
 import SampleAlbum
+@testable import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
-@testable import ServiceMesh
 
 /// What fails after a backup has its name, or a restore is made, does not make it a failure.
 @Suite struct PointOfNoReturnTests {
@@ -66,7 +69,7 @@ import Testing
         let library = try await library()
         let target = library.test.folder.file("b.zip")
         #expect(try await library.run(CreateBackup(path: target)).state == .finished)
-        let time = try BackupFile(path: target, in: library.folder).manifest.timestamp
+        let time = try BackupFile(path: target, library.folder.namedFiles).manifest.timestamp
         var snapshot = JobSnapshot(id: "create-1", method: CreateBackup.method)
         snapshot.state = .interrupted
         let record = JobRecord(snapshot: snapshot, params: try JSON.encode(CreateBackup(path: target)))
@@ -76,8 +79,8 @@ import Testing
         try await library.database.write { connection in
             try JobTable.insert(record, in: connection)
             try JobTable.setCheckpoint(kept, of: "create-1", in: connection)
-            try UnfinishedBackupTable.put(
-                .init(path: target + ".partial", job: "create-1", library: nil, file: nil), in: connection)
+            try UnfinishedBackupTable(connection: connection).put(
+                .init(path: target + ".partial", job: "create-1", library: nil, file: nil))
         }
         await library.close()
         let next = try await PhotoLibrary.open(at: library.folder.path, options: .init(workers: 1))

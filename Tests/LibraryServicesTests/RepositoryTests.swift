@@ -1,23 +1,25 @@
 import Database
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
+@testable import SQLiteCatalogue
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
 
-@testable import LibraryServices
-
-/// The repositories as the actors use them: inside a transaction, and with errors of one closed type.
+/// The repositories as the actors use them: inside a transaction, and with refusals of one closed type.
 @Suite(.timeLimit(.minutes(2))) struct RepositoryTests {
     private let sample = SampleCatalogue()
 
     /// A catalogue with the categories Family and Cars, and photos 1…3 in the first.
-    private func withCatalogue(_ body: (SQLCatalogue, Database) async throws -> Void) async throws {
+    private func withCatalogue(_ body: (SQLiteCatalogue, Database) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
-        let catalogue = SQLCatalogue(database)
+        let catalogue = SQLiteCatalogue(database)
         try await catalogue.write { [sample] transaction in
             for name in ["Family", "Cars"] {
-                _ = try transaction.categories.insert(category(name), isDefault: true, at: .now())
+                _ = try transaction.categories.insert(CategoryEntry(category(name), isDefault: true))
             }
             try transaction.photos.insert((1...3).map { sample.photo($0, takenAt: Int64($0)) })
         }
@@ -27,14 +29,14 @@ import Testing
 
     /// What `body` refuses with, as its case is called, and what the mesh says of it. Throwing undoes the rest.
     private func refusal(
-        _ catalogue: SQLCatalogue,
-        _ body: @escaping @Sendable (CatalogueTransaction) throws(CatalogueError) -> Void
+        _ catalogue: SQLiteCatalogue,
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Void
     ) async throws -> (name: String, status: MeshStatus)? {
         try await catalogue.write { transaction -> (name: String, status: MeshStatus)? in
-            do throws(CatalogueError) {
+            do {
                 try body(transaction)
                 return nil
-            } catch {
+            } catch let error as CatalogueError {
                 let name = String(describing: error).prefix { $0 != "(" }
                 return (String(name.split(separator: ".").last ?? name), error.meshError.status)
             }
@@ -47,44 +49,44 @@ import Testing
             let known = photos[0]
             let again = sample.photo(3, takenAt: 9)
             let (strange, twin) = (sample.photo(8, category: 77, takenAt: 1), sample.photo(9, takenAt: 1))
-            let cases: [(String, MeshStatus, @Sendable (CatalogueTransaction) throws(CatalogueError) -> Void)] = [
-                ("noPhoto", .notFound, { t throws(CatalogueError) in _ = try t.photos.require(.id(99)) }),
-                ("noPhoto", .notFound, { t throws(CatalogueError) in _ = try t.photos.require(.uuid("x")) }),
-                ("noPhoto", .notFound, { t throws(CatalogueError) in _ = try t.photos.require(.path("x")) }),
-                ("noPhoto", .notFound, { t throws(CatalogueError) in _ = try t.photos.forget(id: 99) }),
-                ("noPhoto", .notFound, { t throws(CatalogueError) in try t.photos.update(again.photo) }),
-                ("noCategory", .notFound, { t throws(CatalogueError) in _ = try t.photos.move(id: 1, to: 77) }),
-                ("noCategory", .notFound, { t throws(CatalogueError) in try t.photos.insert([strange]) }),
+            let cases: [(String, MeshStatus, @Sendable (any CatalogueTransaction) throws -> Void)] = [
+                ("noPhoto", .notFound, { t in _ = try t.photos.require(.id(99)) }),
+                ("noPhoto", .notFound, { t in _ = try t.photos.require(.uuid("x")) }),
+                ("noPhoto", .notFound, { t in _ = try t.photos.require(.path("x")) }),
+                ("noPhoto", .notFound, { t in _ = try t.photos.forget([99]) }),
+                ("noPhoto", .notFound, { t in try t.photos.update(again.photo) }),
+                ("noCategory", .notFound, { t in _ = try t.photos.move([known], to: 77) }),
+                ("noCategory", .notFound, { t in try t.photos.insert([strange]) }),
                 (
                     "noCategory", .notFound,
-                    { t throws(CatalogueError) in _ = try t.photos.moveAll(from: 1, to: 77) }
+                    { t in _ = try t.photos.moveAll(from: 1, to: 77) }
                 ),
-                ("noCategory", .notFound, { t throws(CatalogueError) in try t.categories.delete(id: 77) }),
+                ("noCategory", .notFound, { t in try t.categories.delete(id: 77) }),
                 (
                     "noCategory", .notFound,
-                    { t throws(CatalogueError) in _ = try t.categories.require(.displayName("none")) }
+                    { t in _ = try t.categories.require(.displayName("none")) }
                 ),
                 (
                     "nameTaken", .alreadyExists,
-                    { t throws(CatalogueError) in
-                        _ = try t.categories.insert(category("FAMILY"), isDefault: false, at: .now())
+                    { t in
+                        _ = try t.categories.insert(CategoryEntry(category("FAMILY")))
                     }
                 ),
                 (
                     "nameTaken", .alreadyExists,
-                    { t throws(CatalogueError) in _ = try t.categories.update(id: 2, to: category("family")) }
+                    { t in _ = try t.categories.update(id: 2, to: category("family")) }
                 ),
                 (
                     "pictureThere", .alreadyExists,
-                    { t throws(CatalogueError) in _ = try t.photos.insert(again, line: nil, of: nil) }
+                    { t in _ = try t.photos.insert(again, line: nil, of: nil) }
                 ),
-                ("pictureThere", .alreadyExists, { t throws(CatalogueError) in try t.photos.insert([again]) }),
+                ("pictureThere", .alreadyExists, { t in try t.photos.insert([again]) }),
                 (
                     "repeatedPhoto", .alreadyExists,
-                    { t throws(CatalogueError) in try t.photos.insert([twin, twin]) }
+                    { t in try t.photos.insert([twin, twin]) }
                 ),
-                ("notInTrash", .notFound, { t throws(CatalogueError) in try t.photos.restore(id: 1) }),
-                ("notInTrash", .notFound, { t throws(CatalogueError) in _ = try t.photos.purge(id: 1) }),
+                ("notInTrash", .notFound, { t in try t.trash.restore([1]) }),
+                ("notInTrash", .notFound, { t in _ = try t.trash.purge([1]) }),
             ]
             for (name, status, body) in cases {
                 let refusal = try await refusal(catalogue, body)
@@ -98,11 +100,11 @@ import Testing
     @Test func aPhotoThatIsBackIsNotRestoredTwice() async throws {
         try await withCatalogue { catalogue, _ in
             let again = sample.photo(3, takenAt: 3)
-            let isMoved = try await catalogue.write { try $0.photos.moveToTrash(id: 3, at: .now()) }
-            #expect(isMoved)
+            let moved = try await catalogue.write { try $0.trash.add([$0.photos.require(.id(3))], at: .now()) }
+            #expect(moved == 1)
             // The trash is a table of its own: what is in it keeps nothing from coming again.
             let back = try await catalogue.write { try $0.photos.insert(again, line: nil, of: nil) }
-            let refusal = try await refusal(catalogue) { t throws(CatalogueError) in try t.photos.restore(id: 3) }
+            let refusal = try await refusal(catalogue) { t in try t.trash.restore([3]) }
             #expect(refusal?.name == "restoredAlready" && refusal?.status == .alreadyExists && back.id != 3)
         }
     }
@@ -112,14 +114,14 @@ import Testing
         try await withCatalogue { catalogue, _ in
             await #expect(throws: Stop.self) {
                 try await catalogue.write { transaction in
-                    _ = try transaction.photos.setFavorite(true, id: 1)
-                    _ = try transaction.categories.insert(category("New"), isDefault: false, at: .now())
+                    _ = try transaction.photos.setFavorite(true, of: [transaction.photos.require(.id(1))])
+                    _ = try transaction.categories.insert(CategoryEntry(category("New")))
                     throw Stop()
                 }
             }
             await #expect(throws: CatalogueError.self) {
                 try await catalogue.write { transaction in
-                    _ = try transaction.photos.setFavorite(true, id: 1)
+                    _ = try transaction.photos.setFavorite(true, of: [transaction.photos.require(.id(1))])
                     _ = try transaction.photos.require(.id(99))
                 }
             }
@@ -137,7 +139,7 @@ import Testing
     @Test func theDatabasesErrorsKeepTheirKind() async throws {
         try await withCatalogue { catalogue, database in
             await #expect(throws: DatabaseError.self) {
-                try await catalogue.read { try $0.photos.setFavorite(true, id: 1) }
+                try await catalogue.read { try $0.photos.setFavorite(true, of: [$0.photos.require(.id(1))]) }
             }
             await database.close()
             await #expect(throws: DatabaseError.self) { try await catalogue.read { try $0.categories.count() } }
@@ -148,7 +150,7 @@ import Testing
     @Test func sealedPhotosAreFoundWithoutAWalkOverAll() async throws {
         try await withCatalogue { _, database in
             let plan = try await database.read { connection in
-                try connection.query("EXPLAIN QUERY PLAN \(SealedPhotoQuery.places)", true, 0, 0, 100) {
+                try connection.query("EXPLAIN QUERY PLAN \(PhotoTable.sealedPlaces)", true, 0, 0, 100) {
                     try $0["detail"] as String
                 }
             }.joined(separator: "; ")
@@ -158,6 +160,6 @@ import Testing
     }
 }
 
-private func category(_ name: String) -> ValidCategory {
-    ValidCategory(displayName: name, colorHex: "#010203", iconResource: nil)
+private func category(_ name: String) -> CategoryDetails {
+    CategoryDetails(displayName: name, colorHex: "#010203", iconResource: nil)
 }

@@ -1,11 +1,11 @@
 import Foundation
 import LibraryModel
+@testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// A restore into a library that goes on being used.
 @Suite struct RestoreMeetingDeletionsTests {
@@ -31,7 +31,7 @@ import Testing
         let published = { (count: Int) -> @Sendable () -> Bool in
             {
                 let names = { (folder: String) in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
-                return names(staging).contains { $0.hasSuffix(".photo") } && names(photos).count >= count
+                return names(staging).contains { $0.hasSuffix(".new") } && names(photos).count >= count
             }
         }
         library.steps.hold(when: published(10))

@@ -1,7 +1,7 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 
 /// Rows for a catalogue without files, the same for the same seed.
 struct SampleCatalogue {
@@ -25,10 +25,10 @@ struct SampleCatalogue {
     func photo(
         _ index: Int, category: Int64 = 1, name: String? = nil, caption: String? = nil, takenAt: Int64?,
         isFavorite: Bool = false
-    ) -> NewPhoto {
+    ) -> SourcedPhoto {
         let hex = String(UInt64(index + 1) &* 0x9E37_79B9_7F4A_7C15, radix: 16)
         let tail = String(repeating: "0", count: 16 - hex.count) + hex
-        return NewPhoto(
+        return SourcedPhoto(
             photo: Photo(
                 id: 0, uuid: "00000000-0000-4000-\(tail.prefix(4))-\(tail.suffix(12))",
                 path: "photos/IMG_\(tail).jpg", categoryId: category, name: name ?? "DSC\(index)", caption: caption,
@@ -40,7 +40,7 @@ struct SampleCatalogue {
     }
 
     /// Twenty years; words that are everywhere, only in old photos, in a few, and in pairs that never meet.
-    mutating func photos(_ count: Int, categories: [Int64]) -> [NewPhoto] {
+    mutating func photos(_ count: Int, categories: [Int64]) -> [SourcedPhoto] {
         let first: Int64 = 1_104_537_600_000
         let span = 20 * 365 * 86_400_000
         return (0..<count).map { index in

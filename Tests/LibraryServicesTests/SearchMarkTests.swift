@@ -1,10 +1,12 @@
 import Database
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
+@testable import SQLiteCatalogue
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// Categories and marks in the text index: the same in SQL and Swift, in step with every change, and a sieve only.
 @Suite struct SearchMarkTests {
@@ -54,9 +56,9 @@ import Testing
                     "INSERT INTO categories VALUES (?, ?, ?, 0, NULL, '#4CAF50', 0, 0)", id, "c\(id)", "c\(id)")
             }
             let sample = SampleCatalogue()
-            try PhotoTable.insert(
+            try PhotoTable(connection: connection).insert(
                 (0..<900).map { sample.photo($0, category: 5, caption: "beach", takenAt: Int64($0) << 25) }
-                    + (900..<1800).map { sample.photo($0, category: 4101, takenAt: Int64($0) << 25) }, in: connection)
+                    + (900..<1800).map { sample.photo($0, category: 4101, takenAt: Int64($0) << 25) })
         }
         #expect(
             SearchMark.trigram(category: 5, favoritesOnly: false)
@@ -64,8 +66,8 @@ import Testing
         try await database.read { connection in
             for (category, count) in [(5, 900), (4101, 0)] as [(Int64, Int)] {
                 let query = try PhotoQuery(SearchPhotos(text: "each", categoryId: category, limit: 1000))
-                #expect(try query.page(in: connection).photos.count == count)
-                #expect(try query.total(in: connection) == count)
+                #expect(try PhotoSearch(query, in: connection).page().photos.count == count)
+                #expect(try PhotoSearch(query, in: connection).total() == count)
             }
         }
         await database.close()
@@ -81,14 +83,20 @@ import Testing
                     "INSERT INTO categories VALUES (?, ?, ?, 0, NULL, '#4CAF50', 0, 0)", id, "c\(id)", "c\(id)")
             }
             var sample = SampleCatalogue(seed: 11)
-            try PhotoTable.insert(sample.photos(1200, categories: [1, 2]), in: connection)
+            try PhotoTable(connection: connection).insert(sample.photos(1200, categories: [1, 2]))
         }
         let changes: [(least: Int, change: @Sendable (Connection) throws -> Int)] = [
             (1, { try $0.execute("UPDATE photos SET is_favorite = 1 - is_favorite WHERE id = 7") }),
-            (1, { try PhotoTable.move(id: 8, to: 3, in: $0) ? 1 : 0 }),
-            (400, { try PhotoTable.moveAll(from: 1, to: 3, in: $0) }),
-            (0, { try PhotoTable.moveAll(from: 1, to: 3, in: $0) }),
-            (400, { try PhotoTable.moveAll(from: 3, to: 3, in: $0) }),
+            (
+                1,
+                { connection in
+                    let photos = PhotoTable(connection: connection)
+                    return try photos.move([photos.require(.id(8))], to: 3)
+                }
+            ),
+            (400, { try PhotoTable(connection: $0).moveAll(from: 1, to: 3) }),
+            (0, { try PhotoTable(connection: $0).moveAll(from: 1, to: 3) }),
+            (400, { try PhotoTable(connection: $0).moveAll(from: 3, to: 3) }),
             (
                 400,
                 { try $0.execute("UPDATE photos SET is_favorite = 1 - is_favorite, category_id = 1 WHERE id % 3 = 0") }
@@ -132,18 +140,18 @@ import Testing
                     "INSERT INTO categories VALUES (?, ?, ?, 0, NULL, '#4CAF50', 0, 0)", id, "c\(id)", "c\(id)")
             }
             let sample = SampleCatalogue()
-            try PhotoTable.insert(
+            try PhotoTable(connection: connection).insert(
                 (0..<12_000).map {
                     let isBeach = $0.isMultiple(of: 2)
                     return sample.photo(
                         $0, category: isBeach ? 1 : 2, caption: isBeach ? "mowing" : nil, takenAt: Int64($0) << 25,
                         isFavorite: !isBeach)
-                }, in: connection)
+                })
         }
         @Sendable func found(_ request: SearchPhotos, _ connection: Connection) throws -> [Int64] {
             let query = try PhotoQuery(request)
-            let ids = try query.page(in: connection).photos.map(\.id)
-            #expect(try query.total(in: connection) == ids.count)
+            let ids = try PhotoSearch(query, in: connection).page().photos.map(\.id)
+            #expect(try PhotoSearch(query, in: connection).total() == ids.count)
             return ids
         }
         let requests = ["mowing", "owi", "mo", "w"].flatMap { text in
@@ -160,8 +168,9 @@ import Testing
             }
         }
         try await database.write { connection in
-            #expect(try PhotoTable.move(id: 41, to: 2, in: connection))
-            #expect(try PhotoTable.setFavorite(true, id: 41, in: connection))
+            let photos = PhotoTable(connection: connection)
+            #expect(try photos.move([photos.require(.id(41))], to: 2) == 1)
+            #expect(try photos.setFavorite(true, of: [photos.require(.id(41))]) == 1)
             try connection.execute("UPDATE photos SET taken_at = ? WHERE id = 41", 12_002 << 25 as Int64)
         }
         try await database.read { connection in

@@ -1,10 +1,11 @@
 import Database
 import LibraryModel
+@testable import LibraryServices
+@testable import SQLiteCatalogue
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// The row ids of the text index: in the order of dates, and in step with every change.
 @Suite struct SearchPlaceTests {
@@ -85,15 +86,11 @@ import Testing
             let sample = SampleCatalogue()
             return try [7, SearchPlace.maximumID + 7, SearchPlace.maximumID, .max, 0, -7].enumerated().map {
                 index, id in
-                let new = sample.photo(index, takenAt: 5)
-                let photo = new.photo
-                return try PhotoTable.insert(
-                    Photo(
-                        id: id, uuid: photo.uuid, path: photo.path, categoryId: 1, name: photo.name, caption: nil,
-                        isFromAssets: false, createdAt: photo.createdAt, fileSize: 1, width: 1, height: 1,
-                        isFavorite: false, takenAt: photo.takenAt, contentDigest: photo.contentDigest,
-                        mediaType: photo.mediaType),
-                    sourceDigest: new.sourceDigest, sourceSize: 1, keepingID: true, in: connection)
+                var photo = sample.photo(index, takenAt: 5).photo
+                (photo.categoryId, photo.caption) = (1, nil)
+                let digest = sample.photo(index, takenAt: 5).sourceDigest
+                return try PhotoTable(connection: connection).insertRow(
+                    SourcedPhoto(photo: photo, sourceDigest: digest, sourceSize: 1), id: id)
             }
         }
         #expect(ids == [7, 8, 9, 10, 11, 12])

@@ -1,10 +1,12 @@
 import Database
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
+@testable import SQLiteCatalogue
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// The plan of every statement that a search can run: on a catalogue of millions a wrong one costs seconds.
 @Suite struct SearchPlanTests {
@@ -77,7 +79,7 @@ import Testing
         try await database.write { connection in
             try connection.execute("INSERT INTO categories VALUES (3, 'a', 'a', 0, NULL, '#4CAF50', 0, 0)")
             let sample = SampleCatalogue()
-            try PhotoTable.insert((0..<300).map { sample.photo($0, category: 3, takenAt: 5) }, in: connection)
+            try PhotoTable(connection: connection).insert((0..<300).map { sample.photo($0, category: 3, takenAt: 5) })
             try connection.execute("ANALYZE")
         }
         try await database.read { try check($0) }
@@ -89,7 +91,7 @@ import Testing
         let folder = try TemporaryFolder()
         let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         let plans = try await database.read { connection in
-            try [CategoryTable.columns, LibraryOverview.totals].flatMap { sql in
+            try [CategoryTable.all, PhotoTable.totals].flatMap { sql in
                 try connection.query("EXPLAIN QUERY PLAN \(sql)") { try $0["detail"] as String }
             }
         }

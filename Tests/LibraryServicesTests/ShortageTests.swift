@@ -1,10 +1,11 @@
 import Database
+import Files
 import Foundation
+@testable import LibraryServices
 import ServiceMesh
+import SmilePile
 import Testing
 import ZipArchive
-
-@testable import LibraryServices
 
 /// A full disk says so in one way, whichever part meets it: it is not somebody who is busy.
 @Suite struct ShortageTests {

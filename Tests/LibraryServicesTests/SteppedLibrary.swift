@@ -4,12 +4,14 @@ import Executors
 import Foundation
 import Imaging
 import LibraryModel
+@testable import LibraryServices
+import PhotoFolder
+@testable import SQLiteCatalogue
+@testable import ServiceMesh
+import SmilePile
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import LibraryServices
-@testable import ServiceMesh
 
 /// A pool's work, which a test can hold up at a place that it describes.
 final class HeldSteps: StepExecutor {
@@ -66,20 +68,22 @@ final class SteppedLibrary: Sendable {
     /// - Parameter test: a closed library.
     init(_ test: TestLibrary) async throws {
         self.test = test
-        let folder = LibraryFolder(path: test.path)
+        let folder = LibraryFolder(path: test.path, catalogueFiles: SQLiteCatalogue.files(at:))
         let database = try await Database.open(at: folder.catalogue, schema: CatalogueSchema.schema)
         let files = BlockingPool(name: "files", threads: 2)
         let bulk = BlockingPool(steps: steps)
         let workers = ImageWorkerPool(executable: try #require(ImageWorkerPool.defaultExecutable()), workers: 1)
-        let catalogue = SQLCatalogue(database)
-        let discards = DiscardedFiles(folder: folder, database: database, pool: files)
+        let catalogue = SQLiteCatalogue(database)
+        let discards = DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: files)
         mesh = try Mesh(
             services: [
                 SettingsStore(catalogue: catalogue), CategoryStore(catalogue: catalogue),
                 PhotoStore(catalogue: catalogue, discards: discards),
-                Thumbnailer(folder: folder, workers: workers, files: files),
-                BackupCoordinator(folder: folder, database: database, discards: discards, bulk: bulk, width: 2),
-            ], journal: CatalogueJobJournal(database: database))
+                Thumbnailer(namedFiles: folder.namedFiles, photoFiles: folder, workers: workers, files: files),
+                BackupCoordinator(
+                    catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles,
+                    places: BackupPlaces(library: folder.path), discards: discards, bulk: bulk, width: 2),
+            ], journal: catalogue.journal)
         (self.folder, self.database, self.files) = (folder, database, files)
         try await mesh.start()
     }

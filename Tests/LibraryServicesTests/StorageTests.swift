@@ -1,10 +1,11 @@
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 @Suite struct StorageTests {
     private func flipByte(_ path: String) throws {
@@ -119,9 +120,11 @@ import Testing
     }
 
     /// Two sparse files, on file systems that allow such, and nothing may trap.
-    @Test func sizesPastWhatANumberHoldsAreTheGreatest() {
-        #expect(StoredFiles.sum([6 << 60, 1, 6 << 60]) == .max)
-        #expect(StoredFiles.sum([3, 4]) == 7)
+    @Test func sizesPastWhatANumberHoldsAreTheGreatest() throws {
+        let name = try #require(StoredName(.photos, "a.jpg"))
+        func sum(_ sizes: Int64...) -> Int64 { StoredFile.bytes(of: sizes.map { StoredFile(name: name, size: $0) }) }
+        #expect(sum(6 << 60, 1, 6 << 60) == .max)
+        #expect(sum(3, 4) == 7)
         let usage = StorageUsage(
             photoBytes: .max, photoCount: 2, thumbnailBytes: 1, thumbnailCount: 1, freeBytes: 0, hasEnoughSpace: false)
         #expect(usage.totalBytes == .max)

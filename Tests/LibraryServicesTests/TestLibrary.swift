@@ -1,8 +1,8 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import TestSupport
 
 /// An open library in a folder of its own, and what tests do with one.
@@ -33,7 +33,7 @@ final class TestLibrary: Sendable {
 
     /// Enters rows without files, as a program does that takes over a catalogue.
     @discardableResult
-    func add(_ photos: [NewPhoto]) async throws -> PhotosChanged {
+    func add(_ photos: [SourcedPhoto]) async throws -> PhotosChanged {
         try await mesh.send(AddPhotos(photos: photos), in: .root(mesh: mesh, role: .service))
     }
 

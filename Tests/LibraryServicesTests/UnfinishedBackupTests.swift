@@ -2,12 +2,16 @@ import Database
 import Executors
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
+import PhotoFolder
+import LibraryStorage
+@testable import SQLiteCatalogue
 import SampleAlbum
 import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// Files that backups are written to belong to the library that made them, and to no copy of it.
 @Suite struct UnfinishedBackupTests {
@@ -136,7 +140,8 @@ import Testing
             at: test.path + "/catalogue.sqlite", schema: CatalogueSchema.schema)
         try await database.write { connection in
             for path in [victim, String(name.dropFirst()), "backups/.." + name] {
-                try UnfinishedBackupTable.put(.init(path: path, job: nil, library: nil, file: nil), in: connection)
+                try UnfinishedBackupTable(connection: connection).put(
+                    .init(path: path, job: nil, library: nil, file: nil))
             }
         }
         await database.close()
@@ -178,8 +183,8 @@ import Testing
         let partial = paused.partial
         try await Paused.edit(paused.test.path) { connection in
             try connection.execute("DELETE FROM unfinished_backups WHERE path <> ''")
-            try UnfinishedBackupTable.put(
-                .init(path: partial, job: nil, library: nil, file: nil), in: connection)
+            try UnfinishedBackupTable(connection: connection).put(
+                .init(path: partial, job: nil, library: nil, file: nil))
         }
         let library = try await open(paused.test.path)
         _ = try await library.mesh.send(ResumeJob(job: paused.job))
@@ -226,7 +231,9 @@ import Testing
         try await library.purge(purged)
         _ = try await library.mesh.send(CancelJob(job: paused.job))
         // Before the other one goes on, and its turn comes.
-        while try await library.database.read({ try UnfinishedBackupTable.find(paused.partial, in: $0)?.job }) != nil {
+        while try await library.database.read({ connection in
+            try UnfinishedBackupTable(connection: connection).find(paused.partial)?.job
+        }) != nil {
             guard try await !library.mesh.send(GetJob(job: paused.job)).state.hasEnded else { break }
             await Task.yield()
         }
@@ -245,12 +252,15 @@ import Testing
         let paused = try await Paused()
         let job = paused.job
         _ = try await Paused.edit(paused.test.path) { try $0.execute("DELETE FROM jobs WHERE id = ?", job) }
-        let folder = LibraryFolder(path: paused.test.path)
-        let database = try await Database.open(at: folder.catalogue, schema: CatalogueSchema.schema)
+        let folder = LibraryFolder(path: paused.test.path, catalogueFiles: SQLiteCatalogue.files(at:))
+        let catalogue = try await SQLiteCatalogue(at: folder.catalogue)
         let pool = BlockingPool(name: "test", threads: 1)
-        _ = try await Reconciliation.run(folder: folder, database: database, pool: pool)
+        _ = try await Reconciliation.run(
+            catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles,
+            places: BackupPlaces(library: folder.path),
+            discards: DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool), pool: pool)
         #expect(FileManager.default.fileExists(atPath: paused.partial))
-        await database.close()
+        await catalogue.close()
         await pool.shutDown()
         try await open(paused.test.path).close()
         #expect(!FileManager.default.fileExists(atPath: paused.partial))
@@ -258,15 +268,16 @@ import Testing
 
     @Test func aNameThatAnotherBackupHasTakenOverIsNotGivenUp() async throws {
         let paused = try await Paused()
-        let folder = LibraryFolder(path: paused.test.path)
-        let database = try await Database.open(at: folder.catalogue, schema: CatalogueSchema.schema)
+        let folder = LibraryFolder(path: paused.test.path, catalogueFiles: SQLiteCatalogue.files(at:))
+        let catalogue = try await SQLiteCatalogue(at: folder.catalogue)
         let pool = BlockingPool(name: "test", threads: 1)
-        let unfinished = UnfinishedBackups(folder: folder, database: database, pool: pool)
+        let unfinished = UnfinishedBackups(
+            catalogue: catalogue, places: BackupPlaces(library: folder.path), namedFiles: folder.namedFiles, pool: pool)
         await unfinished.giveUp(paused.partial, isOld: true)
         #expect(FileManager.default.fileExists(atPath: paused.partial))
         #expect(
-            try await database.read { try UnfinishedBackupTable.find(paused.partial, in: $0)?.job } == paused.job)
-        await database.close()
+            try await catalogue.read { try $0.unfinishedBackups.find(paused.partial)?.job } == paused.job)
+        await catalogue.close()
         await pool.shutDown()
     }
 

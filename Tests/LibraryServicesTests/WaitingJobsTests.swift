@@ -1,12 +1,14 @@
 import Database
+import Files
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+@testable import SQLiteCatalogue
 import SampleAlbum
+@testable import ServiceMesh
+import SmilePile
 import TestSupport
 import Testing
-
-@testable import LibraryServices
-@testable import ServiceMesh
 
 /// Jobs whose source, or target, is not there when the library is opened again: a stick that was pulled.
 @Suite struct WaitingJobsTests {
@@ -123,7 +125,9 @@ import Testing
         let folder = try TemporaryFolder("sources")
         try SampleAlbum(width: 32, height: 24).write(count: 2, to: folder.file("album"))
         let paths = [folder.file("gone.jpg"), folder.file("gone") + "/", folder.file("album") + "/"]
-        let found = try SourceFiles(paths: paths, library: folder.file("library"), isCancelled: { false })
+        let found = try SourceFiles(
+            paths: paths, namedFiles: NamedFiles(library: folder.file("library"), files: [], folders: []),
+            isCancelled: { false })
         #expect(found.files.count == 2)
         #expect(found.refused.map(\.item) == [folder.file("gone.jpg"), folder.file("gone")])
     }

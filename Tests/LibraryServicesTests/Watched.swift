@@ -1,6 +1,6 @@
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 import Synchronization
 import TestSupport
 import Testing

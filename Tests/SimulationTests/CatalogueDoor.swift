@@ -1,8 +1,8 @@
 import LibraryModel
+@testable import LibraryServices
 import ServiceMesh
 import ServiceMeshTesting
-
-@testable import LibraryServices
+import SmilePile
 
 /// A way to a library: a simulated mesh, a mesh on threads, or a socket.
 protocol CatalogueDoor: Sendable {

@@ -2,13 +2,15 @@ import ControlSocket
 import Database
 import Executors
 import LibraryModel
+@testable import LibraryServices
+import PhotoFolder
+@testable import SQLiteCatalogue
 import ServiceMesh
 import ServiceMeshTesting
+import SmilePile
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import LibraryServices
 
 /// The same clients and the same model without a simulation: on the machine's threads, in process and over the socket.
 /// What meets is chance here; what was answered has to fit all the same.

@@ -2,11 +2,13 @@ import Database
 import Executors
 import Foundation
 import LibraryModel
+@testable import LibraryServices
+import PhotoFolder
+@testable import SQLiteCatalogue
 import ServiceMesh
 import ServiceMeshTesting
+import SmilePile
 import Synchronization
-
-@testable import LibraryServices
 
 /// The real stores over a real catalogue in a folder, in simulated time; they can be killed and opened again.
 final class SimulatedLibrary: CatalogueDoor {
@@ -64,7 +66,7 @@ final class SimulatedLibrary: CatalogueDoor {
         let problems = try await database.integrityCheck()
         guard problems.isEmpty else { throw BrokenRule("The catalogue is damaged: \(problems)") }
         try await database.read { connection in
-            let categories = try CategoryTable.all(in: connection)
+            let categories = try CategoryTable(connection: connection).all()
             guard !categories.isEmpty else { throw BrokenRule("The last category is gone.") }
             let names = Set(categories.map { CategoryName.key($0.displayName) })
             guard names.count == categories.count else { throw BrokenRule("Two categories have one name.") }
@@ -121,10 +123,11 @@ final class SimulatedLibrary: CatalogueDoor {
 
 /// The library's stores, in their order.
 func stores(_ folder: LibraryFolder, _ database: Database, _ pool: BlockingPool) -> [any MeshService] {
-    let discards = DiscardedFiles(folder: folder, database: database, pool: pool)
+    let catalogue = SQLiteCatalogue(database)
+    let discards = DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool)
     return [
-        SettingsStore(catalogue: SQLCatalogue(database)), CategoryStore(catalogue: SQLCatalogue(database)),
-        PhotoStore(catalogue: SQLCatalogue(database), discards: discards), SwipeSessionRecorder(database: database),
+        SettingsStore(catalogue: catalogue), CategoryStore(catalogue: catalogue),
+        PhotoStore(catalogue: catalogue, discards: discards), SwipeSessionRecorder(catalogue: catalogue),
     ]
 }
 
@@ -150,7 +153,7 @@ final class CatalogueTemplate: Sendable {
         root = base + "/smilepile-simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         let database = try await Database.open(at: root + "/template", schema: CatalogueSchema.schema)
-        let mesh = try Mesh(services: [CategoryStore(catalogue: SQLCatalogue(database))])
+        let mesh = try Mesh(services: [CategoryStore(catalogue: SQLiteCatalogue(database))])
         try await mesh.start()
         await mesh.stop()
         await database.close()

@@ -208,19 +208,22 @@ public struct PreparedPhoto: Codable, Sendable {
     }
 }
 
-/// Makes the thumbnail of a file that is stored or staged already. For restoring. Errors as ``PreparePhoto``.
+/// Makes the thumbnail of a staged photo, for restores. Errors as ``PreparePhoto``.
 public struct MakeThumbnail: Message {
-    public typealias Reply = Done
+    public typealias Reply = StagedThumbnail
     public static let method = "thumbnail.make"
     public static let access = Role.service
     public static let kind = MessageKind.write
-    public static let summary = "Makes the thumbnail of a stored file."
-    /// Absolute paths; the thumbnail's must not exist.
-    public let photo: String
-    public let thumbnail: String
+    public static let summary = "Makes the thumbnail of a staged photo."
+    /// A name in the staging folder.
+    public let stagedPhoto: String
 
-    public init(photo: String, thumbnail: String) {
-        self.photo = photo
-        self.thumbnail = thumbnail
-    }
+    public init(stagedPhoto: String) { self.stagedPhoto = stagedPhoto }
+}
+
+public struct StagedThumbnail: Codable, Sendable {
+    /// A name in the staging folder; whoever asked owns the file.
+    public let stagedThumbnail: String
+
+    public init(stagedThumbnail: String) { self.stagedThumbnail = stagedThumbnail }
 }

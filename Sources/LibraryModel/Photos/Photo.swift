@@ -2,29 +2,29 @@ import ServiceMesh
 
 /// A photo of the library (<doc:Rules>). The seven sensitive fields are not part of it.
 public struct Photo: Codable, Sendable, Equatable, Identifiable {
-    public let id: Int64
+    public var id: Int64
     /// The same on every machine that the photo travels to. Lower case.
-    public let uuid: String
+    public var uuid: String
     /// Relative to the library folder: `photos/IMG_20250615_100000_9f86d081.jpg`.
-    public let path: String
-    public let categoryId: Int64
-    public let name: String
-    public let caption: String?
+    public var path: String
+    public var categoryId: Int64
+    public var name: String
+    public var caption: String?
     /// Came with an app and not from the family. Kept for the apps' own data.
-    public let isFromAssets: Bool
-    public let createdAt: Timestamp
+    public var isFromAssets: Bool
+    public var createdAt: Timestamp
     /// Bytes of the stored file.
-    public let fileSize: Int64
+    public var fileSize: Int64
     /// Pixels, upright.
-    public let width: Int
-    public let height: Int
-    public let isFavorite: Bool
+    public var width: Int
+    public var height: Int
+    public var isFavorite: Bool
     /// From the photo's EXIF; nil where it says nothing credible.
-    public let takenAt: Timestamp?
+    public var takenAt: Timestamp?
     /// SHA-256 of the stored file, lower-case hex.
-    public let contentDigest: String
+    public var contentDigest: String
     /// `image/jpeg`, …
-    public let mediaType: String
+    public var mediaType: String
 
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
@@ -58,9 +58,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// `thumbnails/thumb_<photo file>`, relative to the library folder.
-    public var thumbnailPath: String { "thumbnails/thumb_" + fileName }
-
-    public var isValid: Bool { !path.isEmpty && categoryId > 0 }
+    public var thumbnailPath: String { StoredName.thumbnailPath(ofPhoto: fileName) }
 
     /// The date that lists sort and filter by.
     public var shownAt: Timestamp { takenAt ?? createdAt }

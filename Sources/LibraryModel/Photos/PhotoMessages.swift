@@ -162,12 +162,12 @@ public struct AddPhotos: Message {
     public static let summary = "Enters many stored photos into the catalogue, all or none."
     /// Photos in one request.
     public static let maximumCount = 100_000
-    public let photos: [NewPhoto]
-    public init(photos: [NewPhoto]) { self.photos = photos }
+    public let photos: [SourcedPhoto]
+    public init(photos: [SourcedPhoto]) { self.photos = photos }
 }
 
 /// A photo that is to be entered; see ``AddPhoto``.
-public struct NewPhoto: Codable, Sendable {
+public struct SourcedPhoto: Codable, Sendable {
     /// Its id is ignored; the catalogue gives one.
     public let photo: Photo
     /// SHA-256 of the file it was made from, lower-case hex.

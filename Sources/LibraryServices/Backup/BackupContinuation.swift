@@ -1,7 +1,8 @@
 import CLinux
-import Database
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 import ZipArchive
 
@@ -11,9 +12,9 @@ extension BackupCreation {
     /// - Returns: nil where what it left is of no use any more; it has been removed, and the backup begins anew.
     func goOn(from checkpoint: BackupCheckpoint, job: Job) async throws -> BackupReceipt? {
         let partial = checkpoint.partial
-        let (id, database) = (job.id, database)
+        let (id, catalogue) = (job.id, catalogue)
         let isOurs = try await uncancelled {
-            try await database.read { try UnfinishedBackupTable.find(partial, in: $0)?.job == id }
+            try await catalogue.read { try $0.unfinishedBackups.find(partial)?.job == id }
         }
         if let proven = try await uncancelled({ try await proven(checkpoint, isOurs: isOurs) }) {
             do {
@@ -51,14 +52,15 @@ extension BackupCreation {
     private func proven(
         _ checkpoint: BackupCheckpoint, isOurs: Bool
     ) async throws -> BackupCheckpoint.Proven? {
-        guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
+        guard let partial = places.path(checkpoint.partial), let target = places.path(checkpoint.target)
         else { return nil }
+        let namedFiles = namedFiles
         return try await bulk.run {
             let isNamed = try FileSystem.status(partial) == nil
             // Only what is proven gets the name; the note of it may have been lost.
             guard isNamed || (isOurs && checkpoint.proven != nil),
                 let status = try FileSystem.status(isNamed ? target : partial),
-                let file = try? BackupFile(path: isNamed ? target : partial, in: folder),
+                let file = try? BackupFile(path: isNamed ? target : partial, namedFiles),
                 file.manifest.timestamp == checkpoint.time
             else { return nil }
             return checkpoint.proven ?? Self.proven(file, bytes: Int64(status.st_size), target, checkpoint)

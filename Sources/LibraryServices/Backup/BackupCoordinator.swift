@@ -1,7 +1,8 @@
-import Database
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// Writes, checks and restores backups, each as a job. One restore or backup runs at a time; looking at backups is
@@ -15,8 +16,10 @@ public actor BackupCoordinator: MeshService {
         RestoreBackup.self
     }
 
-    private let folder: LibraryFolder
-    private let database: Database
+    private let catalogue: any Catalogue
+    private let photoFiles: any PhotoFiles
+    private let namedFiles: NamedFiles
+    private let places: BackupPlaces
     private let discards: DiscardedFiles
     private let bulk: BlockingPool
     private let width: Int
@@ -26,9 +29,14 @@ public actor BackupCoordinator: MeshService {
     /// Removes what backups left elsewhere that came to nothing.
     private var settling: Task<Void, Never>?
 
-    init(folder: LibraryFolder, database: Database, discards: DiscardedFiles, bulk: BlockingPool, width: Int) {
-        self.folder = folder
-        self.database = database
+    package init(
+        catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, places: BackupPlaces,
+        discards: DiscardedFiles, bulk: BlockingPool, width: Int
+    ) {
+        self.catalogue = catalogue
+        self.photoFiles = photoFiles
+        self.namedFiles = namedFiles
+        self.places = places
         self.discards = discards
         self.bulk = bulk
         self.width = width
@@ -71,7 +79,9 @@ public actor BackupCoordinator: MeshService {
     // MARK: Creating
 
     private var creation: BackupCreation {
-        BackupCreation(folder: folder, database: database, bulk: bulk, width: width)
+        BackupCreation(
+            catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places, bulk: bulk,
+            width: width)
     }
 
     func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {
@@ -123,8 +133,8 @@ public actor BackupCoordinator: MeshService {
 
     func inspect(_ path: String) async throws -> BackupSummary {
         try Self.requireAbsolute(path)
-        let folder = folder
-        return try await bulk.run { try BackupFile(path: path, in: folder).summary }
+        let namedFiles = namedFiles
+        return try await bulk.run { try BackupFile(path: path, namedFiles).summary }
     }
 
     func verify(_ path: String, job: Job) async throws -> VerificationReceipt {
@@ -132,7 +142,7 @@ public actor BackupCoordinator: MeshService {
         job.begin(phase: "opening")
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {
-            let backup = try await bulk.run { [folder] in try BackupFile(path: path, in: folder) }
+            let backup = try await bulk.run { [namedFiles] in try BackupFile(path: path, namedFiles) }
             let bytes = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
             for name in backup.strangers {
                 job.record(ReceiptLine(item: name, outcome: "ignored", detail: "it is not part of a backup"))
@@ -160,18 +170,17 @@ public actor BackupCoordinator: MeshService {
         job.begin(phase: "opening")
         let flag = CancellationFlag()
         let restorer = BackupRestorer(
-            folder: folder, database: database, discards: discards, pool: bulk, width: width, mesh: mesh,
-            isCancelled: flag)
-        let folder = folder
+            catalogue: catalogue, photoFiles: photoFiles, pool: bulk, width: width, mesh: mesh, isCancelled: flag)
+        let (namedFiles, photoFiles) = (namedFiles, photoFiles)
         return try await withTaskCancellationHandler {
             // Before it may have to wait for another one: a backup that was never there is nothing to wait for.
             let backup = try await bulk.run {
                 // What is stored takes no more than the file itself; whether there is room for what is new is decided
                 // with the plan. Only what inflates is held against the free space here.
                 try BackupFile(
-                    path: request.path, in: folder,
+                    path: request.path, namedFiles,
                     maximumBytes: max(
-                        FileSystem.freeBytes(folder.path),
+                        photoFiles.room(),
                         FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0))
             }
             try begin("A restore")

@@ -1,8 +1,9 @@
 import CLinux
-import Database
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 import ZipArchive
 
@@ -10,13 +11,15 @@ import ZipArchive
 /// name that makes it a backup. A run that was broken off is continued from its checkpoint; where what it left is of
 /// no use any more, the backup begins anew.
 struct BackupCreation: Sendable {
-    let folder: LibraryFolder
-    let database: Database
+    let catalogue: any Catalogue
+    let photoFiles: any PhotoFiles
+    let namedFiles: NamedFiles
+    let places: BackupPlaces
     let bulk: BlockingPool
     let width: Int
 
     var unfinished: UnfinishedBackups {
-        UnfinishedBackups(folder: folder, database: database, pool: bulk)
+        UnfinishedBackups(catalogue: catalogue, places: places, namedFiles: namedFiles, pool: bulk)
     }
 
     /// Where the backup goes: the file itself, or the standard name in a folder.
@@ -25,7 +28,7 @@ struct BackupCreation: Sendable {
         guard request.categoryIds?.isEmpty != true else {
             throw MeshError(.invalidArgument, "Name at least one category, or leave them out to save all.")
         }
-        let wanted = request.path ?? folder.backups
+        let wanted = request.path ?? places.standard
         try BackupCoordinator.requireAbsolute(wanted)
         let begun = job?.checkpoint.flatMap(BackupCheckpoint.init)
         let target = try await bulk.run {
@@ -36,20 +39,20 @@ struct BackupCreation: Sendable {
             return isFolder ? wanted + "/" + BackupFormat.fileName(at: time) : wanted
         }
         let partial = target + BackupFormat.partialSuffix
-        let isFree = try await unfinished.isFree(folder.backupName(partial), for: job?.id)
+        let isFree = try await unfinished.isFree(places.name(partial), for: job?.id)
         try await bulk.run {
             let taken = try isFree ? (FileSystem.status(target) == nil ? nil : target) : partial
             if let taken {
                 throw MeshError(.alreadyExists, "There is a file \(taken) already. Choose another name.")
             }
-            let parent = LibraryFolder.parent(of: target)
+            let parent = FileSystem.parent(of: target)
             guard let found = try FileSystem.status(parent), found.st_mode & S_IFMT != S_IFREG else {
                 throw MeshError(.notFound, "There is no folder \(parent). Make it first.")
             }
-            if try folder.keepsForItself(parent) {
+            if try places.isReserved(parent) {
                 throw MeshError(
                     .invalidArgument,
-                    "\(parent) is a folder of the library itself. Name one outside of it, or none: then the backup goes to \(folder.backups).",
+                    "\(parent) is a folder of the library itself. Name one outside of it, or none: then the backup goes to \(places.standard).",
                     details: ["reason": "inside_library"])
             }
         }
@@ -59,9 +62,9 @@ struct BackupCreation: Sendable {
     /// For a backup that goes on.
     /// - Throws: ``JobObstacle`` where the folder that it goes to is not there.
     func requireFolder(_ request: CreateBackup, _ checkpoint: Data?) throws {
-        let begun = checkpoint.flatMap(BackupCheckpoint.init).flatMap { folder.backupPath($0.target) }
+        let begun = checkpoint.flatMap(BackupCheckpoint.init).flatMap { places.path($0.target) }
         guard let target = begun ?? request.path, target.hasPrefix("/") else { return }
-        try FileSystem.requireThere(LibraryFolder.parent(of: target))
+        try FileSystem.requireThere(FileSystem.parent(of: target))
     }
 
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
@@ -71,7 +74,7 @@ struct BackupCreation: Sendable {
         try await job.mayContinue()
         let time = Timestamp.now()
         let target = try await target(request, at: time, job: job)
-        let name = folder.backupName(target)
+        let name = places.name(target)
         // Where it goes is decided; a job that is broken off before there is more to keep goes on there.
         let beginning = BackupCheckpoint(target: name, time: time, holdsPart: false, missing: [])
         try await job.keep(checkpoint: beginning.encoded())
@@ -82,7 +85,7 @@ struct BackupCreation: Sendable {
         try await unfinished.begin(name + BackupFormat.partialSuffix, by: job.id)
         let (snapshot, checkpoint, descriptor): (CatalogueSnapshot, BackupCheckpoint, Int32)
         do {
-            var taken = try await database.read { try CatalogueSnapshot.take(request, in: $0) }
+            var taken = try await catalogue.read { try CatalogueSnapshot.take(request, in: $0) }
             let (missing, unreadable) = try await leaveOutMissing(&taken)
             try await requireSpace(for: taken, target: target)
             snapshot = taken
@@ -115,7 +118,7 @@ struct BackupCreation: Sendable {
             let photos = snapshot.photos.count { written.unreadable[$0.path] == nil }
             let proven = Self.proven(
                 written, photos: photos, categories: snapshot.categories.count,
-                folder.backupPath(checkpoint.target) ?? checkpoint.target, checkpoint)
+                places.path(checkpoint.target) ?? checkpoint.target, checkpoint)
             // From here on calling the job off would deny a backup that is there.
             do {
                 try await uncancelled { try await progress.keep(proven: proven) }
@@ -157,15 +160,14 @@ struct BackupCreation: Sendable {
     private func leaveOutMissing(
         _ snapshot: inout CatalogueSnapshot
     ) async throws -> (missing: [String], unreadable: [String: String]) {
-        let folder = folder
+        let photoFiles = photoFiles
         let photos = snapshot.photos
         let found = try await bulk.run {
             var (present, missing, unreadable) = ([BackupMetadata.Photo](), [String](), [String: String]())
             for photo in photos {
                 do {
                     _ = try ZipLayout(entries: [.init(name: photo.path, size: photo.fileSize, modified: 0)])
-                    let status = try FileSystem.status(folder.location(of: photo.path))
-                    if status.map({ $0.st_mode & S_IFMT == S_IFREG }) == true {
+                    if try photoFiles.facts(StoredName(catalogued: photo.path))?.isFile == true {
                         present.append(photo)
                     } else {
                         missing.append(photo.path)
@@ -184,7 +186,7 @@ struct BackupCreation: Sendable {
     private func requireSpace(for snapshot: CatalogueSnapshot, target: String) async throws {
         let needed = snapshot.photos.reduce(Int64(1 << 20)) { $0 &+ $1.fileSize &+ 8192 }
         let free = try await bulk.run {
-            try FileSystem.freeBytes(LibraryFolder.parent(of: target))
+            try FileSystem.freeBytes(FileSystem.parent(of: target))
         }
         guard needed <= free else {
             throw MeshError(
@@ -199,15 +201,15 @@ struct BackupCreation: Sendable {
         _ snapshot: CatalogueSnapshot, to descriptor: Int32, _ progress: BackupProgress, flag: CancellationFlag,
         job: Job
     ) async throws -> BackupWriter.Written {
-        let partial = folder.backupPath(progress.checkpoint.partial) ?? progress.checkpoint.partial
-        let writer = BackupWriter(folder: folder, pool: bulk, width: width, isCancelled: flag)
+        let partial = places.path(progress.checkpoint.partial) ?? progress.checkpoint.partial
+        let writer = BackupWriter(photoFiles: photoFiles, pool: bulk, width: width, isCancelled: flag)
         let written = try await writer.write(snapshot, to: descriptor, progress: progress, job: job)
         try await bulk.run {
             try FileSystem.sync(descriptor, partial)
             // Out of the page cache, or reading back would prove what we remember and not what the disk has.
             _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         }
-        let proof = try await bulk.run { try BackupFile(path: partial, in: folder) }
+        let proof = try await bulk.run { [namedFiles] in try BackupFile(path: partial, namedFiles) }
         do {
             _ = try await proof.check(width: width, pool: bulk, isCancelled: flag, job: job)
             try Task.checkCancellation()
@@ -222,14 +224,14 @@ struct BackupCreation: Sendable {
     /// Gives the file its name; once more where this was done already, which changes nothing.
     /// - Returns: what could not be done after that. The backup is there, so it is no failure.
     private func commit(_ checkpoint: BackupCheckpoint) async throws -> [ReceiptLine] {
-        guard let partial = folder.backupPath(checkpoint.partial), let target = folder.backupPath(checkpoint.target)
+        guard let partial = places.path(checkpoint.partial), let target = places.path(checkpoint.target)
         else { throw MeshError(.internal, "The backup has no place.") }
         var problems: [ReceiptLine] = []
         try await bulk.run {
             if try FileSystem.status(partial) != nil { try FileSystem.renameNew(partial, to: target) }
         }
         do {
-            try await bulk.run { try FileSystem.sync(LibraryFolder.parent(of: target)) }
+            try await bulk.run { try FileSystem.sync(FileSystem.parent(of: target)) }
         } catch {
             problems.append(
                 ReceiptLine(
@@ -239,9 +241,9 @@ struct BackupCreation: Sendable {
                 ))
         }
         do {
-            try await database.write { connection in
-                try UnfinishedBackupTable.remove(checkpoint.partial, in: connection)
-                try SettingTable.set(.lastBackupDate, to: String(checkpoint.time.milliseconds), in: connection)
+            try await catalogue.write { transaction in
+                try transaction.unfinishedBackups.remove(checkpoint.partial)
+                try transaction.settings.setLastBackupDate(checkpoint.time)
             }
         } catch {
             problems.append(

@@ -1,5 +1,6 @@
 import CLinux
 import Executors
+import Files
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -32,12 +33,12 @@ final class BackupFile: Sendable {
     }
 
     /// - Parameters:
-    ///   - folder: of the library that reads it.
+    ///   - namedFiles: of the library that reads it.
     ///   - maximumBytes: that the backup may hold, inflated; what is free where it is to be restored, but never less
     ///     than the file's own size.
     /// - Throws: `not_found`, `data_loss` for a damaged archive, `invalid_argument` for one that is no backup of ours.
-    init(path: String, in folder: LibraryFolder, maximumBytes: Int64 = .max) throws {
-        let (descriptor, _) = try folder.open(named: path, links: .followed)
+    init(path: String, _ namedFiles: NamedFiles, maximumBytes: Int64 = .max) throws {
+        let (descriptor, _) = try namedFiles.open(path, links: .followed)
         do {
             let reader = try Self.openArchive(descriptor, maximumBytes: maximumBytes)
             guard reader.bytesInFront == 0 else {

@@ -75,24 +75,24 @@ struct BackupMetadata: Codable, Sendable {
     }
 
     struct Photo: Codable, Sendable {
-        let id: Int64
-        let path: String
-        let categoryId: Int64
-        let caption: String?
-        let timestamp: Timestamp
-        let isFavorite: Bool
-        let uuid: String
-        let name: String
-        let isFromAssets: Bool
-        let createdAt: Timestamp
-        let takenAt: Timestamp?
-        let width: Int
-        let height: Int
-        let fileSize: Int64
-        let mediaType: String
-        let contentDigest: String
-        let sourceDigest: String
-        let sourceSize: Int64
+        var id: Int64
+        var path: String
+        var categoryId: Int64
+        var caption: String?
+        var timestamp: Timestamp
+        var isFavorite: Bool
+        var uuid: String
+        var name: String
+        var isFromAssets: Bool
+        var createdAt: Timestamp
+        var takenAt: Timestamp?
+        var width: Int
+        var height: Int
+        var fileSize: Int64
+        var mediaType: String
+        var contentDigest: String
+        var sourceDigest: String
+        var sourceSize: Int64
     }
 
     struct SwipeSession: Codable, Sendable {

@@ -1,5 +1,6 @@
 import CLinux
 import Executors
+import Files
 import Foundation
 import LibraryModel
 import ServiceMesh

@@ -1,7 +1,8 @@
-import Database
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 import ZipArchive
 
@@ -15,9 +16,8 @@ struct MadeRestore: Codable, Sendable {
 /// Restores one checked backup: plan, stage, switch, clean up. Until the switch nothing of the library changes, and
 /// whatever goes wrong leaves no trace.
 struct BackupRestorer: Sendable {
-    let folder: LibraryFolder
-    let database: Database
-    let discards: DiscardedFiles
+    let catalogue: any Catalogue
+    let photoFiles: any PhotoFiles
     let pool: BlockingPool
     let width: Int
     let mesh: Mesh
@@ -29,22 +29,22 @@ struct BackupRestorer: Sendable {
     func restore(_ backup: BackupFile, mode: RestoreMode, dryRun: Bool, job: Job) async throws -> RestoreReceipt {
         let metadata = backup.metadata
         let strangers = backup.strangers
-        var preview = try await database.read { connection in
-            try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: connection)
+        var preview = try await catalogue.read { transaction in
+            try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: transaction)
         }
         if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, metadata, job: job) }
         guard !dryRun else {
             for line in preview.lines { job.record(line) }
             return receipt(backup, preview, mode: mode, dryRun: true)
         }
-        var staged: [String: StagedPhoto] = [:]
+        var staged: [String: RestoredFiles] = [:]
         let made: MadeRestore
         do {
             made = try await stageAndSwitch(backup, mode: mode, preview: preview, staged: &staged, job: job)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             let leftovers = staged.values.map(\.files)
-            try await pool.run { folder.abandon(leftovers) }
+            try await pool.run { photoFiles.abandon(leftovers) }
             throw error
         }
         // The library is the new one already: whoever calls the job off now gets the truth, which is its receipt, and so
@@ -61,7 +61,7 @@ struct BackupRestorer: Sendable {
     /// Rejected: to stage everything at once, which costs as much for a merge of ten new photos as for all; and to keep
     /// requests from changing anything, for the minutes that staging takes.
     private func stageAndSwitch(
-        _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan, staged: inout [String: StagedPhoto], job: Job
+        _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan, staged: inout [String: RestoredFiles], job: Job
     ) async throws -> MadeRestore {
         var wanted = preview.newPhotos
         var round = 1
@@ -72,7 +72,7 @@ struct BackupRestorer: Sendable {
             try await job.mayContinue()
             job.begin(phase: "switching")
             let items = more.values.map(\.files)
-            try await pool.run { try folder.publish(items) }
+            try await pool.run { try photoFiles.publish(items) }
             switch try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job) {
             case .made(let made): return made
             case .lacking(let photos):
@@ -103,8 +103,8 @@ struct BackupRestorer: Sendable {
         for (uuid, photo) in plan.kept {
             try await job.mayContinue()
             let digest = try await pool.run {
-                try? folder.withFile(named: folder.location(of: photo.path)) {
-                    try ContentDigest(ofDescriptor: $0, cancelled: { isCancelled.isSet }).sha256.hex
+                try? photoFiles.withReader(StoredName(catalogued: photo.path)) {
+                    try ContentDigest(reading: $0, cancelled: { isCancelled.isSet }).sha256.hex
                 }
             }
             if digest == photo.contentDigest { sound.insert(uuid) }
@@ -119,8 +119,7 @@ struct BackupRestorer: Sendable {
     private func requireSpace(for photos: [BackupMetadata.Photo]) async throws {
         // Thumbnails are about 20 kB each; the catalogue's log is small against that.
         let needed = photos.reduce(Int64(10 << 20)) { $0 &+ $1.fileSize &+ 32_768 }
-        let path = folder.path
-        let free = try await pool.run { try FileSystem.freeBytes(path) }
+        let free = try await pool.run { try photoFiles.room() }
         guard needed <= free else {
             throw MeshError(
                 short: .space,
@@ -139,42 +138,43 @@ struct BackupRestorer: Sendable {
 
     private func switchOver(
         _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan,
-        staged: [String: StagedPhoto], job: Job
+        staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
         let metadata = backup.metadata
         let strangers = backup.strangers
         let names = staged.mapValues(\.files.fileName)
         let unopened = staged.values.compactMap(\.line).sorted { $0.item < $1.item }
         let id = job.id
-        return try await database.writeAlone { connection in
+        return try await catalogue.writeAlone { transaction in
             // Looked at again: requests went on while files were staged.
-            var plan = try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: connection)
+            var plan = try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: transaction)
             if mode == .replace { plan = plan.distrusting(metadata: metadata) { preview.kept[$0] != nil } }
             let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
             guard lacking.isEmpty else { return .lacking(lacking) }
-            try RestoreApplication(metadata: metadata, plan: plan, mode: mode, fileNames: names).apply(in: connection)
+            try RestoreApplication(metadata: metadata, plan: plan, mode: mode, fileNames: names).apply(in: transaction)
             let made = MadeRestore(
                 receipt: receipt(backup, plan, mode: mode, dryRun: false), lines: unopened + plan.lines)
-            try JobTable.setCheckpoint(JSONEncoder().encode(made), of: id, in: connection)
+            try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
             return .made(made)
         }
     }
 
     /// The switch is made: nothing here can undo it, and what fails is done by the next start.
     /// - Returns: what a person has to know of it.
-    private func cleanUp(_ staged: [String: StagedPhoto]) async -> [ReceiptLine] {
+    private func cleanUp(_ staged: [String: RestoredFiles]) async -> [ReceiptLine] {
         let names = staged.values.map(\.files.fileName)
-        let used = try? await database.read { connection in
-            try Set(names.filter { try PhotoTable.isStored(path: "photos/" + $0, in: connection) })
+        let used = try? await catalogue.read { transaction in
+            let used = try transaction.photos.inUse(names.compactMap { StoredName(.photos, $0) })
+            return Set(used.map(\.fileName))
         }
         if let used {
             _ = try? await pool.run {
-                for name in names where used.contains(name) { try? folder.settle(name) }
-                try? folder.withdraw(names.filter { !used.contains($0) })
+                try? photoFiles.settle(names.filter { used.contains($0) })
+                try? photoFiles.withdraw(names.filter { !used.contains($0) })
             }
         }
         do {
-            let found = try await database.integrityCheck(quick: true)
+            let found = try await catalogue.check()
             return found.prefix(1).map { problem in
                 ReceiptLine(
                     item: "catalogue.sqlite", outcome: "damaged",

@@ -1,7 +1,9 @@
 import CLinux
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 import Synchronization
 import ZipArchive
@@ -9,7 +11,7 @@ import ZipArchive
 /// Writes one backup file: documents and photos at offsets that are known before the first byte, copied, hashed
 /// and checked against the catalogue by several threads at once. Blocks on its pool.
 struct BackupWriter: Sendable {
-    let folder: LibraryFolder
+    let photoFiles: any PhotoFiles
     let pool: BlockingPool
     let width: Int
     let isCancelled: CancellationFlag
@@ -41,8 +43,8 @@ struct BackupWriter: Sendable {
         [EIO, EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, EISDIR, ENXIO, EUCLEAN, ESTALE, EBADMSG].contains(code)
     }
 
-    /// Why a photo cannot be saved, where that is its own: what ``LibraryFolder/location(of:)`` and
-    /// ``LibraryFolder/open(named:_:links:)`` refuse, a name that no archive has, errors of its file. Nil for what is ours
+    /// Why a photo cannot be saved, where that is its own: a path that names no stored file, what is no file, a name that no
+    /// archive has, errors of its file. Nil for what is ours
     /// and ends the backup.
     static func fault(of error: any Error) -> String? {
         switch error {
@@ -134,7 +136,11 @@ struct BackupWriter: Sendable {
     ) throws -> Documents {
         var snapshot = snapshot
         snapshot.photos = snapshot.photos.map { photo in
-            deviations[photo.path].map { photo.with(size: $0.size, digest: $0.sha256) } ?? photo
+            var photo = photo
+            if let deviation = deviations[photo.path] {
+                (photo.fileSize, photo.contentDigest) = (deviation.size, deviation.sha256)
+            }
+            return photo
         }
         let content = snapshot.metadata(at: time)
         let metadata = try BackupFormat.encode(content)
@@ -191,19 +197,19 @@ struct BackupWriter: Sendable {
         let first = documents.all.count
         let next = Atomic<Int>(0)
         let found = Mutex(Findings())
-        let copyPhoto: @Sendable (Int) throws -> Void = { [folder, isCancelled] index in
+        let copyPhoto: @Sendable (Int) throws -> Void = { [photoFiles, isCancelled] index in
             let photo = snapshot.photos[index]
             let expected = deviations[photo.path] ?? Deviation(size: photo.fileSize, sha256: photo.contentDigest)
-            try folder.withFile(named: folder.location(of: photo.path)) { source in
+            try photoFiles.withReader(StoredName(catalogued: photo.path)) { source in
                 let digest: ContentDigest
                 var isWritten = true
                 do {
                     digest = try writer.copyEntry(
-                        first + index, from: source, cancelled: { isCancelled.isSet },
+                        first + index, reading: source, cancelled: { isCancelled.isSet },
                         progress: { job.advance(bytes: Int64($0)) })
                 } catch ZipError.sourceSizeDiffers {
                     isWritten = false
-                    digest = try ContentDigest(ofDescriptor: source, cancelled: { isCancelled.isSet })
+                    digest = try ContentDigest(reading: source, cancelled: { isCancelled.isSet })
                 }
                 guard !isWritten || digest.sha256.hex != expected.sha256 else {
                     return progress.finish(index, crc32: digest.crc32)
@@ -260,16 +266,5 @@ struct BackupWriter: Sendable {
         let findings = found.withLock { $0 }
         if findings.isEmpty { try await pool.run { try writer.finish() } }
         return findings
-    }
-}
-
-extension BackupMetadata.Photo {
-    /// The same photo as its file really is.
-    func with(size: Int64, digest: String) -> BackupMetadata.Photo {
-        BackupMetadata.Photo(
-            id: id, path: path, categoryId: categoryId, caption: caption, timestamp: timestamp, isFavorite: isFavorite,
-            uuid: uuid, name: name, isFromAssets: isFromAssets, createdAt: createdAt, takenAt: takenAt, width: width,
-            height: height, fileSize: size, mediaType: mediaType, contentDigest: digest, sourceDigest: sourceDigest,
-            sourceSize: sourceSize)
     }
 }

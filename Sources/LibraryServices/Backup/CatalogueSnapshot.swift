@@ -1,5 +1,5 @@
-import Database
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// The catalogue at one moment, as a backup needs it: taken in one read transaction, so that it agrees with itself
@@ -29,18 +29,17 @@ struct CatalogueSnapshot: Sendable {
             settings: metadata.preferences ?? Settings(), isPartial: isPartial)
     }
 
-    static func take(_ request: CreateBackup, in connection: Connection) throws -> CatalogueSnapshot {
+    static func take(
+        _ request: CreateBackup, in transaction: any CatalogueTransaction
+    ) throws -> CatalogueSnapshot {
         let chosen = try request.categoryIds.map { ids in
-            Set(try ids.map { try CategoryTable.require(id: $0, in: connection).id })
+            Set(try ids.map { try transaction.categories.require(.id($0)).id })
         }
-        let categories = try CategoryTable.all(in: connection).filter { chosen?.contains($0.id) ?? true }
+        let categories = try transaction.categories.all().filter { chosen?.contains($0.id) ?? true }
         let isPartial = chosen != nil || request.since != nil
-        let since = request.since?.milliseconds ?? Int64.min
-        let photos = try connection.query(
-            "SELECT \(PhotoTable.sharedColumns) FROM photos WHERE created_at >= ? ORDER BY id", since
-        ) { row in
-            Self.photo(
-                try PhotoTable.photo(row), sourceDigest: try row["source_digest"], sourceSize: try row["source_size"])
+        var photos: [BackupMetadata.Photo] = []
+        try transaction.photos.forEach(since: request.since) { photo in
+            if chosen?.contains(photo.photo.categoryId) ?? true { photos.append(BackupMetadata.Photo(photo)) }
         }
         return CatalogueSnapshot(
             categories: categories.map { category in
@@ -49,32 +48,9 @@ struct CatalogueSnapshot: Sendable {
                     orderIndex: category.position, isDefault: category.isDefault, name: category.name,
                     iconResource: category.iconResource, createdAt: category.createdAt)
             },
-            photos: photos.filter { chosen?.contains($0.categoryId) ?? true },
-            swipeSessions: isPartial ? [] : try sessions(in: connection),
-            settings: try SettingTable.settings(in: connection), isPartial: isPartial)
-    }
-
-    private static func photo(
-        _ photo: Photo, sourceDigest: String, sourceSize: Int64
-    ) -> BackupMetadata.Photo {
-        BackupMetadata.Photo(
-            id: photo.id, path: photo.path, categoryId: photo.categoryId, caption: photo.caption,
-            timestamp: photo.shownAt, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
-            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt, takenAt: photo.takenAt, width: photo.width,
-            height: photo.height, fileSize: photo.fileSize, mediaType: photo.mediaType,
-            contentDigest: photo.contentDigest, sourceDigest: sourceDigest, sourceSize: sourceSize)
-    }
-
-    private static func sessions(in connection: Connection) throws -> [BackupMetadata.SwipeSession] {
-        try SwipeTable.sessions(limit: Int(Int32.max), in: connection).map { session in
-            BackupMetadata.SwipeSession(
-                sessionID: session.sessionID, startTime: session.startTime, endTime: session.endTime,
-                actions: try SwipeTable.all(session: session.sessionID, in: connection).map { action in
-                    .init(
-                        photoIdentifier: action.photoIdentifier, contentDigest: action.contentDigest,
-                        action: action.action, timestamp: action.timestamp, isProcessed: action.isProcessed)
-                })
-        }
+            photos: photos,
+            swipeSessions: isPartial ? [] : try transaction.swipes.history().map(BackupMetadata.SwipeSession.init),
+            settings: try transaction.settings.settings(), isPartial: isPartial)
     }
 
     func metadata(at time: Timestamp) -> BackupMetadata {
@@ -82,5 +58,52 @@ struct CatalogueSnapshot: Sendable {
             version: BackupFormat.version, timestamp: time, categories: categories, photos: photos,
             settings: .init(hasPIN: false, kidsModeEnabled: false), preferences: settings,
             swipeSessions: swipeSessions.isEmpty ? nil : swipeSessions)
+    }
+}
+
+extension BackupMetadata.Photo {
+    init(_ sourced: SourcedPhoto) {
+        let photo = sourced.photo
+        self.init(
+            id: photo.id, path: photo.path, categoryId: photo.categoryId, caption: photo.caption,
+            timestamp: photo.shownAt, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
+            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt, takenAt: photo.takenAt, width: photo.width,
+            height: photo.height, fileSize: photo.fileSize, mediaType: photo.mediaType,
+            contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest, sourceSize: sourced.sourceSize)
+    }
+
+    /// As the library enters it.
+    func sourced(path: StoredName, category: Int64) -> SourcedPhoto {
+        SourcedPhoto(
+            photo: Photo(
+                id: id, uuid: uuid, path: path.path, categoryId: category, name: name, caption: caption,
+                isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
+                isFavorite: isFavorite, takenAt: takenAt, contentDigest: contentDigest, mediaType: mediaType),
+            sourceDigest: sourceDigest, sourceSize: sourceSize)
+    }
+}
+
+extension BackupMetadata.SwipeSession {
+    init(_ record: SwipeRecord) {
+        self.init(
+            sessionID: record.sessionID, startTime: record.startTime, endTime: record.endTime,
+            actions: record.actions.map { action in
+                Action(
+                    photoIdentifier: action.decision.photo, contentDigest: action.decision.contentDigest,
+                    action: action.decision.action, timestamp: action.timestamp, isProcessed: action.isProcessed)
+            })
+    }
+
+    /// As the library enters it.
+    var record: SwipeRecord {
+        SwipeRecord(
+            sessionID: sessionID, startTime: startTime, endTime: endTime,
+            actions: actions.map { action in
+                .init(
+                    decision: SwipeDecision(
+                        session: sessionID, photo: action.photoIdentifier, contentDigest: action.contentDigest,
+                        action: action.action),
+                    timestamp: action.timestamp, isProcessed: action.isProcessed)
+            })
     }
 }

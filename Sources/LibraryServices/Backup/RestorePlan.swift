@@ -1,6 +1,6 @@
-import Database
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// What restoring a backup would do to the library as it is: computed from the catalogue for the preview, and again,
@@ -20,7 +20,7 @@ struct RestorePlan: Sendable {
     var lines: [ReceiptLine] = []
 
     static func make(
-        _ metadata: BackupMetadata, strangers: [String], mode: RestoreMode, in connection: Connection
+        _ metadata: BackupMetadata, strangers: [String], mode: RestoreMode, in transaction: any CatalogueTransaction
     ) throws -> RestorePlan {
         var plan = RestorePlan()
         for name in strangers {
@@ -34,15 +34,15 @@ struct RestorePlan: Sendable {
                     detail: "its colour is not valid and becomes \(CategoryColor.fallback)"))
         }
         switch mode {
-        case .merge: try plan.merge(metadata, in: connection)
-        case .replace: try plan.replace(metadata, in: connection)
+        case .merge: try plan.merge(metadata, in: transaction)
+        case .replace: try plan.replace(metadata, in: transaction)
         }
         return plan
     }
 
-    private mutating func merge(_ metadata: BackupMetadata, in connection: Connection) throws {
+    private mutating func merge(_ metadata: BackupMetadata, in transaction: any CatalogueTransaction) throws {
         for category in metadata.categories.sorted(by: { $0.orderIndex < $1.orderIndex }) {
-            if let there = try CategoryTable.find(displayName: category.displayName, in: connection) {
+            if let there = try transaction.categories.find(.displayName(category.displayName)) {
                 matchedCategories[category.id] = there.id
                 let color = category.colorHex.flatMap(CategoryColor.normalized) ?? CategoryColor.fallback
                 if color != there.colorHex {
@@ -55,8 +55,12 @@ struct RestorePlan: Sendable {
                 newCategories.append(category)
             }
         }
-        for photo in metadata.photos {
-            if let there = try Self.match(photo, in: connection) {
+        let matches = try transaction.photos.matches(
+            of: metadata.photos.map {
+                PhotoIdentity(uuid: $0.uuid, contentDigest: $0.contentDigest, sourceDigest: $0.sourceDigest)
+            })
+        for (photo, there) in zip(metadata.photos, matches) {
+            if let there {
                 kept[photo.uuid] = there
                 if let difference = Self.difference(between: there, and: photo) {
                     lines.append(
@@ -67,20 +71,9 @@ struct RestorePlan: Sendable {
                 newPhotos.append(photo)
             }
         }
-        newSessions = try (metadata.swipeSessions ?? []).filter { session in
-            try connection.first("SELECT EXISTS (SELECT 1 FROM swipe_sessions WHERE id = ?)", session.sessionID) {
-                try $0[0] as Bool
-            } != true
-        }
-    }
-
-    /// By content, then by uuid, then by source. Two sources may have become the same bytes: of photos that share their
-    /// content, the one with the backup's uuid is meant.
-    private static func match(_ photo: BackupMetadata.Photo, in connection: Connection) throws -> Photo? {
-        let named = try PhotoTable.find(uuid: photo.uuid, in: connection)
-        if let named, named.contentDigest == photo.contentDigest { return named }
-        return try PhotoTable.find(contentDigest: photo.contentDigest, in: connection) ?? named
-            ?? PhotoTable.find(sourceDigest: photo.sourceDigest, in: connection)
+        let sessions = metadata.swipeSessions ?? []
+        let known = try transaction.swipes.known(sessions.map(\.sessionID))
+        newSessions = sessions.filter { !known.contains($0.sessionID) }
     }
 
     private static func difference(between there: Photo, and photo: BackupMetadata.Photo) -> String? {
@@ -92,12 +85,11 @@ struct RestorePlan: Sendable {
         return fields.isEmpty ? nil : fields.joined(separator: ", ")
     }
 
-    private mutating func replace(_ metadata: BackupMetadata, in connection: Connection) throws {
+    private mutating func replace(_ metadata: BackupMetadata, in transaction: any CatalogueTransaction) throws {
         newCategories = metadata.categories.sorted { $0.orderIndex < $1.orderIndex }
         newSessions = metadata.swipeSessions ?? []
-        let present = try connection.query("SELECT \(PhotoTable.sharedColumns) FROM photos ORDER BY id") {
-            try PhotoTable.photo($0)
-        }
+        var present: [Photo] = []
+        try transaction.photos.forEach(since: nil) { present.append($0.photo) }
         // Those of the same uuid first: two photos may share their content, and each is to keep its own file.
         var unused = Dictionary(grouping: present, by: \.contentDigest)
         func take(_ photo: BackupMetadata.Photo, where isWanted: (Photo) -> Bool) -> Bool {

@@ -1,8 +1,9 @@
 import CLinux
-import Database
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// Makes, finds again and removes the files that backups are written to. Files that are not ours, as
@@ -11,19 +12,20 @@ import ServiceMesh
 /// A file's record is there before the file and goes after it, so that no kill leaves one that the next start does not
 /// know.
 struct UnfinishedBackups: Sendable {
-    let folder: LibraryFolder
-    let database: Database
+    let catalogue: any Catalogue
+    let places: BackupPlaces
+    let namedFiles: NamedFiles
     let pool: BlockingPool
 
     // MARK: A backup's turn
 
     /// Whether a new backup may take this name for its file: nothing is there, or only what we left ourselves.
     func isFree(_ name: String, for job: JobID?) async throws -> Bool {
-        let known = try await database.read { try UnfinishedBackupTable.find(name, in: $0) }
+        let known = try await catalogue.read { try $0.unfinishedBackups.find(name) }
         // Another job goes on with it later.
         if let owner = known?.job, owner != job { return false }
         return try await pool.run {
-            guard let path = folder.backupPath(name), try FileSystem.status(path) != nil else { return true }
+            guard let path = places.path(name), try FileSystem.status(path) != nil else { return true }
             return try known.map { try look(at: $0, path) == .ours } ?? false
         }
     }
@@ -31,12 +33,12 @@ struct UnfinishedBackups: Sendable {
     /// Notes that `job` writes a backup to this file. From now on, and until ``giveUp(_:)`` or the end of the job, the
     /// files of all photos stay.
     func begin(_ name: String, by job: JobID) async throws {
-        if let left = try await database.read({ try UnfinishedBackupTable.find(name, in: $0) }) {
+        if let left = try await catalogue.read({ try $0.unfinishedBackups.find(name) }) {
             _ = try await pool.run { try removeFile(of: left) }
         }
         let library = try await pool.run { try self.library }
-        try await database.write { connection in
-            try UnfinishedBackupTable.put(.init(path: name, job: job, library: library, file: nil), in: connection)
+        try await catalogue.write {
+            try $0.unfinishedBackups.put(.init(path: name, job: job, library: library, file: nil))
         }
     }
 
@@ -56,8 +58,8 @@ struct UnfinishedBackups: Sendable {
             }
         }
         do {
-            try await database.write { connection in
-                try UnfinishedBackupTable.put(.init(path: name, job: job, library: library, file: file), in: connection)
+            try await catalogue.write {
+                try $0.unfinishedBackups.put(.init(path: name, job: job, library: library, file: file))
             }
             return descriptor
         } catch {
@@ -69,13 +71,13 @@ struct UnfinishedBackups: Sendable {
     /// Opens a file that an earlier run has begun; nil where it is not there, or is not that file. Its contents are the
     /// caller's to check.
     func open(_ name: String, by job: JobID) async throws -> Int32? {
-        guard let path = folder.backupPath(name),
-            let known = try await database.read({ try UnfinishedBackupTable.find(name, in: $0) }), known.job == job
+        guard let path = places.path(name),
+            let known = try await catalogue.read({ try $0.unfinishedBackups.find(name) }), known.job == job
         else { return nil }
         return try await pool.run {
             // Where it was not noted who made it, only the contents can tell.
             guard try known.isFromBefore || look(at: known, path) == .ours,
-                let (descriptor, status) = try? folder.open(named: path, O_RDWR)
+                let (descriptor, status) = try? namedFiles.open(path, O_RDWR)
             else { return nil }
             guard status.st_nlink == 1 else {
                 close(descriptor)
@@ -89,32 +91,32 @@ struct UnfinishedBackups: Sendable {
     func claim(_ name: String, _ descriptor: Int32, by job: JobID) async throws {
         let path = try requirePath(name)
         let (library, file) = try await pool.run { (try self.library, try FileOrigin(of: descriptor, path)) }
-        try await database.write { connection in
-            try UnfinishedBackupTable.put(.init(path: name, job: job, library: library, file: file), in: connection)
+        try await catalogue.write {
+            try $0.unfinishedBackups.put(.init(path: name, job: job, library: library, file: file))
         }
     }
 
     /// The backup comes to nothing: its file goes, now or, where that cannot be, at a later start.
     /// - Parameter isOld: whether a job may have taken the name over since; then nothing happens.
     func giveUp(_ name: String, isOld: Bool = false) async {
-        let (database, pool) = (database, pool)
+        let (catalogue, pool) = (catalogue, pool)
         _ = try? await uncancelled {
-            try await database.write { connection in
-                let owner = isOld ? try UnfinishedBackupTable.find(name, in: connection)?.job : nil
-                if let owner, try JobTable.isUnfinished(owner, in: connection) { return }
-                try UnfinishedBackupTable.giveUp(name, in: connection)
+            try await catalogue.write { transaction in
+                let owner = isOld ? try transaction.unfinishedBackups.find(name)?.job : nil
+                if let owner, try !transaction.jobs.unfinished([owner]).isEmpty { return }
+                try transaction.unfinishedBackups.giveUp(name)
             }
             // Another backup may have taken the name over meanwhile.
-            guard let known = try await database.read({ try UnfinishedBackupTable.find(name, in: $0) }),
-                known.job == nil, try await pool.run({ try removeFile(of: known) })
+            guard let known = try await catalogue.read({ try $0.unfinishedBackups.find(name) }), known.job == nil,
+                try await pool.run({ try removeFile(of: known) })
             else { return }
-            try await database.write { try UnfinishedBackupTable.removeGivenUp(name, in: $0) }
+            try await catalogue.write { try $0.unfinishedBackups.removeGivenUp(name) }
         }
     }
 
     /// The same for everything that `job` has begun.
     func giveUpAll(of job: JobID) async throws {
-        let begun = try await database.read { try UnfinishedBackupTable.all(in: $0) }.filter { $0.job == job }
+        let begun = try await catalogue.read { try $0.unfinishedBackups.all() }.filter { $0.job == job }
         for backup in begun { await giveUp(backup.path) }
     }
 
@@ -125,14 +127,14 @@ struct UnfinishedBackups: Sendable {
     func settle() async throws {
         try await adoptFromBefore()
         let library = try await pool.run { try self.library }
-        let known = try await database.read { connection in
-            try UnfinishedBackupTable.all(in: connection).map { backup in
-                (backup, try backup.job.map { try JobTable.isUnfinished($0, in: connection) } ?? false)
-            }
+        let known = try await catalogue.read { transaction in
+            let all = try transaction.unfinishedBackups.all()
+            let unfinished = try transaction.jobs.unfinished(all.compactMap(\.job))
+            return all.map { backup in (backup, backup.job.map(unfinished.contains) ?? false) }
         }
         for (backup, goesOn) in known {
             if !backup.isInLibrary, let maker = backup.library, !maker.isSame(as: library) {
-                try await database.write { try UnfinishedBackupTable.remove(backup.path, in: $0) }
+                try await catalogue.write { try $0.unfinishedBackups.remove(backup.path) }
             } else if backup.isInLibrary && !goesOn {
                 await giveUp(backup.path)
             }
@@ -141,25 +143,25 @@ struct UnfinishedBackups: Sendable {
 
     /// Removes what is left elsewhere. Backups may begin meanwhile, also one to the same place.
     func settleElsewhere() async {
-        let left = try? await database.read { connection in
-            try UnfinishedBackupTable.all(in: connection).filter { backup in
-                let goesOn = try backup.job.map { try JobTable.isUnfinished($0, in: connection) } ?? false
-                return !backup.isInLibrary && !goesOn
-            }
+        let left = try? await catalogue.read { transaction in
+            let all = try transaction.unfinishedBackups.all().filter { !$0.isInLibrary }
+            let unfinished = try transaction.jobs.unfinished(all.compactMap(\.job))
+            return all.filter { backup in backup.job.map { !unfinished.contains($0) } ?? true }
         }
         for backup in left ?? [] { await giveUp(backup.path, isOld: true) }
     }
 
     /// Says of files from before version 6 of the catalogue whose they are, as their jobs' checkpoints tell.
     private func adoptFromBefore() async throws {
-        try await database.write { connection in
-            let old = try UnfinishedBackupTable.all(in: connection).filter { $0.isFromBefore && $0.job == nil }
+        try await catalogue.write { transaction in
+            let old = try transaction.unfinishedBackups.all().filter { $0.isFromBefore && $0.job == nil }
             guard !old.isEmpty else { return }
-            for (job, data) in try JobTable.openCheckpoints(of: CreateBackup.method, in: connection) {
+            for (job, data) in try transaction.jobs.openCheckpoints(of: CreateBackup.method) {
                 guard let partial = BackupCheckpoint(data)?.partial, old.contains(where: { $0.path == partial }) else {
                     continue
                 }
-                try UnfinishedBackupTable.put(.init(path: partial, job: job, library: nil, file: nil), in: connection)
+                try transaction.unfinishedBackups.put(
+                    UnfinishedBackup(path: partial, job: job, library: nil, file: nil))
             }
         }
     }
@@ -176,15 +178,17 @@ struct UnfinishedBackups: Sendable {
 
     private var library: UnfinishedBackup.Library {
         get throws {
-            let descriptor = clinux_open_name(folder.path, 1)
-            guard descriptor >= 0 else { throw FileSystem.Failure(action: "look at", path: folder.path, code: errno) }
+            let descriptor = clinux_open_name(places.library, 1)
+            guard descriptor >= 0 else {
+                throw FileSystem.Failure(action: "look at", path: places.library, code: errno)
+            }
             defer { close(descriptor) }
-            return .init(path: folder.path, origin: try FileOrigin(of: descriptor, folder.path))
+            return .init(path: places.library, origin: try FileOrigin(of: descriptor, places.library))
         }
     }
 
     private func requirePath(_ name: String) throws -> String {
-        guard let path = folder.backupPath(name) else {
+        guard let path = places.path(name) else {
             throw MeshError(.invalidArgument, "\(name.prefix(200)) is no place for a backup. Name another one.")
         }
         return path
@@ -197,7 +201,7 @@ struct UnfinishedBackups: Sendable {
             guard errno == ENOENT || errno == ENOTDIR else {
                 throw FileSystem.Failure(action: "look at", path: path, code: errno)
             }
-            return try FileSystem.status(LibraryFolder.parent(of: path)) == nil ? .outOfReach : .gone
+            return try FileSystem.status(FileSystem.parent(of: path)) == nil ? .outOfReach : .gone
         }
         defer { close(descriptor) }
         var found = stat()
@@ -210,14 +214,14 @@ struct UnfinishedBackups: Sendable {
 
     /// - Returns: whether nothing is left to be done: the file is gone, durably, or it is not ours.
     private func removeFile(of backup: UnfinishedBackup) throws -> Bool {
-        guard let path = folder.backupPath(backup.path), path.hasSuffix(BackupFormat.partialSuffix) else { return true }
+        guard let path = places.path(backup.path), path.hasSuffix(BackupFormat.partialSuffix) else { return true }
         switch try look(at: backup, path) {
         case .anothers: return true
         case .outOfReach: return false
         // Gone, too: whoever removed it may have been stopped before that was durable.
         case .gone, .ours:
             try FileSystem.remove(path)
-            try FileSystem.sync(LibraryFolder.parent(of: path))
+            try FileSystem.sync(FileSystem.parent(of: path))
             return true
         }
     }

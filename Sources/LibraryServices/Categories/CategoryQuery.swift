@@ -1,8 +1,9 @@
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
-/// Which categories a list shows, and in what order. All of them are read for it: they are 1,000 at most, and SQLite
-/// folds and sorts no letters but ASCII.
+/// Which categories a list shows, and in what order. All of them are read for it: they are 1,000 at most, and databases
+/// fold and sort letters each in their own way, SQLite none but ASCII.
 struct CategoryQuery: Sendable {
     private let text: String?
     private let order: CategoryOrder

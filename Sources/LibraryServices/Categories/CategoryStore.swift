@@ -1,4 +1,5 @@
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// The categories and their rules. Every rule is checked in the transaction that acts on it, so that requests
@@ -19,7 +20,7 @@ public actor CategoryStore: MeshService {
 
     private let catalogue: any Catalogue
 
-    init(catalogue: any Catalogue) { self.catalogue = catalogue }
+    package init(catalogue: any Catalogue) { self.catalogue = catalogue }
 
     /// Name and colour, in order. Created once in a library's life.
     private static let defaults = [
@@ -31,7 +32,8 @@ public actor CategoryStore: MeshService {
             guard try !transaction.settings.areDefaultCategoriesMade() else { return }
             for (name, color) in Self.defaults where try transaction.categories.find(.displayName(name)) == nil {
                 _ = try transaction.categories.insert(
-                    ValidCategory(displayName: name, colorHex: color, iconResource: nil), isDefault: true, at: .now())
+                    CategoryEntry(
+                        CategoryDetails(displayName: name, colorHex: color, iconResource: nil), isDefault: true))
             }
             try transaction.settings.setDefaultCategoriesMade()
         }
@@ -84,7 +86,7 @@ public actor CategoryStore: MeshService {
                 let color = color ?? CategoryColor.next(used: used)
                 used.append(color)
                 return try transaction.categories.insert(
-                    ValidCategory(displayName: name, colorHex: color, iconResource: icon), isDefault: false, at: .now())
+                    CategoryEntry(CategoryDetails(displayName: name, colorHex: color, iconResource: icon)))
             }
         }
     }
@@ -98,7 +100,7 @@ public actor CategoryStore: MeshService {
             let icon = newIcon.map { $0.isEmpty ? nil : $0 } ?? old.iconResource
             return try transaction.categories.update(
                 id: old.id,
-                to: ValidCategory(
+                to: CategoryDetails(
                     displayName: name ?? old.displayName, colorHex: color ?? old.colorHex, iconResource: icon))
         }
     }
@@ -138,7 +140,7 @@ public actor CategoryStore: MeshService {
                 if let target = request.moveTo {
                     moved = try transaction.photos.moveAll(from: category.id, to: target)
                 } else if request.deletePhotos == true {
-                    trashed = try transaction.photos.moveToTrash(category: category.id, at: .now())
+                    trashed = try transaction.trash.add(category: category.id, at: .now())
                 } else {
                     throw MeshError(
                         .failedPrecondition,

@@ -1,6 +1,6 @@
-import Database
 import Executors
-import Foundation
+import LibraryModel
+import LibraryStorage
 import Synchronization
 
 /// Removes files to which the catalogue does not refer any more, and only those: each path was written to the
@@ -12,66 +12,64 @@ import Synchronization
 /// unfinished is looked up in the catalogue, after the purge's own transaction: a backup that begins later does not know
 /// the photo any more. Rejected: links to all files of the snapshot, which cost more than copying small photos, and a list
 /// in memory of what a backup needs, which a restart forgets.
-struct DiscardedFiles: Sendable {
-    /// Paths that are being removed. Two that removed the same one could meet a new file of that name between them.
+package struct DiscardedFiles: Sendable {
+    /// Files that are being removed. Two that removed the same one could meet a new file of that name between them.
     private final class Claims: Sendable {
-        private let paths = Mutex<Set<String>>([])
+        private let names = Mutex<Set<StoredName>>([])
 
         /// Those of `wanted` that nobody else removes at the moment.
-        func take(_ wanted: ArraySlice<String>) -> [String] {
-            paths.withLock { paths in wanted.filter { paths.insert($0).inserted } }
+        func take(_ wanted: ArraySlice<StoredName>) -> [StoredName] {
+            names.withLock { names in wanted.filter { names.insert($0).inserted } }
         }
 
-        func giveBack(_ taken: [String]) { paths.withLock { $0.subtract(taken) } }
+        func giveBack(_ taken: [StoredName]) { names.withLock { $0.subtract(taken) } }
     }
 
     /// Removed by one transaction.
     private static let atOnce = 1_000
 
-    let folder: LibraryFolder
-    let database: Database
-    let pool: BlockingPool
+    private let catalogue: any Catalogue
+    private let photoFiles: any PhotoFiles
+    private let pool: BlockingPool
     private let claims = Claims()
 
-    init(folder: LibraryFolder, database: Database, pool: BlockingPool) {
-        self.folder = folder
-        self.database = database
+    package init(catalogue: any Catalogue, photoFiles: any PhotoFiles, pool: BlockingPool) {
+        self.catalogue = catalogue
+        self.photoFiles = photoFiles
         self.pool = pool
     }
 
     /// Removes what is in the list of these.
-    func remove(_ paths: [String]) async {
+    func remove(_ names: [StoredName]) async {
         _ = try? await uncancelled {
-            for start in stride(from: 0, to: paths.count, by: Self.atOnce) {
-                await removeNow(paths[start..<min(start + Self.atOnce, paths.count)])
+            for start in stride(from: 0, to: names.count, by: Self.atOnce) {
+                await removeNow(names[start..<min(start + Self.atOnce, names.count)])
             }
         }
     }
 
     /// Removes everything in the list, when the backup has ended for which it was kept.
     func removeAll() async {
-        let database = database
-        let all = try? await uncancelled { try await database.read { try DiscardedFileTable.all(in: $0) } }
-        await remove(all ?? [])
+        let catalogue = catalogue
+        let all = try? await uncancelled { try await catalogue.read { try $0.discardedFiles.all() } }
+        await remove((all ?? []).compactMap { StoredName(path: $0) })
     }
 
-    private func removeNow(_ paths: ArraySlice<String>) async {
-        let paths = claims.take(paths)
-        defer { claims.giveBack(paths) }
-        let folder = folder
-        let found = try? await database.read { connection -> (removable: [String], used: [String]) in
-            let isBackupUnfinished = try UnfinishedBackupTable.needsPhotos(in: connection)
+    private func removeNow(_ names: ArraySlice<StoredName>) async {
+        let names = claims.take(names)
+        defer { claims.giveBack(names) }
+        let photoFiles = photoFiles
+        let found = try? await catalogue.read { transaction -> (removable: [StoredName], used: [StoredName]) in
+            let isBackupUnfinished = try transaction.unfinishedBackups.needsPhotos()
             // Whoever had the claim before may have been done with it.
-            let listed = try paths.filter { path in
-                if isBackupUnfinished && path.hasPrefix(BackupFormat.photoPrefix) { return false }
-                return try DiscardedFileTable.contains(path, in: connection)
-            }
-            let used = try Set(listed.filter { try PhotoTable.isInUse(path: $0, in: connection) })
-            return (listed.filter { !used.contains($0) }, Array(used))
+            let listed = try transaction.discardedFiles.among(
+                names.filter { !isBackupUnfinished || $0.kind != .photos })
+            let used = try transaction.photos.inUse(Array(listed))
+            return (listed.subtracting(used).sorted(), used.sorted())
         }
         guard let found else { return }
-        let gone = try? await pool.run { found.used + folder.remove(stored: found.removable) }
+        let gone = try? await pool.run { found.used + photoFiles.remove(found.removable) }
         guard let gone, !gone.isEmpty else { return }
-        _ = try? await database.write { try DiscardedFileTable.remove(gone, in: $0) }
+        _ = try? await catalogue.write { try $0.discardedFiles.remove(gone) }
     }
 }

@@ -1,50 +1,8 @@
-import Database
 import Imaging
 import ServiceMesh
 import ZipArchive
 
 // How the lower floors' own errors present themselves at the mesh. Their sentences are for people already.
-
-extension DatabaseError: MeshErrorConvertible {
-    public var meshError: MeshError {
-        let status: MeshStatus =
-            switch self {
-            case .cannotOpen, .notADatabase, .foreign, .newer, .migrationFailed, .locked, .readOnly, .writingStopped:
-                .failedPrecondition
-            case .corrupt, .unexpectedValue: .dataLoss
-            case .constraint(.unique, _): .alreadyExists
-            case .constraint(.foreignKey, _): .notFound
-            case .constraint: .invalidArgument
-            case .diskFull, .busy, .outOfMemory, .tooLarge: .resourceExhausted
-            case .ioFailure, .closed, .notCommitted: .unavailable
-            case .outcomeUnknown: .dataLoss
-            case .deadlineExceeded: .deadlineExceeded
-            case .invalidStatement: .internal
-            }
-        return MeshError(status, description, details: details)
-    }
-
-    private var details: [String: JSONValue] {
-        switch self {
-        case .outcomeUnknown: [MeshError.outcome: .string("unknown")]
-        case .diskFull: MeshError.details(of: .space)
-        case .tooLarge: MeshError.details(of: .size)
-        default: [:]
-        }
-    }
-}
-
-extension MeshError {
-    fileprivate static let outcome = "outcome"
-
-    fileprivate static func details(of shortage: Shortage) -> [String: JSONValue] {
-        ["reason": .string(shortage.rawValue)]
-    }
-
-    /// Whether the change may have been stored although it failed. What belongs to it stays as it is then, in `staging/`
-    /// and in place: the next start sees whether its row is there.
-    var mayHaveBeenStored: Bool { details[Self.outcome] == .string("unknown") }
-}
 
 extension ImagingError: MeshErrorConvertible {
     public var meshError: MeshError {

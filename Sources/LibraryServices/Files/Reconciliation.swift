@@ -1,26 +1,29 @@
-import Database
 import Executors
-import Foundation
+import Files
 import LibraryModel
+import LibraryStorage
 
 /// Brings files and catalogue together after a stop of any kind: finishes or withdraws what was under way, and
 /// removes what was discarded. Runs before anything else may change the library.
-enum Reconciliation {
+package enum Reconciliation {
     /// - Returns: what is wrong with the catalogue, in sentences for people.
-    static func run(folder: LibraryFolder, database: Database, pool: BlockingPool) async throws -> [String] {
-        let leftovers = try await pool.run { try folder.leftovers() }
-        let stored = try await database.read { connection in
-            try Set(leftovers.filter { try PhotoTable.isStored(path: "photos/" + $0, in: connection) })
+    package static func run(
+        catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, places: BackupPlaces,
+        discards: DiscardedFiles, pool: BlockingPool
+    ) async throws -> [String] {
+        let leftovers = try await pool.run { try photoFiles.leftovers() }
+        let stored = try await catalogue.read { transaction in
+            let names = try transaction.photos.inUse(leftovers.compactMap { StoredName(.photos, $0) })
+            return Set(names.map(\.fileName))
         }
         try await pool.run {
-            for name in stored { try folder.settle(name) }
-            try folder.withdraw(leftovers.filter { !stored.contains($0) })
+            try photoFiles.settle(leftovers.filter { stored.contains($0) })
+            try photoFiles.withdraw(leftovers.filter { !stored.contains($0) })
         }
-        try await UnfinishedBackups(folder: folder, database: database, pool: pool).settle()
-        let discarded = try await database.read { try DiscardedFileTable.all(in: $0) }
-        let foreign = discarded.filter { (try? folder.location(of: $0)) == nil }
-        await DiscardedFiles(folder: folder, database: database, pool: pool).remove(discarded)
-        return foreign.prefix(10).map {
+        try await UnfinishedBackups(catalogue: catalogue, places: places, namedFiles: namedFiles, pool: pool).settle()
+        let discarded = try await catalogue.read { try $0.discardedFiles.all() }
+        await discards.removeAll()
+        return discarded.filter { StoredName(path: $0) == nil }.prefix(10).map {
             "It asks for a file to be removed that is not in the library's folders, '\($0.prefix(200))'; that is not done."
         }
     }

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import ServiceMesh
 
@@ -41,7 +42,7 @@ struct ImportSource: Sendable {
             return
         }
         let hasGone = errno == ENOENT
-        let parent = LibraryFolder.parent(of: path)
+        let parent = FileSystem.parent(of: path)
         if hasGone && !isFolder && access(parent, F_OK) == 0 && !Self.isEmptied(parent, done, &emptied) { return }
         try FileSystem.requireThere(path)
     }

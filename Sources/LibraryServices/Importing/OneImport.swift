@@ -1,7 +1,8 @@
-import CLinux
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 import ZipArchive
 
@@ -18,7 +19,8 @@ struct OneImport: Sendable {
     let mesh: Mesh
     /// Whose receipt gets the line of an imported file together with the photo's row; nil where the caller records it.
     let job: JobID?
-    let folder: LibraryFolder
+    let namedFiles: NamedFiles
+    let photoFiles: any PhotoFiles
     let files: BlockingPool
     let category: Int64
     let keepOriginal: Bool
@@ -79,7 +81,7 @@ struct OneImport: Sendable {
         let isCancelled = CancellationFlag()
         let digest = try await withTaskCancellationHandler {
             try await files.run {
-                try folder.withSteadyFile(named: file.path) { descriptor in
+                try namedFiles.withSteadyFile(file.path) { descriptor in
                     try ContentDigest(ofDescriptor: descriptor, cancelled: { isCancelled.isSet }).sha256.hex
                 }
             }
@@ -96,7 +98,7 @@ struct OneImport: Sendable {
                 line: line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"),
                 sourceDigest: prepared.sourceDigest)
         }
-        let fileName: String
+        let fileName: StoredName
         do {
             try Task.checkCancellation()
             fileName = try await publish(prepared)
@@ -105,7 +107,7 @@ struct OneImport: Sendable {
             throw error
         }
         let photo = Photo(
-            id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: "photos/" + fileName,
+            id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: fileName.path,
             categoryId: category,
             name: Self.name(of: file.path), caption: nil, isFromAssets: false,
             createdAt: particulars.createdAt ?? .now(),
@@ -121,14 +123,14 @@ struct OneImport: Sendable {
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
-            try await finishing { try folder.withdraw([fileName]) }
+            try await finishing { try photoFiles.withdraw([fileName.fileName]) }
             if let error = error as? MeshError, error.status == .alreadyExists {
                 return Outcome(line: line(file, .duplicate, error.message))
             }
             throw error
         }
         // The photo is imported: a staging name that stays is the next start's business, not the person's.
-        try? await finishing { try folder.settle(fileName) }
+        try? await finishing { try photoFiles.settle([fileName.fileName]) }
         return Outcome(line: imported, isJournaled: job != nil)
     }
 
@@ -137,23 +139,23 @@ struct OneImport: Sendable {
 
     private func discard(_ prepared: PreparedPhoto) async throws {
         try await finishing {
-            try FileSystem.remove(folder.staging + "/" + prepared.stagedPhoto)
-            try FileSystem.remove(folder.staging + "/" + prepared.stagedThumbnail)
+            photoFiles.unstage([prepared.stagedPhoto, prepared.stagedThumbnail])
         }
     }
 
-    private func publish(_ prepared: PreparedPhoto) async throws -> String {
+    private func publish(_ prepared: PreparedPhoto) async throws -> StoredName {
         try await files.run {
             // Eight random digits within one second's name clash about never; a second try is enough, and a
             // third failing says that something else is wrong.
             for attempt in 1...3 {
-                let name = folder.newFileName(takenAt: prepared.takenAt, fileExtension: prepared.fileExtension)
+                let name = PhotoFileName.new(takenAt: prepared.takenAt, fileExtension: prepared.fileExtension)
                 do {
-                    try folder.publish([
-                        .init(photo: prepared.stagedPhoto, thumbnail: prepared.stagedThumbnail, fileName: name)
+                    try photoFiles.publish([
+                        StagedPhoto(
+                            photo: prepared.stagedPhoto, thumbnail: prepared.stagedThumbnail, fileName: name.fileName)
                     ])
                     return name
-                } catch let failure as FileSystem.Failure where failure.code == EEXIST && attempt < 3 {
+                } catch is NameTaken where attempt < 3 {
                     continue
                 }
             }

@@ -1,8 +1,9 @@
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
-import ZipArchive
 
 /// Imports files and folders: several at once, one line in the receipt for each, whatever becomes of it.
 ///
@@ -16,15 +17,17 @@ public actor PhotoImporter: MeshService {
         CollectImportPaths.self
     }
 
-    private let folder: LibraryFolder
+    private let namedFiles: NamedFiles
+    private let photoFiles: any PhotoFiles
     private let files: BlockingPool
     /// Files under way at once: one for each worker, and two more that read or publish meanwhile.
     private let width: Int
     private unowned var mesh: Mesh?
     private var lists = PathLists()
 
-    init(folder: LibraryFolder, files: BlockingPool, workers: Int) {
-        self.folder = folder
+    package init(namedFiles: NamedFiles, photoFiles: any PhotoFiles, files: BlockingPool, workers: Int) {
+        self.namedFiles = namedFiles
+        self.photoFiles = photoFiles
         self.files = files
         width = workers + 2
     }
@@ -124,7 +127,7 @@ public actor PhotoImporter: MeshService {
         job.advance(items: Int64(found.files.count - rest.count), bytes: found.bytes - SourceFiles.bytes(of: rest))
 
         let one = OneImport(
-            mesh: mesh, job: job.id, folder: folder, files: files, category: category,
+            mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepOriginal: request.originals == true, isDryRun: isDryRun)
         await withTaskGroup(of: (SourceFiles.File, OneImport.Outcome).self) { group in
             var next = rest.makeIterator()
@@ -170,13 +173,13 @@ public actor PhotoImporter: MeshService {
 
     /// - Parameter done: items that need not be there any more.
     private func sources(_ paths: [String], _ done: Set<String>, _ job: Job) async throws -> SourceFiles {
-        let library = folder.path
+        let namedFiles = namedFiles
         let isCancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await files.run {
                 let wanted = paths.filter { !done.contains($0) || access($0, F_OK) == 0 }
                 return try SourceFiles(
-                    paths: wanted, library: library, isCancelled: { isCancelled.isSet || job.isCancelled })
+                    paths: wanted, namedFiles: namedFiles, isCancelled: { isCancelled.isSet || job.isCancelled })
             }
         } onCancel: {
             isCancelled.set()

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -35,15 +36,15 @@ struct SourceFiles {
 
     /// - Parameters:
     ///   - paths: absolute; a link among them is followed, links found below are not.
-    ///   - library: the library's own folder, which is passed over.
-    init(paths: [String], library: String, isCancelled: () -> Bool) throws {
+    ///   - namedFiles: of the library, which is itself passed over.
+    init(paths: [String], namedFiles: NamedFiles, isCancelled: () -> Bool) throws {
         // Found paths are real ones, so the library's has to be one too, or it is not recognised behind a link.
-        let real = realpath(library, nil)
+        let real = realpath(namedFiles.library, nil)
         defer { free(real) }
-        self.library = real.flatMap { String(validatingCString: $0) } ?? library
+        library = real.flatMap { String(validatingCString: $0) } ?? namedFiles.library
         // By path alone it would not be recognised where it is mounted a second time.
-        ownFiles = LibraryFolder(path: library).ownFiles
-        ownFolders = LibraryFolder(path: library).ownFolders
+        ownFiles = namedFiles.ownFiles
+        ownFolders = namedFiles.ownFolders
         for path in paths {
             if isCancelled() { throw CancellationError() }
             guard let real = realpath(path, nil) else {

@@ -1,12 +1,14 @@
+import Files
 import Foundation
 import Imaging
+import ImageWorkerProtocol
 
-extension LibraryFolder {
+extension NamedFiles {
     /// Reads a file that somebody else may be writing to.
     /// - Throws: ``ImagingError/changed`` where it was written to, cut or replaced while `body` read it; what
-    ///   ``open(named:_:links:)`` throws.
-    func withSteadyFile<T>(named path: String, _ body: (Int32) throws -> T) throws -> T {
-        try withFile(named: path) { descriptor in
+    ///   `NamedFiles/open(_:_:links:)` throws.
+    func withSteadyFile<T>(_ path: String, _ body: (Int32) throws -> T) throws -> T {
+        try withFile(path) { descriptor in
             let before = try Self.state(of: descriptor, path)
             let result = try body(descriptor)
             guard try Self.state(of: descriptor, path) == before else { throw ImagingError.changed }

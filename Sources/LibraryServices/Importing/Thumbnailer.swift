@@ -1,8 +1,9 @@
-import CLinux
 import Executors
+import Files
 import Foundation
 import Imaging
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// Makes stored photos and thumbnails, through the image workers: helper processes that get open descriptors and
@@ -16,12 +17,14 @@ public actor Thumbnailer: MeshService {
         MakeThumbnail.self
     }
 
-    private let folder: LibraryFolder
+    private let namedFiles: NamedFiles
+    private let photoFiles: any PhotoFiles
     private let workers: ImageWorkerPool
     private let files: BlockingPool
 
-    init(folder: LibraryFolder, workers: ImageWorkerPool, files: BlockingPool) {
-        self.folder = folder
+    package init(namedFiles: NamedFiles, photoFiles: any PhotoFiles, workers: ImageWorkerPool, files: BlockingPool) {
+        self.namedFiles = namedFiles
+        self.photoFiles = photoFiles
         self.workers = workers
         self.files = files
     }
@@ -43,55 +46,51 @@ public actor Thumbnailer: MeshService {
 
     // Not isolated: several conversions run at once, and nothing of the actor's changes.
     nonisolated func prepare(_ request: PreparePhoto) async throws -> PreparedPhoto {
-        let names = folder.temporaryNames()
-        let staged = (photo: folder.staging + "/" + names.photo, thumbnail: folder.staging + "/" + names.thumbnail)
-        let folder = folder
-        let (source, _) = try await files.run { try folder.open(named: request.source) }
+        let namedFiles = namedFiles
+        let (source, _) = try await files.run { try namedFiles.open(request.source) }
         defer { close(source) }
-        do {
-            let photo = try await files.run { try Self.openNew(staged.photo) }
-            defer { close(photo) }
-            let thumbnail = try await files.run { try Self.openNew(staged.thumbnail) }
-            defer { close(thumbnail) }
-            let made = try await workers.convert(
-                source: source, photo: photo, thumbnail: thumbnail, keepOriginal: request.keepOriginal)
-            try await files.run {
-                try FileSystem.sync(photo, staged.photo)
-                try FileSystem.sync(thumbnail, staged.thumbnail)
+        return try await staging { photo in
+            try await staging { thumbnail in
+                let made = try await workers.convert(
+                    source: source, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
+                    keepOriginal: request.keepOriginal)
+                try await files.run {
+                    try FileSystem.sync(photo.descriptor, photo.name)
+                    try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
+                }
+                return PreparedPhoto(
+                    stagedPhoto: photo.name, stagedThumbnail: thumbnail.name, sourceDigest: made.sourceDigest,
+                    sourceSize: made.sourceSize, contentDigest: made.contentDigest, mediaType: made.mediaType,
+                    fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
+                    height: made.height, takenAt: made.takenAtMilliseconds.map(Timestamp.init(milliseconds:)))
             }
-            return PreparedPhoto(
-                stagedPhoto: names.photo, stagedThumbnail: names.thumbnail, sourceDigest: made.sourceDigest,
-                sourceSize: made.sourceSize, contentDigest: made.contentDigest, mediaType: made.mediaType,
-                fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
-                height: made.height, takenAt: made.takenAtMilliseconds.map(Timestamp.init(milliseconds:)))
-        } catch {
-            try? await files.run {
-                try FileSystem.remove(staged.photo)
-                try FileSystem.remove(staged.thumbnail)
-            }
-            throw error
         }
     }
 
-    nonisolated func makeThumbnail(_ request: MakeThumbnail) async throws {
-        let folder = folder
-        let (source, _) = try await files.run { try folder.open(named: request.photo) }
+    nonisolated func makeThumbnail(_ request: MakeThumbnail) async throws -> StagedThumbnail {
+        let photoFiles = photoFiles
+        let source = try await files.run { try photoFiles.openStaged(request.stagedPhoto) }
         defer { close(source) }
-        let thumbnail = try await files.run { try Self.openNew(request.thumbnail) }
-        defer { close(thumbnail) }
-        do {
-            _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail)
-            try await files.run { try FileSystem.sync(thumbnail, request.thumbnail) }
-        } catch {
-            try? await files.run { try FileSystem.remove(request.thumbnail) }
-            throw error
+        return try await staging { thumbnail in
+            _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor)
+            try await files.run { try FileSystem.sync(thumbnail.descriptor, thumbnail.name) }
+            return StagedThumbnail(stagedThumbnail: thumbnail.name)
         }
     }
 
-    private static func openNew(_ path: String) throws -> Int32 {
-        let descriptor = clinux_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: path, code: errno) }
-        return descriptor
+    /// Runs `body` with a new staged file, which goes again where it throws.
+    private nonisolated func staging<Value: Sendable>(
+        _ body: ((name: String, descriptor: Int32)) async throws -> Value
+    ) async throws -> Value {
+        let photoFiles = photoFiles
+        let staged = try await files.run { try photoFiles.stage() }
+        defer { close(staged.descriptor) }
+        do {
+            return try await body(staged)
+        } catch {
+            try? await files.run { photoFiles.unstage([staged.name]) }
+            throw error
+        }
     }
 
     private static func fileExtension(_ mediaType: String) -> String {
@@ -123,8 +122,7 @@ extension PreparePhoto: HandledMessage {
 }
 
 extension MakeThumbnail: HandledMessage {
-    public func perform(on service: Thumbnailer) async throws -> Done {
+    public func perform(on service: Thumbnailer) async throws -> StagedThumbnail {
         try await service.makeThumbnail(self)
-        return Done()
     }
 }

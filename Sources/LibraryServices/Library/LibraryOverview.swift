@@ -1,7 +1,8 @@
-import Database
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// Answers what the library is and holds, across the other services' tables. It changes nothing.
@@ -9,49 +10,39 @@ public actor LibraryOverview: MeshService {
     public static let serviceName = "LibraryOverview"
     public static var messages: MessageList<LibraryOverview> { GetLibraryStatus.self }
 
-    private let folder: LibraryFolder
-    private let database: Database
+    private let path: String
+    private let catalogue: any Catalogue
+    private let photoFiles: any PhotoFiles
     private let thumbnailer: Thumbnailer
     private let files: BlockingPool
-    private let check: CatalogueCheck
     /// What the start found wrong with the catalogue.
     private let problems: [String]
 
-    init(
-        folder: LibraryFolder, database: Database, thumbnailer: Thumbnailer, files: BlockingPool, problems: [String]
+    /// - Parameter path: of the library, as a person is told.
+    package init(
+        path: String, catalogue: any Catalogue, photoFiles: any PhotoFiles, thumbnailer: Thumbnailer,
+        files: BlockingPool, problems: [String]
     ) {
-        self.problems = problems
-        self.folder = folder
-        self.database = database
+        self.path = path
+        self.catalogue = catalogue
+        self.photoFiles = photoFiles
         self.thumbnailer = thumbnailer
         self.files = files
-        check = CatalogueCheck(database: database)
+        self.problems = problems
     }
 
-    public func start(on mesh: Mesh) async throws { await check.start() }
-
-    public func stop() async { await check.stop() }
-
-    static let totals = "SELECT sum(photos), sum(favorites), sum(bytes) FROM category_totals"
-
     func status() async throws -> LibraryStatus {
-        let path = folder.path
-        let (free, peak) = try await files.run {
-            (try FileSystem.freeBytes(path), FileSystem.peakMemory(of: getpid()))
-        }
+        let (path, photoFiles) = (path, photoFiles)
+        let (free, peak) = try await files.run { (try photoFiles.room(), FileSystem.peakMemory(of: getpid())) }
         let workers = try await thumbnailer.status()
-        let stopped = database.writingStopped.map { DatabaseError.writingStopped(detail: $0).description }
-        let damage = await check.problems.map { DatabaseError.corrupt(detail: $0).description }
-        let problems = [stopped].compactMap { $0 } + damage + problems
-        return try await database.read { connection in
-            let counts = try connection.first(Self.totals) {
-                (try $0[0] as Int?, try $0[1] as Int?, try $0[2] as Int64?)
-            }
+        let problems = await catalogue.problems() + problems
+        return try await catalogue.read { transaction in
+            let totals = try transaction.photos.totals()
             return LibraryStatus(
-                version: LibraryModel.version, pid: getpid(), path: path, photos: counts?.0 ?? 0,
-                favorites: counts?.1 ?? 0, categories: try CategoryTable.count(in: connection),
-                trashed: try TrashTable.count(in: connection), photoBytes: counts?.2 ?? 0, freeBytes: free,
-                lastBackupDate: try SettingTable.settings(in: connection).lastBackupDate, imageWorkers: workers,
+                version: LibraryModel.version, pid: getpid(), path: path, photos: totals.photos,
+                favorites: totals.favorites, categories: try transaction.categories.count(),
+                trashed: try transaction.trash.count(), photoBytes: totals.bytes, freeBytes: free,
+                lastBackupDate: try transaction.settings.settings().lastBackupDate, imageWorkers: workers,
                 peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems)
         }
     }

@@ -1,5 +1,6 @@
-import Database
+import AndroidDatabase
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// Where each old category goes: decided from the old library and this one's categories, by the same code for the
@@ -17,9 +18,7 @@ struct LegacyCategories: Sendable {
     struct New: Sendable {
         /// Its id in the old database, where that is a number that could be one of ours.
         let number: Int64?
-        let displayName: String
-        let colorHex: String
-        let iconResource: String?
+        let details: CategoryDetails
         let isDefault: Bool
         let createdAt: Timestamp
     }
@@ -104,7 +103,9 @@ struct LegacyCategories: Sendable {
         }
         let number = category.key.flatMap(Self.number).flatMap(Int64.init).flatMap { Self.ids.contains($0) ? $0 : nil }
         return New(
-            number: number, displayName: name, colorHex: color ?? CategoryColor.fallback, iconResource: icon,
+            number: number,
+            details: CategoryDetails(
+                displayName: name, colorHex: color ?? CategoryColor.fallback, iconResource: icon),
             isDefault: (category.isDefault ?? 0) != 0, createdAt: createdAt)
     }
 
@@ -136,8 +137,8 @@ struct LegacyCategories: Sendable {
     ///
     /// Numbers are kept (LEGACY.md), but not one that the library has given out before: photos in the trash may still
     /// belong to the category that had it. The others get numbers past all of those.
-    mutating func add(in connection: Connection) throws {
-        let last: Int64 = try connection.value("SELECT seq FROM sqlite_sequence WHERE name = 'categories'") ?? 0
+    mutating func add(in transaction: any CatalogueTransaction) throws {
+        let last = try transaction.categories.lastID()
         var taken: Set<Int64> = []
         let kept = added.map { category in
             category.number.flatMap { $0 > last && taken.insert($0).inserted ? $0 : nil }
@@ -145,9 +146,10 @@ struct LegacyCategories: Sendable {
         var next = max(last, taken.max() ?? 0)
         for (category, number) in zip(added, kept) {
             if number == nil { next += 1 }
-            let entered = try CategoryTable.add(
-                displayName: category.displayName, colorHex: category.colorHex, iconResource: category.iconResource,
-                isDefault: category.isDefault, createdAt: category.createdAt, id: number ?? next, in: connection)
+            let entered = try transaction.categories.insert(
+                CategoryEntry(
+                    category.details, isDefault: category.isDefault, createdAt: category.createdAt,
+                    id: number ?? next))
             ids.append(entered.id)
         }
     }

@@ -1,7 +1,9 @@
-import Database
+import AndroidDatabase
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// Takes over the Android app's library: a private copy of its database is read whole and checked → its categories
@@ -14,20 +16,26 @@ public actor LegacyMigrator: MeshService {
     public static let serviceName = "LegacyMigrator"
     public static var messages: MessageList<LegacyMigrator> { MigrateLibrary.self }
 
-    /// The most that reading an old database may take: a hostile one could keep SQLite busy for ever.
-    private static let readingTime: Duration = .seconds(600)
-
-    private let folder: LibraryFolder
-    private let database: Database
+    private let catalogue: any Catalogue
+    private let namedFiles: NamedFiles
+    private let photoFiles: any PhotoFiles
     private let files: BlockingPool
+    /// For the copy of the old database: a folder of this machine, of which the next start removes what a kill left.
+    private let scratch: String
     /// Photos under way at once, as in an import.
     private let width: Int
     private unowned var mesh: Mesh?
 
-    init(folder: LibraryFolder, database: Database, files: BlockingPool, workers: Int) {
-        self.folder = folder
-        self.database = database
+    /// - Parameter scratch: a folder of this machine, of which the next start removes what a kill left.
+    package init(
+        catalogue: any Catalogue, namedFiles: NamedFiles, photoFiles: any PhotoFiles, files: BlockingPool,
+        scratch: String, workers: Int
+    ) {
+        self.catalogue = catalogue
+        self.namedFiles = namedFiles
+        self.photoFiles = photoFiles
         self.files = files
+        self.scratch = scratch
         width = workers + 2
     }
 
@@ -79,9 +87,8 @@ public actor LegacyMigrator: MeshService {
         job.begin(phase: "reading the old database")
         let (old, copy) = try await read(request.database, flag)
         job.begin(phase: "looking for files")
-        let library = folder
-        let found = try await files.run {
-            try LegacyPhotoFiles(folder: request.photos, library: library, isCancelled: { flag.isSet })
+        let found = try await files.run { [namedFiles] in
+            try LegacyPhotoFiles(folder: request.photos, namedFiles: namedFiles, isCancelled: { flag.isSet })
         }
         let categories = try await place(old, isDryRun: isDryRun)
         // The categories are here: from now on the truth is a receipt, also for whoever stops the job.
@@ -97,8 +104,8 @@ public actor LegacyMigrator: MeshService {
             first
         }
         let one = OneMigration(
-            mesh: mesh, job: job, folder: folder, database: database, files: files, found: found,
-            keepsMissing: request.keepMissing == true, isDryRun: isDryRun)
+            mesh: mesh, job: job, catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files,
+            found: found, keepsMissing: request.keepMissing == true, isDryRun: isDryRun)
         await withTaskGroup(of: OneMigration.Lines.self) { group in
             var next = items.makeIterator()
             func startNext() {
@@ -124,16 +131,14 @@ public actor LegacyMigrator: MeshService {
     private func read(
         _ path: String, _ flag: CancellationFlag
     ) async throws -> (LegacyLibrary, LegacyDatabaseCopy) {
-        let folder = folder
-        let copy = try await files.run { try LegacyDatabaseCopy(of: path, in: folder, isCancelled: { flag.isSet }) }
+        let copy = try await files.run { [namedFiles, scratch] in
+            try LegacyDatabaseCopy(of: path, in: scratch, namedFiles: namedFiles, isCancelled: { flag.isSet })
+        }
         let result: Result<LegacyLibrary, any Error>
         do {
-            result = .success(
-                try await Database.inspect(
-                    at: copy.path, isOwnCopy: true, deadline: .now.advanced(by: Self.readingTime)
-                ) { try LegacyLibrary(reading: $0, path: path) })
+            result = .success(try await LegacyLibrary(reading: copy, of: path))
         } catch {
-            result = .failure(LegacyDatabaseFault.explaining(error, path))
+            result = .failure(error)
         }
         try await files.run { copy.remove() }
         return (try result.get(), copy)
@@ -141,22 +146,25 @@ public actor LegacyMigrator: MeshService {
 
     private func place(_ old: LegacyLibrary, isDryRun: Bool) async throws -> LegacyCategories {
         if isDryRun {
-            return try await database.read { LegacyCategories(old, here: try CategoryTable.all(in: $0)) }
+            return try await catalogue.read { LegacyCategories(old, here: try $0.categories.all()) }
         }
-        return try await database.write { connection in
-            var categories = LegacyCategories(old, here: try CategoryTable.all(in: connection))
-            try categories.add(in: connection)
+        return try await catalogue.write { transaction in
+            var categories = LegacyCategories(old, here: try transaction.categories.all())
+            try categories.add(in: transaction)
             return categories
         }
     }
 
     /// Each photo with its category, its uuid, and whether the library has that already.
     private func items(_ old: LegacyLibrary, _ categories: LegacyCategories) async throws -> [OneMigration.Item] {
-        try await database.read { connection in
-            let trashed = Set(try connection.query("SELECT uuid FROM trash") { try $0[0] as String })
-            return try zip(old.photos, LegacyIdentity.uuids(of: old.photos)).map { photo, uuid in
+        let uuids = LegacyIdentity.uuids(of: old.photos)
+        return try await catalogue.read { transaction in
+            let trashed = try transaction.trash.uuids(among: uuids)
+            let known = try transaction.photos.find(uuids.map(PhotoKey.uuid))
+            return zip(old.photos, zip(uuids, known)).map { photo, here in
+                let (uuid, known) = here
                 var there: String?
-                if let known = try PhotoTable.find(uuid: uuid, in: connection) {
+                if let known {
                     there =
                         known.fileSize > 0
                         ? "the library has it already, as photo \(known.id)"

@@ -1,4 +1,5 @@
 import Foundation
+import AndroidDatabase
 import LibraryModel
 
 /// Names for old categories under this library's rules, the same ones in every run: they are what a second run

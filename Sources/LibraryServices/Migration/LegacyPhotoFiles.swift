@@ -1,3 +1,5 @@
+import AndroidDatabase
+import Files
 import Foundation
 import LibraryModel
 
@@ -14,20 +16,20 @@ struct LegacyPhotoFiles: Sendable {
     private let files: [SourceFiles.File]?
     /// Places in `files` by the last component of their paths; texts that are canonically equivalent are one key.
     private let byName: [String: [Int]]
-    private let library: LibraryFolder
+    private let namedFiles: NamedFiles
 
     /// - Parameters:
     ///   - folder: absolute. Only what is really in it is found: names are compared with those that were read, no path
     ///     of an old row is ever opened below it, and links are not followed.
-    ///   - library: the library's own folder, in which nothing is found.
-    init(folder: String?, library: LibraryFolder, isCancelled: () -> Bool) throws {
-        self.library = library
+    ///   - namedFiles: of the library, in which nothing is found.
+    init(folder: String?, namedFiles: NamedFiles, isCancelled: () -> Bool) throws {
+        self.namedFiles = namedFiles
         guard let folder else {
             files = nil
             byName = [:]
             return
         }
-        let sources = try SourceFiles(paths: [folder], library: library.path, isCancelled: isCancelled)
+        let sources = try SourceFiles(paths: [folder], namedFiles: namedFiles, isCancelled: isCancelled)
         if let failure = sources.gone.first { throw failure }
         let found = sources.files
         files = found
@@ -60,7 +62,7 @@ struct LegacyPhotoFiles: Sendable {
         guard let status = try? FileSystem.status(path), status.st_mode & S_IFMT == S_IFREG else {
             return .missing("there is no such file here; say where it is: --photos DIR")
         }
-        guard !library.contains(path), !library.ownFiles.contains(FileIdentity(status)) else {
+        guard !namedFiles.isInLibrary(path), !namedFiles.ownFiles.contains(FileIdentity(status)) else {
             return .missing("it is a file of this library itself")
         }
         guard !FileSystem.isOfKernel(path) else { return .missing("it is no file on a disk") }

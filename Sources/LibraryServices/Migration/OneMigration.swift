@@ -1,8 +1,9 @@
-import CLinux
-import Database
+import AndroidDatabase
 import Executors
+import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 import ZipArchive
 
@@ -10,8 +11,9 @@ import ZipArchive
 struct OneMigration: Sendable {
     let mesh: Mesh
     let job: Job
-    let folder: LibraryFolder
-    let database: Database
+    let catalogue: any Catalogue
+    let namedFiles: NamedFiles
+    let photoFiles: any PhotoFiles
     let files: BlockingPool
     let found: LegacyPhotoFiles
     let keepsMissing: Bool
@@ -93,8 +95,8 @@ struct OneMigration: Sendable {
         _ file: SourceFiles.File, _ item: Item, _ category: Int64, _ createdAt: Timestamp, _ name: String
     ) async -> ReceiptLine {
         var one = OneImport(
-            mesh: mesh, job: nil, folder: folder, files: files, category: category, keepOriginal: false,
-            isDryRun: isDryRun)
+            mesh: mesh, job: nil, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
+            keepOriginal: false, isDryRun: isDryRun)
         one.particulars = .init(uuid: item.uuid, createdAt: createdAt, isFavorite: item.photo.isFavorite)
         let outcome = await one.take(file)
         let line = outcome.line
@@ -129,12 +131,10 @@ struct OneMigration: Sendable {
         // Sources are told apart by their digest; this one has none, so it gets one that no file has.
         let source = ContentDigest(of: Data("missing \(item.uuid)".utf8)).sha256.hex
         do {
-            try await database.write { connection in
-                try CategoryTable.requireExists(id: category, in: connection)
-                _ = try PhotoTable.insert(photo, sourceDigest: source, sourceSize: 0, in: connection)
-            }
+            let new = SourcedPhoto(photo: photo, sourceDigest: source, sourceSize: 0)
+            try await catalogue.write { try $0.photos.insert([new]) }
             return kept
-        } catch DatabaseError.constraint(.unique, _) {
+        } catch CatalogueError.pictureThere, CatalogueError.repeatedPhoto {
             return ReceiptLine(
                 item: name, outcome: MigrationOutcome.duplicate.rawValue, detail: "the library has it already")
         } catch {

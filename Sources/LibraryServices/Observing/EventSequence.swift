@@ -1,22 +1,23 @@
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 import Synchronization
 
 /// How often each kind of thing has changed since the library was opened. Counted on the thread that commits.
 final class Revisions: Sendable {
-    private static let kinds: [String: EventKind] = [
-        "categories": .categories, "photos": .photos, "settings": .settings, "swipe_actions": .swipe,
-        "swipe_sessions": .swipe, "trash": .trash,
+    private static let kinds: [CataloguePart: EventKind] = [
+        .categories: .categories, .photos: .photos, .settings: .settings, .swipeActions: .swipe,
+        .swipeSessions: .swipe, .trash: .trash,
     ]
 
-    static let tables = Set(kinds.keys)
+    static let parts = Set(kinds.keys)
 
     private let state = Mutex<[EventKind: UInt64]>([:])
 
     var counts: [EventKind: UInt64] { state.withLock { $0 } }
 
-    func count(_ tables: Set<String>) {
-        let changed = Set(tables.compactMap { Self.kinds[$0] })
+    func count(_ parts: Set<CataloguePart>) {
+        let changed = Set(parts.compactMap { Self.kinds[$0] })
         state.withLock { counts in for kind in changed { counts[kind, default: 0] &+= 1 } }
     }
 }

@@ -1,8 +1,8 @@
-import Database
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
-/// Answers every observation of the catalogue: each names its tables and how it is read, and the hub does the rest.
+/// Answers every observation of the catalogue: each names the parts that it reads, and how, and the hub does the rest.
 ///
 /// One actor for all of them, because an observation needs nothing of the actor that changes the same table: it sees
 /// what has been committed, whoever did it.
@@ -21,22 +21,19 @@ public actor LibraryObserver: MeshService {
     }
 
     private let catalogue: any Catalogue
-    private let database: Database
     private let hub: ObservationHub
     private let revisions = Revisions()
 
     /// - Parameters:
-    ///   - database: which tells of commits, and has the decisions.
+    ///   - catalogue: which tells its one listener of commits: this.
     ///   - clock: by which reads are spaced; the mesh's.
-    init(catalogue: any Catalogue, database: Database, clock: MeshClock = .system) {
+    package init(catalogue: any Catalogue, clock: MeshClock = .system) {
         self.catalogue = catalogue
-        self.database = database
         hub = ObservationHub(clock: clock)
-        // The database tells one listener, and this is the one.
-        database.onCommit { [hub, revisions] notice in
+        catalogue.onCommit { [hub, revisions] parts in
             // Before the hub: a read that begins because of this change must find it counted.
-            revisions.count(notice.tables)
-            hub.changed(notice.tables)
+            revisions.count(parts)
+            hub.changed(Set(parts.map(\.rawValue)))
         }
     }
 
@@ -45,9 +42,10 @@ public actor LibraryObserver: MeshService {
     public func checkHealth() async throws { _ = try await catalogue.read { try $0.categories.count() } }
 
     private func observe<Query: Hashable & Sendable, Value: Equatable & Sendable>(
-        _ query: Query, _ tables: Set<String>, _ read: @escaping @Sendable (CatalogueTransaction) throws -> Value
+        _ query: Query, _ parts: Set<CataloguePart>,
+        _ read: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) -> QueryObservation<Value> {
-        hub.observe(query, reading: tables) { [catalogue] in try await catalogue.read(read) }
+        hub.observe(query, reading: Set(parts.map(\.rawValue))) { [catalogue] in try await catalogue.read(read) }
     }
 
     // MARK: What is read, and from where
@@ -55,21 +53,21 @@ public actor LibraryObserver: MeshService {
     func categories(_ request: ObserveCategories) throws -> QueryObservation<CategoryList> {
         let query = try CategoryQuery(text: request.text, order: request.order)
         // Of photos too, because of the counts.
-        return observe(request, ["categories", "photos"]) {
+        return observe(request, [.categories, .photos]) {
             CategoryList(categories: query.select(from: try $0.categories.all()))
         }
     }
 
     func category(_ request: ObserveCategory) throws -> QueryObservation<ObservedCategory> {
         let key = try CategoryKey(id: request.id, displayName: request.displayName, name: nil)
-        return observe(request, ["categories", "photos"]) { transaction in
+        return observe(request, [.categories, .photos]) { transaction in
             ObservedCategory(category: try transaction.categories.find(key))
         }
     }
 
     func photos(_ request: ObservePhotos) throws -> QueryObservation<ObservedPhotos> {
         let query = try PhotoQuery(request.search)
-        return observe(request, ["photos"]) { transaction in
+        return observe(request, [.photos]) { transaction in
             let page = try transaction.photos.page(query)
             // A page that begins the list and has no next one is the whole list.
             let isWhole = request.after == nil && page.next == nil
@@ -81,49 +79,46 @@ public actor LibraryObserver: MeshService {
 
     func sealedPhotos(_ request: ObserveSealedPhotos) throws -> QueryObservation<SealedPhotos> {
         let query = try SealedPhotoQuery(request.list)
-        return observe(request, ["photos", "sealed_fields"]) { try $0.photos.sealed(query) }
+        return observe(request, [.photos, .sealedFields]) { try $0.photos.sealed(query) }
     }
 
     func photo(_ request: ObservePhoto) throws -> QueryObservation<ObservedPhoto> {
         let key = try PhotoKey(id: request.id, uuid: request.uuid, path: nil)
-        return observe(request, ["photos"]) { ObservedPhoto(photo: try $0.photos.find(key)) }
+        return observe(request, [.photos]) { ObservedPhoto(photo: try $0.photos.find(key)) }
     }
 
     func settings(_ request: ObserveSettings) -> QueryObservation<Settings> {
-        observe(request, ["settings"]) { try $0.settings.settings() }
+        observe(request, [.settings]) { try $0.settings.settings() }
     }
 
     func pending(_ request: ObservePendingSwipes) throws -> QueryObservation<PendingSwipes> {
-        let limit = try PhotoQuery.validated(limit: request.limit)
+        let limit = try PageLimit.validated(request.limit)
         let (session, after) = (request.sessionID?.lowercased(), request.after ?? 0)
-        return hub.observe(request, reading: ["swipe_actions"]) { [database] in
-            try await database.read { connection in
-                PendingSwipes(
-                    actions: try SwipeTable.pending(session: session, after: after, limit: limit, in: connection))
-            }
+        return observe(request, [.swipeActions]) { transaction in
+            PendingSwipes(actions: try transaction.swipes.pending(session: session, after: after, limit: limit))
         }
     }
 
     func trash(_ request: ObserveTrash) throws -> QueryObservation<ObservedTrash> {
         let query = try TrashQuery(ListTrash(limit: request.limit))
-        return observe(request, ["trash"]) { transaction in
-            let page = try transaction.photos.trash(query)
-            return ObservedTrash(photos: page.photos, next: page.next, total: try transaction.photos.trashCount())
+        return observe(request, [.trash]) { transaction in
+            let page = try transaction.trash.page(query)
+            return ObservedTrash(photos: page.photos, next: page.next, total: try transaction.trash.count())
         }
     }
 
     func events(_ request: SubscribeToEvents) -> EventSequence {
-        let states = hub.observe(request, reading: Revisions.tables) { [database, revisions] in
+        let states = hub.observe(request, reading: Set(Revisions.parts.map(\.rawValue))) { [catalogue, revisions] in
             // Counted first: what is committed between the two is in the totals already, and tells of itself again.
             let counts = revisions.counts
             return LibraryState(
                 revisions: counts,
-                totals: try await database.read { connection in
+                totals: try await catalogue.read { transaction in
                     LibraryTotals(
-                        photos: try PhotoTable.count(in: connection),
-                        categories: try CategoryTable.count(in: connection),
-                        trashed: try TrashTable.count(in: connection),
-                        pendingSwipes: try SwipeTable.pendingCount(in: connection))
+                        photos: try transaction.photos.totals().photos,
+                        categories: try transaction.categories.count(),
+                        trashed: try transaction.trash.count(),
+                        pendingSwipes: try transaction.swipes.pendingCount())
                 })
         }
         return EventSequence(states: states)

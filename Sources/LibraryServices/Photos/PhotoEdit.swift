@@ -46,12 +46,12 @@ struct PhotoEdit: Sendable {
     }
 
     func applied(to photo: Photo) -> Photo {
-        let caption = caption.map { $0.isEmpty ? nil : $0 } ?? photo.caption
-        return Photo(
-            id: photo.id, uuid: photo.uuid, path: photo.path, categoryId: category ?? photo.categoryId,
-            name: name ?? photo.name, caption: caption, isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
-            fileSize: photo.fileSize, width: photo.width, height: photo.height,
-            isFavorite: isFavorite ?? photo.isFavorite, takenAt: takenAt ?? photo.takenAt,
-            contentDigest: photo.contentDigest, mediaType: photo.mediaType)
+        var edited = photo
+        edited.name = name ?? photo.name
+        edited.caption = caption.map { $0.isEmpty ? nil : $0 } ?? photo.caption
+        edited.categoryId = category ?? photo.categoryId
+        edited.isFavorite = isFavorite ?? photo.isFavorite
+        edited.takenAt = takenAt ?? photo.takenAt
+        return edited
     }
 }

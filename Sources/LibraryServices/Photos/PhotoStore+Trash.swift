@@ -1,17 +1,18 @@
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// The trash: what is in it, and the two ways out.
 extension PhotoStore {
     func trash(_ request: ListTrash) async throws -> TrashPage {
         let query = try TrashQuery(request)
-        return try await catalogue.read { try $0.photos.trash(query) }
+        return try await catalogue.read { try $0.trash.page(query) }
     }
 
     func restore(_ ids: [Int64]) async throws -> PhotosChanged {
         let ids = try Self.validated(ids)
         return try await catalogue.write { transaction in
-            for id in ids { try transaction.photos.restore(id: id) }
+            try transaction.trash.restore(ids)
             return PhotosChanged(count: ids.count)
         }
     }
@@ -29,7 +30,7 @@ extension PhotoStore {
         while true {
             try Task.checkCancellation()
             let purged = try await purge {
-                try $0.photos.trashed(before: Timestamp(milliseconds: before), limit: 500)
+                try $0.trash.deleted(before: Timestamp(milliseconds: before), limit: 500)
             }
             guard purged > 0 else { return PhotosChanged(count: count) }
             count += purged
@@ -39,12 +40,12 @@ extension PhotoStore {
     /// Rows first, then the files: what a kill leaves between is in the list of discarded files, and so is what an
     /// unfinished backup needs.
     /// - Parameter choose: which, in the transaction that takes them out, so that purges that meet do not clash.
-    private func purge(_ choose: @escaping @Sendable (CatalogueTransaction) throws -> [Int64]) async throws -> Int {
-        let (count, paths) = try await catalogue.write { transaction in
+    private func purge(_ choose: @escaping @Sendable (any CatalogueTransaction) throws -> [Int64]) async throws -> Int {
+        let (count, files) = try await catalogue.write { transaction in
             let ids = try choose(transaction)
-            return (ids.count, try ids.flatMap { try transaction.photos.purge(id: $0) })
+            return (ids.count, try transaction.trash.purge(ids))
         }
-        await discards.remove(paths)
+        await discards.remove(files)
         return count
     }
 

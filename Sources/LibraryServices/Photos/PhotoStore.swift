@@ -1,4 +1,5 @@
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// The photos of the catalogue: finding them, and everything a person does to one. It calls no other service.
@@ -33,7 +34,7 @@ public actor PhotoStore: MeshService {
     let discards: DiscardedFiles
     private var cleanup: Task<Void, Never>?
 
-    init(catalogue: any Catalogue, discards: DiscardedFiles) {
+    package init(catalogue: any Catalogue, discards: DiscardedFiles) {
         self.catalogue = catalogue
         self.discards = discards
     }
@@ -86,11 +87,11 @@ public actor PhotoStore: MeshService {
     // MARK: Changing
 
     func add(_ request: AddPhoto) async throws -> Photo {
-        let new = NewPhoto(photo: request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize)
+        let new = SourcedPhoto(photo: request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize)
         return try await catalogue.write { try $0.photos.insert(new, line: request.line, of: request.job) }
     }
 
-    func addAll(_ photos: [NewPhoto]) async throws -> PhotosChanged {
+    func addAll(_ photos: [SourcedPhoto]) async throws -> PhotosChanged {
         guard !photos.isEmpty, photos.count <= AddPhotos.maximumCount else {
             throw MeshError(.invalidArgument, "Give between 1 and \(AddPhotos.maximumCount) photos.")
         }
@@ -108,21 +109,21 @@ public actor PhotoStore: MeshService {
         return try await catalogue.write { try Self.apply(edit, id: request.id, in: $0) }
     }
 
-    private static func apply(_ edit: PhotoEdit, id: Int64, in transaction: CatalogueTransaction) throws -> Photo {
+    private static func apply(_ edit: PhotoEdit, id: Int64, in transaction: any CatalogueTransaction) throws -> Photo {
         let edited = edit.applied(to: try transaction.photos.require(.id(id)))
         try transaction.photos.update(edited)
         return edited
     }
 
     func setFavorite(_ request: SetFavorite) async throws -> PhotosChanged {
-        try await changeEach(request.ids.map(PhotoKey.id)) { id, transaction in
-            try transaction.photos.setFavorite(request.isFavorite, id: id)
+        try await change(request.ids.map(PhotoKey.id)) { photos, transaction in
+            try transaction.photos.setFavorite(request.isFavorite, of: photos)
         }
     }
 
     func move(_ request: MovePhotos) async throws -> PhotosChanged {
-        try await changeEach(request.ids.map(PhotoKey.id)) { id, transaction in
-            try transaction.photos.move(id: id, to: request.categoryId)
+        try await change(request.ids.map(PhotoKey.id)) { photos, transaction in
+            try transaction.photos.move(photos, to: request.categoryId)
         }
     }
 
@@ -136,38 +137,31 @@ public actor PhotoStore: MeshService {
         case (nil, nil, nil, let category?):
             return try await catalogue.write { transaction in
                 _ = try transaction.categories.require(.id(category))
-                return PhotosChanged(count: try transaction.photos.moveToTrash(category: category, at: now))
+                return PhotosChanged(count: try transaction.trash.add(category: category, at: now))
             }
         default:
             throw MeshError(.invalidArgument, "Name the photos by one of 'ids', 'uuids', 'paths' and 'categoryId'.")
         }
-        return try await changeEach(keys) { id, transaction in try transaction.photos.moveToTrash(id: id, at: now) }
+        return try await change(keys) { photos, transaction in try transaction.trash.add(photos, at: now) }
     }
 
     func forget(_ ids: [Int64]) async throws -> ForgottenPhotos {
         let ids = try Self.validated(ids)
-        let photos = try await catalogue.write { transaction in
-            try ids.map { try transaction.photos.forget(id: $0) }
-        }
-        await discards.remove(photos.map(\.thumbnailPath))
+        let photos = try await catalogue.write { try $0.photos.forget(ids) }
+        await discards.remove(photos.compactMap { StoredName(path: $0.thumbnailPath) })
         return ForgottenPhotos(paths: photos.map(\.path))
     }
 
     /// One transaction over photos that must all exist; counts those that `change` says it changed. A photo that is
-    /// named twice is changed once. They are changed in the order of the text index: in another, the index would write
-    /// out what it holds for nearly each of them, a millisecond a photo.
-    private func changeEach(
-        _ keys: [PhotoKey], _ change: @escaping @Sendable (Int64, CatalogueTransaction) throws -> Bool
+    /// named twice is changed once.
+    private func change(
+        _ keys: [PhotoKey], _ change: @escaping @Sendable ([Photo], any CatalogueTransaction) throws -> Int
     ) async throws -> PhotosChanged {
         let keys = try Self.validated(keys)
         return try await catalogue.write { transaction in
-            var (seen, count): (Set<Int64>, Int) = ([], 0)
-            let photos = try keys.map { try transaction.photos.require($0) }
-                .sorted { SearchPlace.of($0) < SearchPlace.of($1) }
-            for photo in photos where seen.insert(photo.id).inserted {
-                if try change(photo.id, transaction) { count += 1 }
-            }
-            return PhotosChanged(count: count)
+            var seen: Set<Int64> = []
+            let photos = try transaction.photos.require(keys).filter { seen.insert($0.id).inserted }
+            return PhotosChanged(count: try change(photos, transaction))
         }
     }
 

@@ -1,4 +1,5 @@
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// What a person may set, kept in the catalogue.
@@ -11,7 +12,7 @@ public actor SettingsStore: MeshService {
 
     private let catalogue: any Catalogue
 
-    init(catalogue: any Catalogue) { self.catalogue = catalogue }
+    package init(catalogue: any Catalogue) { self.catalogue = catalogue }
 
     func settings() async throws -> Settings { try await catalogue.read { try $0.settings.settings() } }
 

@@ -1,7 +1,6 @@
-import Database
 import Executors
-import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// Compares the library's files with its catalogue: what they take, which are not as they should be, which belong to
@@ -20,14 +19,14 @@ public actor StorageAuditor: MeshService {
     /// Bytes that a request for room means where it does not say.
     private static let usualNeed: Int64 = 10_000_000
 
-    private let folder: LibraryFolder
-    private let database: Database
+    private let catalogue: any Catalogue
+    private let photoFiles: any PhotoFiles
     private let files: BlockingPool
     private let width: Int
 
-    init(folder: LibraryFolder, database: Database, files: BlockingPool, workers: Int) {
-        self.folder = folder
-        self.database = database
+    package init(catalogue: any Catalogue, photoFiles: any PhotoFiles, files: BlockingPool, workers: Int) {
+        self.catalogue = catalogue
+        self.photoFiles = photoFiles
         self.files = files
         width = workers
     }
@@ -37,72 +36,69 @@ public actor StorageAuditor: MeshService {
     func usage(_ request: GetStorageUsage) async throws -> StorageUsage {
         let needed = request.needed ?? Self.usualNeed
         guard needed >= 0 else { throw MeshError(.invalidArgument, "'needed' is a number of bytes, 0 or more.") }
-        let folder = folder
+        let photoFiles = photoFiles
         return try await files.run {
-            let photos = try StoredFiles(in: folder.photos)
-            let thumbnails = try StoredFiles(in: folder.thumbnails)
-            let free = try FileSystem.freeBytes(folder.path)
+            let photos = try photoFiles.list(.photos, after: nil)
+            let thumbnails = try photoFiles.list(.thumbnails, after: nil)
+            let room = try photoFiles.room()
             return StorageUsage(
-                photoBytes: photos.bytes, photoCount: photos.sizes.count, thumbnailBytes: thumbnails.bytes,
-                thumbnailCount: thumbnails.sizes.count, freeBytes: free, hasEnoughSpace: needed <= free)
+                photoBytes: StoredFile.bytes(of: photos), photoCount: photos.count,
+                thumbnailBytes: StoredFile.bytes(of: thumbnails), thumbnailCount: thumbnails.count, freeBytes: room,
+                hasEnoughSpace: needed <= room)
         }
     }
 
     func list(_ request: ListStoredFiles) async throws -> StoredFilePage {
-        let limit = try PhotoQuery.validated(limit: request.limit)
-        let folder = folder
-        let paths = try await files.run {
-            try StoredFiles(in: folder.photos).sizes.keys.map { "photos/" + $0 }
-                .filter { $0 > request.after ?? "" }.sorted()
-        }
-        let page = Array(paths.prefix(limit))
-        return StoredFilePage(paths: page, next: paths.count > limit ? page.last : nil)
+        let limit = try PageLimit.validated(request.limit)
+        let photoFiles = photoFiles
+        // What is no name of a photo comes before or behind all of them.
+        let after = request.after.map { StoredName(path: $0)?.fileName ?? $0 }
+        let found = try await files.run { try photoFiles.list(.photos, after: after) }
+        let page = found.prefix(limit).map(\.name.path)
+        return StoredFilePage(paths: page, next: found.count > limit ? page.last : nil)
     }
 
     // MARK: Cleaning up
 
     func clean(_ request: CleanStorage) async throws -> StorageCleaning {
-        let folder = folder
-        let orphans = try await unknown(in: folder.thumbnails) { "thumbnails/" + $0 }
-            .filter { $0.key.hasPrefix(LibraryFolder.thumbnailPrefix) }
-        let unknown = try await unknown(in: folder.photos) { "photos/" + $0 }
+        let photoFiles = photoFiles
+        let orphans = try await unknown(.thumbnails).filter(\.name.isThumbnail)
+        let unknown = try await unknown(.photos)
         if request.dryRun != true {
+            let wanted = (orphans + (request.unknownPhotos == true ? unknown : [])).map(\.name)
             try await files.run {
-                for name in orphans.keys { try FileSystem.remove(folder.thumbnails + "/" + name) }
-                try FileSystem.sync(folder.thumbnails)
-                guard request.unknownPhotos == true else { return }
-                for name in unknown.keys { try FileSystem.remove(folder.photos + "/" + name) }
-                try FileSystem.sync(folder.photos)
+                guard Set(photoFiles.remove(wanted)) == Set(wanted) else {
+                    throw MeshError(
+                        .unavailable,
+                        "Not every file could be removed. Check the owner and the permissions of the library's folders, and the disk; then try again."
+                    )
+                }
             }
         }
         return StorageCleaning(
-            thumbnails: orphans.count, bytes: StoredFiles.sum(orphans.values),
-            unknownPhotos: unknown.keys.sorted().prefix(1_000).map { "photos/" + $0 },
-            unknownCount: unknown.count, unknownBytes: StoredFiles.sum(unknown.values))
+            thumbnails: orphans.count, bytes: StoredFile.bytes(of: orphans),
+            unknownPhotos: unknown.prefix(1_000).map(\.name.path), unknownCount: unknown.count,
+            unknownBytes: StoredFile.bytes(of: unknown))
     }
 
-    /// Files in a folder, with their sizes, that no photo has and that nobody is bringing in at this moment.
+    /// Files of a kind that no photo has and that nobody is bringing in at this moment, by name.
     ///
-    /// The order makes it safe while imports run: a file that was seen and is not in `staging/` after that has been
-    /// settled, and then its row is there for whoever looks later still.
-    private func unknown(in path: String, relative: @escaping @Sendable (String) -> String) async throws -> [String:
-        Int64]
-    {
-        let folder = folder
+    /// The order makes it safe while imports run: a file that was seen and is not staged after that has been settled,
+    /// and then its row is there for whoever looks later still.
+    private func unknown(_ kind: StoredName.Kind) async throws -> [StoredFile] {
+        let photoFiles = photoFiles
         let seen = try await files.run {
-            let found = try StoredFiles(in: path).sizes
-            let staged = Set(try FileSystem.names(in: folder.staging).compactMap { $0 })
-            return found.filter { !staged.contains($0.key) }
+            let found = try photoFiles.list(kind, after: nil)
+            let staged = Set(try photoFiles.leftovers())
+            return found.filter { !staged.contains($0.name.photo.fileName) }
         }
-        var unknown: [String: Int64] = [:]
-        for part in seen.keys.sorted().split(maximum: 1_000) {
-            let strangers = try await database.read { connection in
-                try part.filter { name in
-                    try !PhotoTable.isInUse(path: relative(name), in: connection)
-                        && !DiscardedFileTable.contains(relative(name), in: connection)
-                }
+        var unknown: [StoredFile] = []
+        for part in seen.split(maximum: 1_000) {
+            let names = part.map(\.name)
+            let known = try await catalogue.read { transaction in
+                try transaction.photos.inUse(names).union(transaction.discardedFiles.among(names))
             }
-            for name in strangers { unknown[name] = seen[name] }
+            unknown += part.filter { !known.contains($0.name) }
         }
         return unknown
     }
@@ -119,21 +115,17 @@ public actor StorageAuditor: MeshService {
     }
 
     private func rescan(digests: Bool, _ flag: CancellationFlag, _ job: Job) async throws -> RescanReceipt {
-        let total = try await database.read { connection in
-            try connection.first(
-                """
-                SELECT sum(n), sum(bytes) FROM (SELECT count(*) AS n, coalesce(sum(file_size), 0) AS bytes FROM photos
-                    UNION ALL SELECT count(*), coalesce(sum(file_size), 0) FROM trash)
-                """
-            ) { (try $0[0] as Int64, try $0[1] as Int64) } ?? (0, 0)
+        let (items, bytes) = try await catalogue.read { transaction in
+            let (photos, trash) = (try transaction.photos.totals(), try transaction.trash.totals())
+            return (photos.photos + trash.photos, photos.bytes &+ trash.bytes)
         }
-        job.begin(phase: "checking", items: total.0, bytes: digests ? total.1 : nil)
+        job.begin(phase: "checking", items: Int64(items), bytes: digests ? bytes : nil)
         var tally = RescanTally()
-        for table in StoredPhoto.Table.allCases {
+        for place in PhotoFileEntry.Place.allCases {
             var last: Int64 = 0
             while !flag.isSet {
                 let after = last
-                let page = try await database.read { try StoredPhoto.page(of: table, after: after, in: $0) }
+                let page = try await catalogue.read { try $0.photos.files(place, after: after) }
                 guard let end = page.last else { break }
                 last = end.id
                 // Cancelled, it has a receipt to give; the flag tells.
@@ -143,14 +135,14 @@ public actor StorageAuditor: MeshService {
         }
         if !flag.isSet {
             job.begin(phase: "looking for unknown files")
-            for name in try await unknown(in: folder.photos, relative: { "photos/" + $0 }).keys.sorted() {
+            for file in try await unknown(.photos) {
                 tally.record(
-                    "photos/" + name, .unknown,
+                    file.name.path, .unknown,
                     "no photo has this file; move it out of the library and import it from there if it is wanted, else: smilepile storage clean --unknown-photos",
                     in: job)
             }
-            for name in try await unknown(in: folder.thumbnails, relative: { "thumbnails/" + $0 }).keys.sorted() {
-                tally.record("thumbnails/" + name, .unknown, "no photo has it: smilepile storage clean", in: job)
+            for file in try await unknown(.thumbnails) {
+                tally.record(file.name.path, .unknown, "no photo has it: smilepile storage clean", in: job)
             }
         }
         if job.isInterrupted { throw CancellationError() }
@@ -158,19 +150,15 @@ public actor StorageAuditor: MeshService {
     }
 
     private func check(
-        _ page: [StoredPhoto], digests: Bool, _ flag: CancellationFlag, _ job: Job, _ tally: inout RescanTally
+        _ page: [PhotoFileEntry], digests: Bool, _ flag: CancellationFlag, _ job: Job, _ tally: inout RescanTally
     ) async throws {
-        let folder = folder
         let files = files
-        let found = try await withThrowingTaskGroup(of: [StoredPhoto.Finding].self) { group in
+        let check = PhotoFileCheck(photoFiles: photoFiles, digests: digests, isCancelled: flag, job: job)
+        let found = try await withThrowingTaskGroup(of: [PhotoFileCheck.Finding].self) { group in
             for part in page.split(maximum: max(1, (page.count + width - 1) / width)) {
-                group.addTask {
-                    try await files.run {
-                        part.flatMap { $0.check(in: folder, digests: digests, isCancelled: flag, job: job) }
-                    }
-                }
+                group.addTask { try await files.run { part.flatMap(check.findings) } }
             }
-            var all: [StoredPhoto.Finding] = []
+            var all: [PhotoFileCheck.Finding] = []
             for try await part in group { all += part }
             return all
         }
@@ -178,10 +166,10 @@ public actor StorageAuditor: MeshService {
         tally.bytes += digests ? page.reduce(0) { $0 + $1.size } : 0
         guard !found.isEmpty else { return }
         // A photo that went meanwhile took its files along.
-        let still = try await database.read { connection in
-            try Set(found.map(\.path).filter { try PhotoTable.isStored(path: $0, in: connection) })
+        let still = try await catalogue.read { transaction in
+            try transaction.photos.inUse(found.compactMap { StoredName(path: $0.path) })
         }
-        for finding in found where still.contains(finding.path) {
+        for finding in found where StoredName(path: finding.path).map(still.contains) ?? true {
             tally.record(finding.path, finding.kind, finding.detail, in: job)
         }
     }
@@ -192,19 +180,16 @@ public actor StorageAuditor: MeshService {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw MeshError(.invalidArgument, "Paths are absolute here; '\(path.prefix(200))' is not.")
         }
-        let plain = URL(fileURLWithPath: path).standardizedFileURL.path
-        let isPhoto = plain.hasPrefix(folder.photos + "/")
-        guard isPhoto || plain.hasPrefix(folder.thumbnails + "/") else {
-            return PathIdentity(isOurs: false, photoId: nil, photoPath: nil, thumbnailPath: nil)
+        guard photoFiles.owns(path), let name = photoFiles.name(at: path),
+            name.kind == .photos || name.isThumbnail
+        else {
+            return PathIdentity(isOurs: photoFiles.owns(path), photoId: nil, photoPath: nil, thumbnailPath: nil)
         }
-        let name = plain.split(separator: "/").last.map(String.init) ?? ""
-        let prefix = isPhoto ? "" : LibraryFolder.thumbnailPrefix
-        let stored = "photos/" + name.dropFirst(name.hasPrefix(prefix) ? prefix.count : 0)
-        let isExact = plain == (isPhoto ? folder.photos : folder.thumbnails) + "/" + name && name.hasPrefix(prefix)
-        let photo = try await database.read { isExact ? try PhotoTable.find(path: stored, in: $0) : nil }
+        let photo = try await catalogue.read { try $0.photos.find(.path(name.photo.path)) }
+        let stored = photo == nil ? nil : name.photo
         return PathIdentity(
-            isOurs: true, photoId: photo?.id, photoPath: try photo.map { try folder.location(of: $0.path) },
-            thumbnailPath: try photo.map { try folder.location(of: $0.thumbnailPath) })
+            isOurs: true, photoId: photo?.id, photoPath: stored.flatMap(photoFiles.path(of:)),
+            thumbnailPath: stored.flatMap { photoFiles.path(of: $0.thumbnail) })
     }
 }
 

@@ -1,6 +1,6 @@
-import Database
 import Foundation
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
 /// Records what a person decides while swiping, and applies it when told.
@@ -24,39 +24,37 @@ public actor SwipeSessionRecorder: MeshService {
     /// Decisions that one transaction applies: bounded, so that other writes are not held up.
     private static let batch = 200
 
-    private let database: Database
+    private let catalogue: any Catalogue
 
-    init(database: Database) { self.database = database }
+    package init(catalogue: any Catalogue) { self.catalogue = catalogue }
 
     func start() async throws -> SwipeSession {
         let id = UUID().uuidString.lowercased()
-        return try await database.write { connection in
-            try SwipeTable.insertSession(id: id, startedAt: .now(), in: connection)
-            return try SwipeTable.require(id, in: connection)
-        }
+        return try await catalogue.write { try $0.swipes.start(id, at: .now()) }
     }
 
     func record(_ request: RecordSwipe) async throws -> PhotoAction {
-        try await database.write { connection in
-            let session = request.sessionID.lowercased()
-            let uuid = request.photoIdentifier.lowercased()
-            let digest = request.contentDigest.lowercased()
-            let action = try SwipeTable.insert(
-                session: session, photo: uuid, shown: digest, action: request.action, at: .now(), in: connection)
-            if let action { return action }
-            throw try Self.refusal(session: session, photo: uuid, in: connection)
+        let decision = SwipeDecision(
+            session: request.sessionID.lowercased(), photo: request.photoIdentifier.lowercased(),
+            contentDigest: request.contentDigest.lowercased(), action: request.action)
+        return try await catalogue.write { transaction in
+            if let action = try transaction.swipes.record(decision, at: .now()) { return action }
+            throw try Self.refusal(decision, in: transaction)
         }
     }
 
     /// Why a decision was not taken.
     /// - Throws: `not_found` where there is no such session.
-    private static func refusal(session: String, photo uuid: String, in connection: Connection) throws -> MeshError {
-        guard try !SwipeTable.isFinished(session, in: connection) else {
+    private static func refusal(
+        _ decision: SwipeDecision, in transaction: any CatalogueTransaction
+    ) throws -> MeshError {
+        guard try transaction.swipes.require(decision.session).endTime == nil else {
             return MeshError(.failedPrecondition, "This swipe session is finished. Start a new one.")
         }
-        guard let photo = try PhotoTable.find(uuid: uuid, in: connection) else {
+        guard let photo = try transaction.photos.find(.uuid(decision.photo)) else {
             return MeshError(
-                .notFound, "The photo \(uuid.prefix(80)) is no longer in the library. Go on with the next one.")
+                .notFound,
+                "The photo \(decision.photo.prefix(80)) is no longer in the library. Go on with the next one.")
         }
         return MeshError(
             .failedPrecondition,
@@ -67,40 +65,33 @@ public actor SwipeSessionRecorder: MeshService {
     func undo(_ request: UndoSwipes) async throws -> UndoneSwipes {
         let count = request.count ?? 1
         guard count >= 1 else { throw MeshError(.invalidArgument, "'count' is 1 or more.") }
-        return try await database.write { connection in
-            let session = try SwipeTable.require(request.sessionID, in: connection)
-            let latest = try SwipeTable.latest(session: session.sessionID, count: count, in: connection)
-            for action in latest { try SwipeTable.delete(id: action.id, in: connection) }
-            return UndoneSwipes(actions: latest)
+        return try await catalogue.write { transaction in
+            let session = try transaction.swipes.require(request.sessionID)
+            return UndoneSwipes(actions: try transaction.swipes.undo(session: session.sessionID, count: count))
         }
     }
 
     func finish(_ id: String) async throws -> SwipeSession {
-        let (session, processes) = try await database.write { connection in
-            let session = try SwipeTable.require(id, in: connection)
-            try SwipeTable.finish(session.sessionID, at: .now(), in: connection)
-            return (
-                try SwipeTable.require(id, in: connection),
-                try SettingTable.settings(in: connection).autoProcessActions
-            )
+        let (session, processes) = try await catalogue.write { transaction in
+            let session = try transaction.swipes.require(id)
+            try transaction.swipes.finish(session.sessionID, at: .now())
+            return (try transaction.swipes.require(id), try transaction.settings.settings().autoProcessActions)
         }
         if processes { _ = try await process(session: session.sessionID) }
         return session
     }
 
     func sessions(limit: Int?) async throws -> SwipeSessionList {
-        let limit = try PhotoQuery.validated(limit: limit)
-        return SwipeSessionList(
-            sessions: try await database.read { try SwipeTable.sessions(limit: limit, in: $0) })
+        let limit = try PageLimit.validated(limit)
+        return SwipeSessionList(sessions: try await catalogue.read { try $0.swipes.sessions(limit: limit) })
     }
 
     func pending(_ request: ListPendingSwipes) async throws -> PendingSwipes {
-        let limit = try PhotoQuery.validated(limit: request.limit)
-        return try await database.read { connection in
-            let session = try request.sessionID.map { try SwipeTable.require($0, in: connection).sessionID }
+        let limit = try PageLimit.validated(request.limit)
+        return try await catalogue.read { transaction in
+            let session = try request.sessionID.map { try transaction.swipes.require($0).sessionID }
             return PendingSwipes(
-                actions: try SwipeTable.pending(
-                    session: session, after: request.after ?? 0, limit: limit, in: connection))
+                actions: try transaction.swipes.pending(session: session, after: request.after ?? 0, limit: limit))
         }
     }
 
@@ -108,11 +99,10 @@ public actor SwipeSessionRecorder: MeshService {
         var total = ProcessedSwipes(favorited: 0, trashed: 0, kept: 0, outdated: 0)
         while true {
             try Task.checkCancellation()
-            let part = try await database.write { connection -> ProcessedSwipes? in
-                let session = try id.map { try SwipeTable.require($0, in: connection).sessionID }
-                let actions = try SwipeTable.pending(
-                    session: session, after: 0, limit: Self.batch, in: connection)
-                return actions.isEmpty ? nil : try Self.apply(actions, session: session, in: connection)
+            let part = try await catalogue.write { transaction -> ProcessedSwipes? in
+                let session = try id.map { try transaction.swipes.require($0).sessionID }
+                let (count, effective) = try transaction.swipes.process(session: session, limit: Self.batch)
+                return count == 0 ? nil : try Self.apply(effective, in: transaction)
             }
             guard let part else { return total }
             total = ProcessedSwipes(
@@ -121,38 +111,25 @@ public actor SwipeSessionRecorder: MeshService {
         }
     }
 
-    /// Applies decisions, the latest about each photo alone; the others are marked and have no effect.
+    /// Applies decisions, one about each photo.
     private static func apply(
-        _ actions: [PhotoAction], session: String?, in connection: Connection
+        _ actions: [PhotoAction], in transaction: any CatalogueTransaction
     ) throws -> ProcessedSwipes {
         var outdated = 0
-        var effects: [(photo: Photo, action: SwipeAction)] = []
-        for action in actions {
-            try SwipeTable.markProcessed(id: action.id, in: connection)
-            if try SwipeTable.hasLater(action, session: session, in: connection) { continue }
-            guard let photo = try PhotoTable.find(uuid: action.photoIdentifier, in: connection),
-                photo.contentDigest == action.contentDigest
-            else {
+        var photos: [SwipeAction: [Photo]] = [:]
+        let found = try transaction.photos.find(actions.map { .uuid($0.photoIdentifier) })
+        for (action, photo) in zip(actions, found) {
+            if let photo, photo.contentDigest == action.contentDigest {
+                photos[action.action, default: []].append(photo)
+            } else {
                 outdated += 1
-                continue
-            }
-            effects.append((photo, action.action))
-        }
-        // In the order of the text index, for the reason that ``PhotoStore`` gives.
-        effects.sort { SearchPlace.of($0.photo) < SearchPlace.of($1.photo) }
-        var (favorited, trashed, kept) = (0, 0, 0)
-        for (photo, action) in effects {
-            switch action {
-            case .favorite:
-                _ = try PhotoTable.setFavorite(true, id: photo.id, in: connection)
-                favorited += 1
-            case .trash:
-                _ = try TrashTable.moveIn(where: "p.id = ?", photo.id, at: .now(), in: connection)
-                trashed += 1
-            case .keep: kept += 1
             }
         }
-        return ProcessedSwipes(favorited: favorited, trashed: trashed, kept: kept, outdated: outdated)
+        let (favorites, trashed) = (photos[.favorite] ?? [], photos[.trash] ?? [])
+        _ = try transaction.photos.setFavorite(true, of: favorites)
+        _ = try transaction.trash.add(trashed, at: .now())
+        return ProcessedSwipes(
+            favorited: favorites.count, trashed: trashed.count, kept: photos[.keep]?.count ?? 0, outdated: outdated)
     }
 }
 

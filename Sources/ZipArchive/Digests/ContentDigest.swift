@@ -1,4 +1,5 @@
 import CZlib
+import Files
 import Foundation
 
 /// What reading some bytes once tells about them.
@@ -13,12 +14,17 @@ public struct ContentDigest: Hashable, Sendable {
     /// - Parameter cancelled: asked before each buffer.
     /// - Throws: `.readFailed`, `.cancelled`.
     public init(ofDescriptor descriptor: Int32, cancelled: () -> Bool = { false }) throws(ZipError) {
+        try self.init(reading: OpenFile(descriptor), cancelled: cancelled)
+    }
+
+    /// As ``init(ofDescriptor:cancelled:)``, of any bytes.
+    package init(reading source: some ByteSource, cancelled: () -> Bool = { false }) throws(ZipError) {
         let lane = CopyLane.take()
         defer { lane.give() }
         var position: Int64 = 0
         while true {
             if cancelled() { throw .cancelled }
-            let part = try lane.read(descriptor, at: position, atMost: CopyLane.capacity)
+            let part = try lane.read(source, at: position, atMost: CopyLane.capacity)
             if part.isEmpty { break }
             lane.hasher.update(part)
             position += Int64(part.count)

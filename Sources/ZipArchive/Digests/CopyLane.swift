@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Synchronization
 
@@ -32,32 +33,33 @@ final class CopyLane: @unchecked Sendable {
         }
     }
 
-    /// Reads up to `length` bytes into the buffer; fewer only at the end of the file, and none there.
-    func read(_ descriptor: Int32, at position: Int64, atMost length: Int) throws(ZipError) -> UnsafeRawBufferPointer {
+    /// Reads up to `length` bytes into the buffer; fewer only at the end of the source, and none there.
+    func read(
+        _ source: some ByteSource, at position: Int64, atMost length: Int
+    ) throws(ZipError) -> UnsafeRawBufferPointer {
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(length, buffer.count)])
-        let count = try DescriptorIO.read(descriptor, into: room, at: position)
+        let count = try DescriptorIO.read(source, into: room, at: position)
         return UnsafeRawBufferPointer(rebasing: room[..<count])
     }
 }
 
 /// Positioned reads and writes that go on until they are done.
 enum DescriptorIO {
-    /// Fills `room` from `position` on. Returns how many bytes came: fewer than asked only at the end of the file.
+    /// Fills `room` from `position` on. Returns how many bytes came: fewer than asked only at the end of the source.
+    static func read(
+        _ source: some ByteSource, into room: UnsafeMutableRawBufferPointer, at position: Int64
+    ) throws(ZipError) -> Int {
+        do {
+            return try source.read(into: room, at: position)
+        } catch {
+            throw .readFailed(errno: error.code)
+        }
+    }
+
     static func read(
         _ descriptor: Int32, into room: UnsafeMutableRawBufferPointer, at position: Int64
     ) throws(ZipError) -> Int {
-        var done = 0
-        while done < room.count {
-            let count = pread(
-                descriptor, room.baseAddress.map { $0 + done }, room.count - done, off_t(position) + off_t(done))
-            if count == 0 { break }
-            if count > 0 {
-                done += count
-            } else if errno != EINTR {
-                throw .readFailed(errno: errno)
-            }
-        }
-        return done
+        try read(OpenFile(descriptor), into: room, at: position)
     }
 
     /// Writes all of `bytes` from `position` on.

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// Reads an archive that nobody vouches for.
@@ -118,7 +119,8 @@ public final class ZipReader: Sendable {
             while lane.hasher.size < entry.size {
                 if cancelled() { throw .cancelled }
                 let wanted = Int(min(entry.size - lane.hasher.size, Int64(CopyLane.capacity)))
-                let part = try lane.read(descriptor, at: dataOffsets[index] + lane.hasher.size, atMost: wanted)
+                let part = try lane.read(
+                    OpenFile(descriptor), at: dataOffsets[index] + lane.hasher.size, atMost: wanted)
                 if part.isEmpty { break }
                 try take(part)
             }

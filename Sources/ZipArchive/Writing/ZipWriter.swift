@@ -1,4 +1,5 @@
 import CArchive
+import Files
 import Foundation
 import Synchronization
 
@@ -68,6 +69,14 @@ public final class ZipWriter: Sendable {
     ///   the source, `.diskFull` and `.writeFailed` for the archive; `.writtenTwice`, `.cancelled`.
     public func copyEntry(
         _ index: Int, from source: Int32, cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
+    ) throws(ZipError) -> ContentDigest {
+        try copyEntry(index, reading: OpenFile(source), cancelled: cancelled, progress: progress)
+    }
+
+    /// As ``copyEntry(_:from:cancelled:progress:)``, from any bytes.
+    package func copyEntry(
+        _ index: Int, reading source: some ByteSource, cancelled: () -> Bool = { false },
+        progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
         let entry = layout.entries[index]
         let start = layout.places[index].data

@@ -1,7 +1,7 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 
 /// A library whose catalogue was filled with generated rows, through the library's own message.
 struct FilledLibrary: Sendable {
@@ -103,7 +103,7 @@ struct FilledLibrary: Sendable {
             handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         }
 
-        func write(_ photos: [NewPhoto], firstID: Int) throws {
+        func write(_ photos: [SourcedPhoto], firstID: Int) throws {
             var text = ""
             for (index, photo) in photos.enumerated() { text += GeneratedCatalogue.line(photo, id: firstID + index) }
             try handle.write(contentsOf: Data(text.utf8))

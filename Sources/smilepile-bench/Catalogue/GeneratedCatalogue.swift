@@ -20,7 +20,7 @@ struct GeneratedCatalogue: Sendable {
     ]
 
     /// The photo that has this number, from 0.
-    static func photo(_ index: Int, categories: [Int64]) -> NewPhoto {
+    static func photo(_ index: Int, categories: [Int64]) -> SourcedPhoto {
         var random = SplitMix(state: UInt64(truncatingIfNeeded: index) &+ 0x5EED)
         let taken = firstDate + Int64(random.next() % UInt64(span))
         let digests = (random.hex(64), random.hex(64))
@@ -43,7 +43,7 @@ struct GeneratedCatalogue: Sendable {
             fileSize: 300_000 + Int64(random.next() % 900_000), width: 2048, height: 1536,
             isFavorite: isFavorite, takenAt: Timestamp(milliseconds: taken), contentDigest: digests.0,
             mediaType: "image/jpeg")
-        return NewPhoto(
+        return SourcedPhoto(
             photo: photo, sourceDigest: digests.1, sourceSize: 2_000_000 + Int64(random.next() % 8_000_000))
     }
 
@@ -61,7 +61,7 @@ struct GeneratedCatalogue: Sendable {
     }
 
     /// The row as the table has it, for `.import --csv`.
-    static func line(_ new: NewPhoto, id: Int) -> String {
+    static func line(_ new: SourcedPhoto, id: Int) -> String {
         let photo = new.photo
         let search = [photo.name, photo.caption ?? "", photo.path].map(\.searchFolded).joined(separator: "\n")
         let fields = [

@@ -1,6 +1,6 @@
 import Foundation
-import LibraryServices
 import ServiceMesh
+import SmilePile
 
 /// An operation that was recorded once, and libraries as power cuts at any moment of it would have left them.
 struct CrashRound {

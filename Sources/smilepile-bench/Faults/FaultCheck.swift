@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+import SQLiteCatalogue
 import ServiceMesh
 import ZipArchive
 
@@ -190,7 +191,7 @@ struct FaultCheck {
     }
 
     private mutating func checkCatalogue() async throws {
-        let problems = try await LibraryCheck.integrity(of: place.library + "/catalogue.sqlite")
+        let problems = try await SQLiteCatalogue.problems(inFileAt: place.library + "/catalogue.sqlite")
         for problem in problems { find(.broken, "the catalogue: \(problem)") }
     }
 }

@@ -1,4 +1,3 @@
-import CSQLite
 import Foundation
 
 /// A lane's own folders: those that the shim looks at below `data`, and what an operation reads beside them.
@@ -36,11 +35,7 @@ final class FaultPlace {
 
     /// Reads the catalogue as any other program would. What it finds is of no interest, nor whether it may.
     func readCatalogue() {
-        var handle: OpaquePointer?
-        if sqlite3_open(library + "/catalogue.sqlite", &handle) == SQLITE_OK {
-            sqlite3_exec(handle, "SELECT count(*) FROM photos", nil, nil, nil)
-        }
-        sqlite3_close(handle)
+        try? SQLiteShell.run(library + "/catalogue.sqlite", "SELECT count(*) FROM photos")
     }
 
     /// Something to be cleaned away.

@@ -1,4 +1,3 @@
-import Database
 import Foundation
 import LibraryModel
 import SampleAlbum
@@ -102,15 +101,7 @@ struct FaultTemplate: Sendable {
             INSERT INTO category_entities (id, display_name, color_hex, position, is_default, created_at)
                 VALUES (1, '\(Self.oldCategory)', '#2196F3', 0, 0, 1600000000000);
             """ + rows.joined()
-        try await Self.make(
-            place.phone + "/" + Self.oldDatabase, applicationID: 1,
-            Migration(version: 8, name: "as the app made it", script: script))
-    }
-
-    private static func make(_ path: String, applicationID: Int32, _ migration: Migration) async throws {
-        let database = try await Database.open(
-            at: path, schema: Schema(applicationID: applicationID, migrations: [migration]))
-        await database.close()
+        try SQLiteShell.make(place.phone + "/" + Self.oldDatabase, applicationID: 1, version: 8, script)
     }
 
     // MARK: Earlier versions
@@ -123,9 +114,8 @@ struct FaultTemplate: Sendable {
             empty.folders = ["backups", "library"]
             try place.renew(with: empty)
             // "SmlP"
-            try await Self.make(
-                place.library + "/catalogue.sqlite", applicationID: 0x536D_6C50,
-                Migration(version: version, name: "as it was", script: text))
+            try SQLiteShell.make(
+                place.library + "/catalogue.sqlite", applicationID: 0x536D_6C50, version: version, text)
             let image = try FolderImage(of: place.data)
             let daemon = try FaultDaemon(
                 program: program, library: place.library, socket: place.socket, log: place.log, shim: nil, control: nil)

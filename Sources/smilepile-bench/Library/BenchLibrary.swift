@@ -1,7 +1,7 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 
 /// A real library in a folder of its own, opened in this process: the same actors that the daemon serves.
 struct BenchLibrary: Sendable {

@@ -1,6 +1,6 @@
 import LibraryModel
-import LibraryServices
 import ServiceMesh
+import SmilePile
 
 /// Whoever answers a library's messages: the mesh in this process, or a daemon behind its socket.
 protocol LibraryAnswering {

@@ -1,6 +1,6 @@
-import Database
 import Foundation
 import LibraryModel
+import SQLiteCatalogue
 import ServiceMesh
 import ZipArchive
 
@@ -25,7 +25,9 @@ struct LibraryCheck {
     ) async throws -> LibraryCheck {
         var check = LibraryCheck(path: path)
         // Before anything opens it, and perhaps mends it.
-        check.problems += try await integrity(of: path + "/catalogue.sqlite").map { "catalogue: \($0)" }
+        check.problems += try await SQLiteCatalogue.problems(inFileAt: path + "/catalogue.sqlite").map {
+            "catalogue: \($0)"
+        }
         check.requireEmpty("staging")
         let opened = try await BenchLibrary.open(at: path)
         do {
@@ -42,17 +44,6 @@ struct LibraryCheck {
     }
 
     private init(path: String) { self.path = path }
-
-    /// What SQLite says of a catalogue; empty where all is well.
-    static func integrity(of file: String) async throws -> [String] {
-        try await Database.inspect(at: file) { connection in
-            let found = try connection.query("PRAGMA integrity_check") { try $0[0] as String }
-            let orphans = try connection.query("PRAGMA foreign_key_check") {
-                "a row of \(try $0[0] as String) refers to none"
-            }
-            return (found == ["ok"] ? [] : found) + orphans
-        }
-    }
 
     private mutating func require(_ holds: Bool, _ what: @autoclosure () -> String) {
         if !holds { problems.append(what()) }

@@ -1,14 +1,16 @@
 import CSQLite
+@testable import Database
 import Executors
 import Foundation
 import FuzzSupport
 import LibraryModel
+@testable import LibraryServices
+import LibraryStorage
+import PhotoFolder
+@testable import SQLiteCatalogue
 import ServiceMesh
 import TestSupport
 import ZipArchive
-
-@testable import Database
-@testable import LibraryServices
 
 /// The two documents of a backup, in an archive that is otherwise good: whatever they say, the backup is refused or can
 /// be restored.
@@ -37,7 +39,7 @@ enum BackupJSON: FuzzTarget {
             let library = LibraryFolder(path: folder.path)
             let backup: BackupFile
             do {
-                backup = try BackupFile(path: path, in: library, maximumBytes: 1 << 20)
+                backup = try BackupFile(path: path, library.namedFiles, maximumBytes: 1 << 20)
             } catch let error as MeshError {
                 require([.dataLoss, .invalidArgument].contains(error.status), "refused as \(error.status): \(error)")
                 require(error.message.utf8.count < 20_000, "\(error.message.utf8.count) bytes of explanation")
@@ -108,17 +110,19 @@ private final class MemoryCatalogue: @unchecked Sendable {
             }
             try inTransaction(.commit) { connection in
                 for name in ["Family", "Été"] {
-                    _ = try CategoryTable.add(
-                        displayName: name, colorHex: "#4CAF50", iconResource: nil, isDefault: true, createdAt: .now(),
-                        in: connection)
+                    _ = try CategoryTable(connection: connection).insert(
+                        CategoryEntry(
+                            CategoryDetails(displayName: name, colorHex: "#4CAF50", iconResource: nil), isDefault: true)
+                    )
                 }
-                _ = try PhotoTable.insert(
-                    Photo(
-                        id: 0, uuid: BackupSeeds.uuids[0], path: "photos/there.jpg", categoryId: 1, name: "there",
-                        caption: nil, isFromAssets: false, createdAt: .now(), fileSize: 3, width: 1, height: 1,
-                        isFavorite: false, takenAt: nil, contentDigest: String(repeating: "0", count: 64),
-                        mediaType: "image/jpeg"),
-                    sourceDigest: String(repeating: "1", count: 64), sourceSize: 3, keepingID: false, in: connection)
+                let photo = Photo(
+                    id: 0, uuid: BackupSeeds.uuids[0], path: "photos/there.jpg", categoryId: 1, name: "there",
+                    caption: nil, isFromAssets: false, createdAt: .now(), fileSize: 3, width: 1, height: 1,
+                    isFavorite: false, takenAt: nil, contentDigest: String(repeating: "0", count: 64),
+                    mediaType: "image/jpeg")
+                try PhotoTable(connection: connection).insert([
+                    SourcedPhoto(photo: photo, sourceDigest: String(repeating: "1", count: 64), sourceSize: 3)
+                ])
             }
         } catch {
             fail("no catalogue in memory: \(error)")
@@ -131,15 +135,17 @@ private final class MemoryCatalogue: @unchecked Sendable {
             do {
                 try inTransaction(.rollback) { connection in
                     let plan = try RestorePlan.make(
-                        backup.metadata, strangers: backup.strangers, mode: mode, in: connection)
+                        backup.metadata, strangers: backup.strangers, mode: mode,
+                        in: SQLTransaction(connection: connection))
                     let names = Dictionary(
                         plan.newPhotos.map { ($0.uuid, $0.uuid + ".jpg") }, uniquingKeysWith: { first, _ in first })
                     let application = RestoreApplication(
                         metadata: backup.metadata, plan: plan, mode: mode, fileNames: names)
-                    try application.apply(in: connection)
+                    try application.apply(in: SQLTransaction(connection: connection))
                     // Restoring it again changes nothing.
                     let again = try RestorePlan.make(
-                        backup.metadata, strangers: backup.strangers, mode: mode, in: connection)
+                        backup.metadata, strangers: backup.strangers, mode: mode,
+                        in: SQLTransaction(connection: connection))
                     require(again.newPhotos.isEmpty, "\(mode): photos are new when they are restored again")
                     if mode == .merge {
                         require(again.newCategories.isEmpty && again.newSessions.isEmpty, "new again")

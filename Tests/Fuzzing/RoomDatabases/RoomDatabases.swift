@@ -1,12 +1,13 @@
+@testable import AndroidDatabase
 import CSQLite
+@testable import Database
 import Foundation
 import FuzzSupport
 import LibraryModel
+@testable import LibraryServices
+import PhotoFolder
 import ServiceMesh
 import TestSupport
-
-@testable import Database
-@testable import LibraryServices
 
 /// A database of the Android app, and the log and the journal beside it: copied, looked at, read. Whatever they are, it
 /// ends with what the database holds or with a refusal that says why; the originals stay as they are, and nothing is left
@@ -38,7 +39,8 @@ enum RoomDatabases: FuzzTarget {
         let folder = LibraryFolder(path: library.path)
         if !FileManager.default.fileExists(atPath: folder.staging) { try folder.make() }
         do {
-            let copy = try LegacyDatabaseCopy(of: path, in: folder, isCancelled: { false })
+            let copy = try LegacyDatabaseCopy(
+                of: path, in: folder.staging, namedFiles: folder.namedFiles, isCancelled: { false })
             defer { copy.remove() }
             require(copy.unreadPages >= 0, "fewer pages than none")
             try read(copy.path)

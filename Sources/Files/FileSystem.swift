@@ -1,0 +1,201 @@
+import CLinux
+import Foundation
+import ServiceMesh
+
+/// File system calls with typed errors. All of them block: they belong on a `BlockingPool`.
+package enum FileSystem {
+    /// A failed call: which, on what, and errno.
+    package struct Failure: MeshErrorConvertible, CustomStringConvertible {
+        package let action: String
+        package let path: String
+        /// `errno`.
+        package let code: Int32
+
+        package init(action: String, path: String, code: Int32) {
+            self.action = action
+            self.path = path
+            self.code = code
+        }
+
+        package var description: String { "\(action) \(path): \(String(cString: strerror(code)))" }
+
+        private var shortened: String { "\(action) \(path.prefix(100))…: \(String(cString: strerror(code)))" }
+
+        package var meshError: MeshError {
+            switch code {
+            case ENOSPC, EDQUOT:
+                MeshError(short: .space, "The disk is full (\(description)). Free some space and try again.")
+            case ENOENT, ENOTDIR: MeshError(.notFound, "There is no such file (\(description)).")
+            case ELOOP:
+                MeshError(
+                    .invalidArgument,
+                    "There is a link that is not followed, or that leads in a circle (\(description)). Name the file itself."
+                )
+            case ENAMETOOLONG:
+                MeshError(.invalidArgument, "A name is too long for the file system (\(shortened)). Use a shorter one.")
+            case EEXIST: MeshError(.alreadyExists, "There is such a file already (\(description)).")
+            case EACCES, EPERM, EROFS:
+                MeshError(
+                    .failedPrecondition, "This is not allowed (\(description)). Check the owner and the permissions.")
+            default: MeshError(.unavailable, "The file system failed (\(description)). Check the disk.")
+            }
+        }
+    }
+
+    package static func check(_ result: Int32, _ action: String, _ path: String) throws {
+        guard result != 0 else { return }
+        throw Failure(action: action, path: path, code: errno)
+    }
+
+    /// Makes a folder with mode 0700, with those above it, durably. One that is there already stays as it is.
+    package static func makeFolder(_ path: String) throws {
+        guard mkdir(path, 0o700) != 0 else { return try sync(parent(of: path)) }
+        if errno == EEXIST { return }
+        guard errno == ENOENT, path.lastIndex(of: "/") ?? path.startIndex != path.startIndex else {
+            throw Failure(action: "make folder", path: path, code: errno)
+        }
+        try makeFolder(parent(of: path))
+        guard mkdir(path, 0o700) != 0 else { return try sync(parent(of: path)) }
+        guard errno == EEXIST else { throw Failure(action: "make folder", path: path, code: errno) }
+    }
+
+    /// Runs `body` with an open descriptor and closes it.
+    package static func withFile<T>(
+        _ path: String, _ flags: Int32, mode: mode_t = 0o600, _ body: (Int32) throws -> T
+    ) throws -> T {
+        let descriptor = clinux_open(path, flags, mode)
+        guard descriptor >= 0 else { throw Failure(action: "open", path: path, code: errno) }
+        defer { close(descriptor) }
+        return try body(descriptor)
+    }
+
+    /// Makes the contents of a file, or the names in a folder, durable.
+    package static func sync(_ path: String) throws { try withFile(path, O_RDONLY) { try sync($0, path) } }
+
+    package static func sync(_ descriptor: Int32, _ path: String) throws { try check(fsync(descriptor), "sync", path) }
+
+    package static func link(_ source: String, as target: String) throws {
+        try check(Foundation.link(source, target), "link", target)
+    }
+
+    package static func rename(_ source: String, to target: String) throws {
+        try check(Foundation.rename(source, target), "rename", target)
+    }
+
+    /// Renames a file without ever replacing another one: EEXIST where the name is taken.
+    ///
+    /// By whatever the file system knows. Memory sticks (FAT, exFAT) have no hard links; network file systems may
+    /// have links and no such rename. Where it has neither, looking first is all that is left.
+    ///
+    /// An error may come after the deed: from a network that lost the answer, or a disk that failed in writing it down. So
+    /// the last word is what the target is.
+    /// - Parameter rename: which refuses a name that is taken.
+    package static func renameNew(
+        _ source: String, to target: String, by rename: (String, String) -> Int32 = { clinux_rename_new($0, $1) }
+    ) throws {
+        let file = try status(source).map(FileIdentity.init)
+        do {
+            try tryRenameNew(source, to: target, by: rename)
+        } catch {
+            guard let file, let found = try? status(target), FileIdentity(found) == file else { throw error }
+            try? remove(source)
+        }
+    }
+
+    private static func tryRenameNew(
+        _ source: String, to target: String, by rename: (String, String) -> Int32
+    ) throws {
+        guard rename(source, target) != 0 else { return }
+        guard errno == EINVAL || errno == ENOSYS else {
+            throw Failure(action: "rename", path: target, code: errno)
+        }
+        do {
+            try link(source, as: target)
+            try remove(source)
+        } catch let failure as Failure where [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(failure.code) {
+            guard try status(target) == nil else { throw Failure(action: "rename", path: target, code: EEXIST) }
+            try Self.rename(source, to: target)
+        }
+    }
+
+    /// Removes a file; one that is gone already is fine.
+    package static func remove(_ path: String) throws {
+        guard unlink(path) != 0, errno != ENOENT else { return }
+        throw Failure(action: "remove", path: path, code: errno)
+    }
+
+    /// Nil where there is nothing; a link is described itself, not what it points to.
+    package static func status(_ path: String) throws -> stat? {
+        var found = stat()
+        guard lstat(path, &found) != 0 else { return found }
+        guard errno == ENOENT || errno == ENOTDIR else { throw Failure(action: "look at", path: path, code: errno) }
+        return nil
+    }
+
+    /// For a job that goes on: what it needs has to be there, or it waits.
+    /// - Throws: ``JobObstacle``.
+    package static func requireThere(_ path: String) throws {
+        guard access(path, F_OK) != 0 else { return }
+        let isGone = [ENOENT, ENOTDIR, ENODEV, ENXIO, ESTALE].contains(errno)
+        let why = isGone ? "is not there" : "cannot be reached: \(String(cString: strerror(errno)))"
+        throw JobObstacle("\(path) \(why).")
+    }
+
+    /// Whether a path leads to what only looks like files: `/proc`, `/sys` and what is mounted in them. Reading there
+    /// may wait for ever, never end, or have effects.
+    package static func isOfKernel(_ path: String) -> Bool { kernelFileSystems.contains(clinux_file_system(path)) }
+
+    package static func isOfKernel(descriptor: Int32) -> Bool {
+        kernelFileSystems.contains(clinux_file_system_of(descriptor))
+    }
+
+    /// The magic numbers of proc, sysfs, debugfs, tracefs, cgroup2, securityfs and configfs, of statfs(2).
+    private static let kernelFileSystems: Set = [
+        0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x6367_7270, 0x7363_6673, 0x6265_6570,
+    ]
+
+    package static func isSameFile(_ one: String, _ other: String) throws -> Bool {
+        guard let first = try status(one), let second = try status(other) else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    /// The folder of an absolute path.
+    package static func parent(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
+    }
+
+    /// Names in a folder, without `.` and `..`; names that are not valid UTF-8 come as nil.
+    package static func names(in folder: String) throws -> [String?] {
+        guard let stream = opendir(folder) else { throw Failure(action: "read folder", path: folder, code: errno) }
+        defer { closedir(stream) }
+        var names: [String?] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw Failure(action: "read folder", path: folder, code: errno) }
+        return names
+    }
+
+    /// Bytes free for this user on the file system of `path`.
+    package static func freeBytes(_ path: String) throws -> Int64 {
+        var found = statvfs()
+        try check(statvfs(path, &found), "look at", path)
+        let (bytes, overflow) = Int64(clamping: found.f_bavail).multipliedReportingOverflow(
+            by: Int64(clamping: found.f_frsize))
+        return overflow ? .max : bytes
+    }
+
+    /// The most memory that a process has had resident (VmHWM), in bytes; 0 for one that has gone.
+    package static func peakMemory(of process: Int32) -> Int64 {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let kilobytes = Int64(line.dropFirst("VmHWM:".count).filter(\.isNumber))
+        else { return 0 }
+        return kilobytes * 1024
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// How new photos' files are named.
+enum PhotoFileName {
+    /// `IMG_YYYYMMDD_HHMMSS_<8 hex>.jpg`, by the date the photo was taken, else now; local time, as cameras do.
+    /// - Parameter fileExtension: with the dot.
+    static func new(takenAt: Timestamp?, fileExtension: String) -> StoredName {
+        var seconds = time_t((takenAt ?? .now()).milliseconds / 1000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        let suffix = String(UInt32.random(in: 0 ... .max), radix: 16)
+        let numbers = [
+            parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+        ]
+        let texts = numbers.enumerated().map { index, number in padded(String(number), to: index == 0 ? 4 : 2) }
+        let name = "IMG_\(texts[0...2].joined())_\(texts[3...5].joined())_\(padded(suffix, to: 8))\(fileExtension)"
+        guard let stored = StoredName(.photos, name) else { preconditionFailure("an extension with a slash") }
+        return stored
+    }
+
+    private static func padded(_ digits: String, to count: Int) -> String {
+        String(repeating: "0", count: max(0, count - digits.count)) + digits
+    }
+}

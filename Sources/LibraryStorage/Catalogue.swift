@@ -1,0 +1,75 @@
+import LibraryModel
+import ServiceMesh
+
+/// Where photos, categories and everything said about them are kept, as the actors that own the rules see it:
+/// transactions over repositories. No SQL passes this line, so this is where a catalogue on another database plugs in.
+///
+/// The unit is the transaction and not the single method: a rule is checked in the transaction that acts on it, so
+/// several repositories' methods make one. They are synchronous, since a transaction that waits for something else
+/// keeps all others waiting. Rejected: repositories whose methods are transactions of their own; each rule would then
+/// be part of every implementation, or be checked too early.
+///
+/// What fails is a ``CatalogueError`` where a repository refuses, else the catalogue's own error, which says at the mesh
+/// what it is.
+package protocol Catalogue: Sendable {
+    /// Runs `body` on one state of the catalogue, which it cannot change. Ends early where the task is cancelled.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value
+
+    /// Runs `body` as one transaction, after and before all others, and returns when it is durable. What it throws
+    /// undoes all of it. It has to be short: others wait.
+    /// - Throws: what `body` throws; where it cannot be committed, why, and then perhaps an error whose
+    ///   `MeshError/mayHaveBeenStored` is true.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value
+
+    /// As ``write(_:)``, for bodies that change very many rows.
+    func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value
+
+    /// Sets what is told after each durable change which parts it touched, before whoever changed them has the reply. One
+    /// listener; it must not block.
+    func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void)
+
+    /// Jobs are kept here as well, so that what they tell and what they did are in one transaction.
+    var journal: any JobJournal { get }
+
+    /// What is wrong with the catalogue, as far as is known by now, in sentences for people. Empty while all is well.
+    func problems() async -> [String]
+
+    /// Looks through all of it.
+    /// - Returns: as ``problems()``.
+    func check() async throws -> [String]
+
+    /// Does what is queued and takes nothing more.
+    func close() async
+}
+
+/// The repositories inside one transaction. They are of no use after it.
+package protocol CatalogueTransaction {
+    var photos: any PhotoRepository { get }
+    var trash: any TrashRepository { get }
+    var categories: any CategoryRepository { get }
+    var swipes: any SwipeRepository { get }
+    var settings: any SettingRepository { get }
+    var jobs: any JobRepository { get }
+    var discardedFiles: any DiscardedFileRepository { get }
+    var unfinishedBackups: any UnfinishedBackupRepository { get }
+
+    /// Whether everything that names something else names what is there. Reads all of it.
+    func isConsistent() throws -> Bool
+}
+
+/// What a change can touch, as those who observe the catalogue tell it apart.
+package enum CataloguePart: String, Sendable, Hashable, CaseIterable {
+    case photos
+    case sealedFields
+    case trash
+    case categories
+    case swipeSessions
+    case swipeActions
+    case settings
+}

@@ -1,0 +1,115 @@
+import Files
+import LibraryModel
+import ServiceMesh
+
+/// Where the files of photos and thumbnails are kept. Everything blocks: it belongs on a `BlockingPool`.
+///
+/// A new file is written to a local staging place first, because image workers and archives write to descriptors. Then it
+/// is published: it stands at its place, durably, under a name that no other file had, and the staging place still knows
+/// it. Then the catalogue's transaction commits, and the file is settled: the staging place forgets it. So the staging
+/// place is the record of what was under way, without a second journal: after a kill, whatever it knows either has a row,
+/// and is settled, or has none, and is withdrawn. Files that nobody knows are never touched: they may be pictures that
+/// exist once.
+package protocol PhotoFiles: Sendable {
+    // MARK: Staging
+
+    /// Makes a new, empty file, which nobody else knows of.
+    /// - Returns: its name in the staging place, and a descriptor to read and write it, which the caller closes.
+    func stage() throws -> (name: String, descriptor: Int32)
+    /// Opens a staged file to read it.
+    /// - Returns: its descriptor, which the caller closes.
+    func openStaged(_ name: String) throws -> Int32
+    /// Removes staged files that have not been published. What cannot be removed is left to the next start.
+    func unstage(_ names: [String])
+    /// Puts staged files at their places, durably. The files' own contents must be durable already. The catalogue's rows
+    /// come next, then ``settle(_:)``; where they do not come, ``withdraw(_:)``, and where nobody can tell, neither: see
+    /// `MeshError.mayHaveBeenStored`.
+    /// - Throws: ``NameTaken``; a failure. Nothing is left in place then, and staged files may be gone.
+    func publish(_ photos: [StagedPhoto]) throws
+    /// The rows are durable: the staging place forgets these photos.
+    func settle(_ fileNames: [String]) throws
+    /// There are no rows: the published files go, durably, and then the staged ones.
+    func withdraw(_ fileNames: [String]) throws
+    /// What a kill left in the staging place: the file names of the photos, whatever is left of each.
+    func leftovers() throws -> [String]
+
+    // MARK: Stored files
+
+    /// Nil where there is nothing of that name.
+    func facts(_ name: StoredName) throws -> StoredFileFacts?
+    /// Runs `body` with the bytes of a stored file.
+    func withReader<Value>(_ name: StoredName, _ body: (any ByteSource) throws -> Value) throws -> Value
+    /// All files of a kind by name, from the one behind `name` on, whether or not anybody knows them.
+    func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile]
+    /// Removes files, durably. One that is gone already counts.
+    /// - Returns: those that are gone for good.
+    func remove(_ names: [StoredName]) -> [StoredName]
+    /// Bytes that there is room for.
+    func room() throws -> Int64
+
+    // MARK: Files as other programs see them
+
+    /// The path at which other programs can read a stored file; nil where there is none.
+    func path(of name: StoredName) -> String?
+    /// Whether an absolute path lies where stored files are, whether or not there is one.
+    func owns(_ path: String) -> Bool
+    /// The stored file that an absolute path would be.
+    func name(at path: String) -> StoredName?
+}
+
+extension PhotoFiles {
+    /// Staged photos that are not wanted: what is published of them goes, and what is staged. What cannot be removed is
+    /// left to the next start.
+    package func abandon(_ photos: [StagedPhoto]) {
+        guard (try? withdraw(photos.map(\.fileName))) != nil else { return }
+        unstage(photos.flatMap { [$0.photo] + ($0.thumbnail.map { [$0] } ?? []) })
+    }
+}
+
+/// A photo's files in the staging place, and the name that the photo is to have.
+package struct StagedPhoto: Sendable {
+    package let photo: String
+    /// Nil for a photo of which none could be made.
+    package let thumbnail: String?
+    package let fileName: String
+
+    package init(photo: String, thumbnail: String?, fileName: String) {
+        self.photo = photo
+        self.thumbnail = thumbnail
+        self.fileName = fileName
+    }
+}
+
+/// A photo was to be published under a name that another file has.
+package struct NameTaken: MeshErrorConvertible {
+    package let name: StoredName
+
+    package init(_ name: StoredName) { self.name = name }
+
+    package var meshError: MeshError { MeshError(.alreadyExists, "There is a file \(name.path) already.") }
+}
+
+/// What can be known of a stored file without reading it.
+package struct StoredFileFacts: Sendable {
+    /// Bytes.
+    package let size: Int64
+    /// False for a folder, a link, a device.
+    package let isFile: Bool
+
+    package init(size: Int64, isFile: Bool) {
+        self.size = size
+        self.isFile = isFile
+    }
+}
+
+/// A file in a list of stored files.
+package struct StoredFile: Sendable {
+    package let name: StoredName
+    /// Bytes.
+    package let size: Int64
+
+    package init(name: StoredName, size: Int64) {
+        self.name = name
+        self.size = size
+    }
+}

@@ -1,0 +1,84 @@
+import LibraryModel
+import ServiceMesh
+
+/// Every filter of a search but its text, and the place before which its page begins: all that an index can answer
+/// alone, in order.
+///
+/// There is one upper bound, the lower of the cursor and `to`: of two, a database may use only one, and with the wrong
+/// one each page would walk over all those before it.
+package struct PhotoFilter: Sendable {
+    package let category: Int64?
+    package let favoritesOnly: Bool
+    /// The earliest date, milliseconds.
+    package private(set) var from: Int64?
+    /// Photos stand before it, in the order of dates and ids; nil for all.
+    package private(set) var end: PhotoPlace?
+    /// The same for all pages together: where `to` ends.
+    private let endOfAll: PhotoPlace?
+
+    /// - Throws: `invalid_argument`.
+    package init(_ request: SearchPhotos) throws {
+        if let from = request.from, let to = request.to, from > to {
+            throw MeshError(.invalidArgument, "'from' must not be later than 'to'.")
+        }
+        category = request.categoryId
+        favoritesOnly = request.favoritesOnly == true
+        from = request.from?.milliseconds
+        endOfAll = request.to.flatMap { $0.milliseconds < .max ? PhotoPlace(date: $0.milliseconds + 1, id: .min) : nil }
+        end = endOfAll
+        if let cursor = try request.after.map(PhotoPlace.init) { end = min(end ?? cursor, cursor) }
+    }
+
+    /// The same without the place at which the page begins.
+    package var ofAllPages: PhotoFilter {
+        var wider = self
+        wider.end = endOfAll
+        return wider
+    }
+
+    /// Whether nothing but the category and the mark decides.
+    package var isWithoutDates: Bool { from == nil && end == nil }
+
+    /// The same, but only what is shown at `date` or later.
+    package func since(_ date: Int64) -> PhotoFilter {
+        var narrower = self
+        narrower.from = max(from ?? date, date)
+        return narrower
+    }
+
+    /// The same, but only what stands before `place`.
+    package func before(_ place: PhotoPlace) -> PhotoFilter {
+        var narrower = self
+        narrower.end = min(end ?? place, place)
+        return narrower
+    }
+}
+
+/// Where a photo stands in every list: by its date, then by its id. As text (`date.id`) it is the cursor, which for
+/// clients is opaque.
+package struct PhotoPlace: Comparable, Sendable {
+    package let date: Int64
+    package let id: Int64
+
+    package init(date: Int64, id: Int64) {
+        self.date = date
+        self.id = id
+    }
+
+    package init(_ photo: Photo) { self.init(date: photo.shownAt.milliseconds, id: photo.id) }
+
+    /// - Throws: `invalid_argument`.
+    package init(_ text: String) throws {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let date = Int64(parts[0]), let id = Int64(parts[1]) else {
+            throw MeshError(.invalidArgument, "'after' takes the 'next' of the page before, as it was.")
+        }
+        self.init(date: date, id: id)
+    }
+
+    package var text: String { "\(date).\(id)" }
+
+    package static func < (left: PhotoPlace, right: PhotoPlace) -> Bool {
+        (left.date, left.id) < (right.date, right.id)
+    }
+}

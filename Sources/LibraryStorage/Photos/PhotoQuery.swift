@@ -1,0 +1,64 @@
+import LibraryModel
+import ServiceMesh
+
+/// One page of a search. A page begins where the one before ended (by date and id, not by offset), so that it stays
+/// right while photos are added.
+package struct PhotoQuery: Sendable {
+    package let filter: PhotoFilter
+    /// Nil where every photo that passes the filter is meant.
+    package let text: SearchText?
+    package let limit: Int
+
+    /// - Throws: `invalid_argument`.
+    package init(_ request: SearchPhotos) throws {
+        limit = try PageLimit.validated(request.limit)
+        filter = try PhotoFilter(request)
+        text = try SearchText(request.text)
+    }
+}
+
+/// One page of the photos that have sealed fields, in the order of all lists.
+package struct SealedPhotoQuery: Sendable {
+    package let limit: Int
+    /// Photos stand before it; nil for the first page.
+    package let end: PhotoPlace?
+
+    /// - Throws: `invalid_argument`.
+    package init(_ request: ListSealedPhotos) throws {
+        limit = try PageLimit.validated(request.limit)
+        end = try request.after.map(PhotoPlace.init)
+    }
+}
+
+/// Items on one page.
+package enum PageLimit {
+    package static let range = 1...1000
+    package static let standard = 100
+
+    /// - Throws: `invalid_argument`.
+    package static func validated(_ limit: Int?) throws -> Int {
+        guard let limit else { return standard }
+        guard range.contains(limit) else {
+            throw MeshError(.invalidArgument, "'limit' is between \(range.lowerBound) and \(range.upperBound).")
+        }
+        return limit
+    }
+}
+
+/// The text of a search, folded as the photos' own texts are.
+package struct SearchText: Sendable {
+    package static let maximumLength = 1000
+
+    package let folded: String
+
+    /// Nil for none, and for one that folding leaves nothing of: every photo contains it.
+    /// - Throws: `invalid_argument` over ``maximumLength`` characters.
+    package init?(_ text: String?) throws {
+        guard let text, !text.isEmpty else { return nil }
+        guard text.count <= Self.maximumLength, text.utf8.count <= Self.maximumLength * 16 else {
+            throw MeshError(.invalidArgument, "A search text has 1,000 characters at most. Shorten it.")
+        }
+        folded = text.searchFolded
+        if folded.isEmpty { return nil }
+    }
+}

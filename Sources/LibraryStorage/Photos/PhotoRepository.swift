@@ -1,0 +1,128 @@
+import LibraryModel
+import ServiceMesh
+
+/// The photos of a catalogue inside one transaction. Which method of the specification's repository is which of these:
+/// <doc:Methods>.
+///
+/// Lists are in one order: newest first by `shownAt`, then by id. Methods take many where a loop would ask one by one: on
+/// another database each statement is a round trip that all writers wait for.
+package protocol PhotoRepository {
+    // MARK: Reading
+
+    /// In the order of the keys; nil for what is not there.
+    func find(_ keys: [PhotoKey]) throws -> [Photo?]
+    /// One page of what a query asks for.
+    func page(_ query: PhotoQuery) throws -> PhotoPage
+    /// How many photos meet a query's filters, on all pages.
+    func count(_ query: PhotoQuery) throws -> Int
+    /// Of all photos together.
+    func totals() throws -> PhotoTotals
+    /// Photos that have sealed fields. Opens none.
+    func sealed(_ query: SealedPhotoQuery) throws -> SealedPhotos
+    /// The digests of sources of one size, in bytes; 1,000 at most.
+    func sourceDigests(size: Int64) throws -> [String]
+    /// The photo of the library that each of these is, by uuid and content, by content, by uuid, by source, in that order;
+    /// nil for what the library does not have.
+    func matches(of others: [PhotoIdentity]) throws -> [Photo?]
+    /// Every photo that was entered at `time` or later, by id.
+    func forEach(since time: Timestamp?, _ body: (SourcedPhoto) throws -> Void) throws
+    /// What the catalogue says of photos' files, by id, from the one behind `id` on; 256 at a time.
+    func files(_ place: PhotoFileEntry.Place, after id: Int64) throws -> [PhotoFileEntry]
+    /// Those of `names` that are a photo's file or thumbnail, in the library or in the trash.
+    func inUse(_ names: [StoredName]) throws -> Set<StoredName>
+
+    // MARK: Changing
+
+    /// Enters a photo under a new id, with its line in a job's receipt where it has one: both or neither.
+    /// - Throws: `pictureThere`; `noCategory`.
+    func insert(_ new: SourcedPhoto, line: ReceiptLine?, of job: JobID?) throws -> Photo
+    /// Enters photos under new ids.
+    /// - Throws: `pictureThere`, `repeatedPhoto`, `noCategory`; then none of them is entered.
+    func insert(_ photos: [SourcedPhoto]) throws
+    /// Enters photos from elsewhere, which nothing here clashes with, under their own ids or, where these are not to be
+    /// kept or cannot be, under new ones.
+    func insert(_ photos: [SourcedPhoto], keepingIDs: Bool) throws
+    /// Writes name, caption, category, mark and date of the photo that has this id, and leaves what describes its file.
+    /// - Throws: `noPhoto`; `noCategory`.
+    func update(_ photo: Photo) throws
+    /// - Returns: how many changed.
+    func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int
+    /// - Returns: how many changed.
+    /// - Throws: `noCategory`.
+    func move(_ photos: [Photo], to category: Int64) throws -> Int
+    /// - Returns: how many were moved.
+    /// - Throws: `noCategory` for the one they go to.
+    func moveAll(from category: Int64, to target: Int64) throws -> Int
+    /// Removes photos from the library and leaves their files; their thumbnails become discarded files.
+    /// - Throws: `noPhoto`.
+    func forget(_ ids: [Int64]) throws -> [Photo]
+    /// Takes every photo out, and says nothing of their files.
+    func removeAll() throws
+}
+
+extension PhotoRepository {
+    package func find(_ key: PhotoKey) throws -> Photo? { try find([key])[0] }
+
+    /// - Throws: `noPhoto`.
+    package func require(_ key: PhotoKey) throws -> Photo { try require([key])[0] }
+
+    /// In the order of the keys.
+    /// - Throws: `noPhoto` of the first that is not there.
+    package func require(_ keys: [PhotoKey]) throws -> [Photo] {
+        try zip(keys, find(keys)).map { key, photo in
+            guard let photo else { throw CatalogueError.noPhoto(key) }
+            return photo
+        }
+    }
+}
+
+/// What tells that two photos are one, in two libraries.
+package struct PhotoIdentity: Sendable {
+    package let uuid: String
+    package let contentDigest: String
+    package let sourceDigest: String
+
+    package init(uuid: String, contentDigest: String, sourceDigest: String) {
+        self.uuid = uuid
+        self.contentDigest = contentDigest
+        self.sourceDigest = sourceDigest
+    }
+}
+
+/// What the catalogue says of a photo's file.
+package struct PhotoFileEntry: Sendable {
+    package enum Place: Sendable, CaseIterable {
+        case library, trash
+    }
+
+    package let place: Place
+    package let id: Int64
+    /// As the catalogue has it, which may be no name of a stored file.
+    package let path: String
+    /// Bytes.
+    package let size: Int64
+    /// SHA-256, lower-case hex.
+    package let digest: String
+
+    package init(place: Place, id: Int64, path: String, size: Int64, digest: String) {
+        self.place = place
+        self.id = id
+        self.path = path
+        self.size = size
+        self.digest = digest
+    }
+}
+
+/// Of all photos of the library together.
+package struct PhotoTotals: Sendable {
+    package let photos: Int
+    package let favorites: Int
+    /// Of their files.
+    package let bytes: Int64
+
+    package init(photos: Int, favorites: Int, bytes: Int64) {
+        self.photos = photos
+        self.favorites = favorites
+        self.bytes = bytes
+    }
+}

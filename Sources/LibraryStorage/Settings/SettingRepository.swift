@@ -1,0 +1,13 @@
+import LibraryModel
+import ServiceMesh
+
+/// The settings of a catalogue inside one transaction.
+package protocol SettingRepository {
+    func settings() throws -> Settings
+    /// Whether the categories of the first start were made once; they are not made again.
+    func areDefaultCategoriesMade() throws -> Bool
+    func setDefaultCategoriesMade() throws
+    /// Everything but the date of the last backup.
+    func store(_ settings: Settings) throws
+    func setLastBackupDate(_ time: Timestamp) throws
+}

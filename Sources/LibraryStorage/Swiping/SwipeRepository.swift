@@ -1,0 +1,83 @@
+import LibraryModel
+import ServiceMesh
+
+/// The swipe sessions of a catalogue and their decisions, inside one transaction. Ids of sessions are in lower case.
+package protocol SwipeRepository {
+    func find(_ id: String) throws -> SwipeSession?
+    /// The latest first.
+    func sessions(limit: Int) throws -> [SwipeSession]
+    /// Decisions not processed yet, the oldest first, from the one behind `id` on; of one session or of all.
+    func pending(session: String?, after id: Int64, limit: Int) throws -> [PhotoAction]
+    func pendingCount() throws -> Int
+    /// Every session with all of its decisions, the latest session first.
+    func history() throws -> [SwipeRecord]
+    /// Those of `ids` that are there.
+    func known(_ ids: [String]) throws -> Set<String>
+
+    /// - Returns: the new session.
+    func start(_ id: String, at time: Timestamp) throws -> SwipeSession
+    /// Writes down a decision, provided that its session is open and the photo still has the content that was shown;
+    /// nil where not.
+    func record(_ decision: SwipeDecision, at time: Timestamp) throws -> PhotoAction?
+    /// Takes back the latest decisions of a session that are not processed.
+    /// - Returns: those that are gone, the latest first.
+    func undo(session: String, count: Int) throws -> [PhotoAction]
+    /// Sets the end; a session that has one keeps it.
+    func finish(_ id: String, at time: Timestamp) throws
+    /// Marks the oldest decisions as processed; of one session or of all.
+    /// - Returns: how many, and those of them about whose photo no later decision waits.
+    func process(session: String?, limit: Int) throws -> (count: Int, effective: [PhotoAction])
+    /// Enters sessions from elsewhere, whose ids are new here.
+    func insert(_ records: [SwipeRecord]) throws
+    func removeAll() throws
+}
+
+extension SwipeRepository {
+    /// - Throws: `noSwipeSession`.
+    package func require(_ id: String) throws -> SwipeSession {
+        guard let session = try find(id.lowercased()) else { throw CatalogueError.noSwipeSession(id) }
+        return session
+    }
+}
+
+/// What a person decided about a photo as it was shown.
+package struct SwipeDecision: Sendable {
+    package let session: String
+    package let photo: String
+    package let contentDigest: String
+    package let action: SwipeAction
+
+    package init(session: String, photo: String, contentDigest: String, action: SwipeAction) {
+        self.session = session
+        self.photo = photo
+        self.contentDigest = contentDigest
+        self.action = action
+    }
+}
+
+/// A session with its decisions, in their order.
+package struct SwipeRecord: Sendable {
+    package let sessionID: String
+    package let startTime: Timestamp
+    package let endTime: Timestamp?
+    package let actions: [Action]
+
+    package struct Action: Sendable {
+        package let decision: SwipeDecision
+        package let timestamp: Timestamp
+        package let isProcessed: Bool
+
+        package init(decision: SwipeDecision, timestamp: Timestamp, isProcessed: Bool) {
+            self.decision = decision
+            self.timestamp = timestamp
+            self.isProcessed = isProcessed
+        }
+    }
+
+    package init(sessionID: String, startTime: Timestamp, endTime: Timestamp?, actions: [Action]) {
+        self.sessionID = sessionID
+        self.startTime = startTime
+        self.endTime = endTime
+        self.actions = actions
+    }
+}

@@ -1,0 +1,200 @@
+import CLinux
+import Files
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// A library's folder: where things are in it, and the files of its photos.
+///
+/// The staging place is its folder `staging/`. A staged file is hard-linked from there to its place under its final name,
+/// so both names are one file, and what a kill left in place is recognised by its inode.
+package struct LibraryFolder: Sendable {
+    package let path: String
+
+    package var photos: String { folder(.photos) }
+    package var thumbnails: String { folder(.thumbnails) }
+    package var staging: String { path + "/" + Self.stagingName }
+    package var backups: String { path + "/backups" }
+    package var catalogue: String { path + "/" + Self.catalogueName }
+    package var lock: String { path + "/" + Self.lockName }
+
+    private static let stagingName = "staging"
+    private static let catalogueName = "catalogue.sqlite"
+    private static let lockName = "library.lock"
+
+    /// How files that somebody else names are opened beside this library.
+    package let namedFiles: NamedFiles
+
+    /// - Parameter catalogueFiles: every file that a catalogue at a path is made of.
+    package init(path: String, catalogueFiles: (String) -> [String] = { [$0] }) {
+        self.path = path
+        let folders = StoredName.Kind.allCases.map { path + "/" + $0.rawValue } + [path + "/" + Self.stagingName]
+        namedFiles = NamedFiles(
+            library: path, files: catalogueFiles(path + "/" + Self.catalogueName) + [path + "/" + Self.lockName],
+            folders: folders)
+    }
+
+    private func folder(_ kind: StoredName.Kind) -> String { path + "/" + kind.rawValue }
+
+    /// Makes what is not there yet.
+    /// - Throws: `failed_precondition` where the folder is another user's, or parts of it are links.
+    package func make() throws {
+        for folder in [path, photos, thumbnails, staging, backups] { try FileSystem.makeFolder(folder) }
+        // Photos are linked from one to the other, so none can be on another disk. In a library from elsewhere, a link
+        // would have this one's files written and removed wherever it leads.
+        for part in [photos, thumbnails, staging, catalogue]
+        where try FileSystem.status(part).map({ $0.st_mode & S_IFMT == S_IFLNK }) ?? false {
+            throw MeshError(
+                .failedPrecondition, "\(part) is a link. Put what it leads to in its place, or remove it.")
+        }
+        guard try FileSystem.status(path)?.st_uid == geteuid() else {
+            throw MeshError(
+                .failedPrecondition,
+                "The library folder \(path) belongs to another user. Use one of your own, or change its owner.")
+        }
+    }
+
+    private func location(_ name: StoredName) -> String { path + "/" + name.path }
+
+    private func staged(_ name: String) -> String { staging + "/" + name }
+}
+
+extension LibraryFolder: PhotoFiles {
+    // MARK: Staging
+
+    package func stage() throws -> (name: String, descriptor: Int32) {
+        let name = String(UInt64.random(in: 0 ... .max), radix: 16) + ".new"
+        let descriptor = clinux_open(staged(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: staged(name), code: errno) }
+        return (name, descriptor)
+    }
+
+    package func openStaged(_ name: String) throws -> Int32 {
+        let descriptor = clinux_open(staged(name), O_RDONLY | O_NOFOLLOW, 0)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: staged(name), code: errno) }
+        return descriptor
+    }
+
+    package func unstage(_ names: [String]) {
+        for name in names { try? FileSystem.remove(staged(name)) }
+    }
+
+    /// A photo's names under which it is staged and published, the thumbnail's behind it.
+    private func names(_ fileName: String) throws -> (photo: StoredName, thumbnail: StoredName) {
+        guard let photo = StoredName(.photos, fileName) else {
+            throw MeshError(.internal, "'\(fileName.prefix(200))' is no name for a photo. Please report it.")
+        }
+        return (photo, photo.thumbnail)
+    }
+
+    /// Three folders are synced however many files there are.
+    package func publish(_ photos: [StagedPhoto]) throws {
+        let files = try photos.flatMap { item -> [(staged: String, name: StoredName)] in
+            let names = try names(item.fileName)
+            return [(item.photo, names.photo)] + (item.thumbnail.map { [($0, names.thumbnail)] } ?? [])
+        }
+        for (_, name) in files where try FileSystem.status(location(name)) != nil { throw NameTaken(name) }
+        do {
+            for (temporary, name) in files where temporary != name.fileName {
+                try FileSystem.rename(staged(temporary), to: staged(name.fileName))
+            }
+            try FileSystem.sync(staging)
+            for (_, name) in files { try link(name) }
+            for kind in StoredName.Kind.allCases { try FileSystem.sync(folder(kind)) }
+        } catch {
+            try? withdraw(photos.map(\.fileName))
+            throw error
+        }
+    }
+
+    private func link(_ name: StoredName) throws {
+        do {
+            try FileSystem.link(staged(name.fileName), as: location(name))
+        } catch let failure as FileSystem.Failure where failure.code == EEXIST {
+            throw NameTaken(name)
+        }
+    }
+
+    package func settle(_ fileNames: [String]) throws {
+        for fileName in fileNames {
+            let names = try names(fileName)
+            try FileSystem.remove(staged(names.photo.fileName))
+            try FileSystem.remove(staged(names.thumbnail.fileName))
+        }
+    }
+
+    /// The staged names go last, once the others are gone durably: without them, a linked file that a power cut brings
+    /// back would be nobody's.
+    package func withdraw(_ fileNames: [String]) throws {
+        var changed: Set<StoredName.Kind> = []
+        for fileName in fileNames {
+            let names = try names(fileName)
+            for name in [names.photo, names.thumbnail]
+            where try FileSystem.isSameFile(staged(name.fileName), location(name)) {
+                try FileSystem.remove(location(name))
+                changed.insert(name.kind)
+            }
+        }
+        for kind in changed { try FileSystem.sync(folder(kind)) }
+        try settle(fileNames)
+    }
+
+    /// Regular files only; file servers put folders of theirs everywhere.
+    package func leftovers() throws -> [String] {
+        let names = try FileSystem.names(in: staging).compactMap { $0 }.filter { name in
+            try FileSystem.status(staged(name)).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
+        }
+        return Set(names.map(StoredName.photoFileName(ofStaged:))).sorted()
+    }
+
+    // MARK: Stored files
+
+    package func facts(_ name: StoredName) throws -> StoredFileFacts? {
+        try FileSystem.status(location(name)).map { status in
+            StoredFileFacts(size: Int64(status.st_size), isFile: status.st_mode & S_IFMT == S_IFREG)
+        }
+    }
+
+    /// A stored name may be a hard link to anything, so it is opened as if somebody else had named it.
+    package func withReader<Value>(_ name: StoredName, _ body: (any ByteSource) throws -> Value) throws -> Value {
+        try namedFiles.withFile(location(name)) { try body(OpenFile($0)) }
+    }
+
+    /// Names that are not valid UTF-8 are none of ours.
+    package func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile] {
+        var files: [StoredFile] = []
+        for case .some(let found) in try FileSystem.names(in: folder(kind)) where name.map({ found > $0 }) ?? true {
+            guard let stored = StoredName(kind, found), let facts = try facts(stored), facts.isFile else { continue }
+            files.append(StoredFile(name: stored, size: facts.size))
+        }
+        return files.sorted { $0.name < $1.name }
+    }
+
+    /// One that is gone already counts once its folder is synced: whoever removed it may have been stopped before that.
+    package func remove(_ names: [StoredName]) -> [StoredName] {
+        let removed = names.filter { (try? FileSystem.remove(location($0))) != nil }
+        return Dictionary(grouping: removed, by: \.kind).flatMap { kind, names in
+            (try? FileSystem.sync(folder(kind))) == nil ? [] : names
+        }
+    }
+
+    package func room() throws -> Int64 { try FileSystem.freeBytes(path) }
+
+    // MARK: Files as other programs see them
+
+    package func path(of name: StoredName) -> String? { location(name) }
+
+    package func owns(_ path: String) -> Bool {
+        guard let relative = relative(path) else { return false }
+        return StoredName.Kind.allCases.contains { relative.hasPrefix($0.rawValue + "/") }
+    }
+
+    package func name(at path: String) -> StoredName? { relative(path).flatMap { StoredName(path: $0) } }
+
+    /// A path as it is behind this folder's; nil for one that does not lie in it.
+    private func relative(_ path: String) -> Substring? {
+        let plain = URL(fileURLWithPath: path).standardizedFileURL.path
+        return plain.hasPrefix(self.path + "/") ? plain.dropFirst(self.path.count + 1) : nil
+    }
+}

@@ -1,0 +1,62 @@
+import Database
+import LibraryModel
+import ServiceMesh
+
+/// The columns that photos have in the library and in the trash, but for the id: the one place that lists them.
+///
+/// A new one needs a migration (``CatalogueSchema``), a property of `Photo`, a line in ``all`` and one in ``photo(_:)``.
+enum PhotoColumns {
+    struct Column: Sendable {
+        let name: String
+        /// Whether a person changes it.
+        let isEditable: Bool
+        let value: @Sendable (SourcedPhoto) -> (any SQLBindable)?
+
+        init(
+            _ name: String, isEditable: Bool = false, _ value: @escaping @Sendable (SourcedPhoto) -> (any SQLBindable)?
+        ) {
+            self.name = name
+            self.isEditable = isEditable
+            self.value = value
+        }
+    }
+
+    static let all = [
+        Column("uuid") { $0.photo.uuid },
+        Column("path") { $0.photo.path },
+        Column("category_id", isEditable: true) { $0.photo.categoryId },
+        Column("name", isEditable: true) { $0.photo.name },
+        Column("caption", isEditable: true) { $0.photo.caption },
+        Column("is_from_assets") { $0.photo.isFromAssets },
+        Column("created_at") { $0.photo.createdAt.milliseconds },
+        Column("taken_at", isEditable: true) { $0.photo.takenAt?.milliseconds },
+        Column("file_size") { $0.photo.fileSize },
+        Column("width") { $0.photo.width },
+        Column("height") { $0.photo.height },
+        Column("is_favorite", isEditable: true) { $0.photo.isFavorite },
+        Column("media_type") { $0.photo.mediaType },
+        Column("content_digest") { $0.photo.contentDigest },
+        Column("source_digest") { $0.sourceDigest },
+        Column("source_size") { $0.sourceSize },
+    ]
+
+    static let names = all.map(\.name).joined(separator: ", ")
+    static let namesWithID = "id, " + names
+
+    /// From a row that has all of these by their names.
+    static func photo(_ row: borrowing Row) throws -> Photo {
+        let takenAt: Int64? = try row["taken_at"]
+        return Photo(
+            id: try row["id"], uuid: try row["uuid"], path: try row["path"], categoryId: try row["category_id"],
+            name: try row["name"], caption: try row["caption"], isFromAssets: try row["is_from_assets"],
+            createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
+            width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
+            takenAt: takenAt.map(Timestamp.init(milliseconds:)), contentDigest: try row["content_digest"],
+            mediaType: try row["media_type"])
+    }
+
+    static func sourcedPhoto(_ row: borrowing Row) throws -> SourcedPhoto {
+        SourcedPhoto(
+            photo: try photo(row), sourceDigest: try row["source_digest"], sourceSize: try row["source_size"])
+    }
+}

@@ -1,0 +1,128 @@
+import Database
+import LibraryStorage
+
+/// One statement of a search, with its values. Apart from ``PhotoQuery``, so that a test can ask SQLite for the plan of
+/// every one.
+struct PhotoStatement {
+    let sql: String
+    let values: [(any SQLBindable)?]
+
+    /// Photos in order, one by one. With the index of the filter no more are read than are compared or returned.
+    /// - Parameters:
+    ///   - range: one of `filter.ranges`.
+    ///   - text: folded; photos must contain it. `instr` and not LIKE: `%` and `_` are what they are.
+    static func walk(
+        _ filter: PhotoFilter, _ range: PhotoFilter.Condition, containing text: String?, limit: Int
+    ) -> PhotoStatement {
+        var range = range
+        if let text { range.add("instr(p.search_text, ?) > 0", text) }
+        return PhotoStatement(
+            sql: """
+                SELECT \(PhotoColumns.namesWithID) FROM photos AS p INDEXED BY \(filter.index) WHERE \(range.sql)
+                ORDER BY p.shown_at DESC, p.id DESC LIMIT ?
+                """, values: range.values + [limit])
+    }
+
+    /// The date of the photo that comes `number` after the first of a range. The index alone tells: none is read.
+    static func date(after number: Int, _ filter: PhotoFilter, _ range: PhotoFilter.Condition) -> PhotoStatement {
+        PhotoStatement(
+            sql: """
+                SELECT p.shown_at FROM photos AS p INDEXED BY \(filter.index) WHERE \(range.sql)
+                ORDER BY p.shown_at DESC, p.id DESC LIMIT 1 OFFSET ?
+                """, values: range.values + [number])
+    }
+
+    /// Places, dates and ids of photos that the text index names and that contain the text, in the order of places.
+    /// - Parameter places: those to look at; `filter` narrows them further.
+    static func matches(
+        _ sieve: Sieve, _ filter: PhotoFilter, containing text: String, places: ClosedRange<Int64>, limit: Int
+    ) -> PhotoStatement {
+        PhotoStatement(
+            sql: """
+                SELECT s.rowid, p.shown_at, p.id FROM \(named)
+                WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ?
+                    AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
+                ORDER BY s.rowid LIMIT ?
+                """,
+            values: [sieve.expression, places.lowerBound, places.upperBound] + filter.condition.values + [text, limit])
+    }
+
+    /// The date and the id of the photo at a place, where it passes the filter and contains the text.
+    static func match(at place: Int64, _ filter: PhotoFilter, containing text: String) -> PhotoStatement {
+        PhotoStatement(
+            sql: """
+                SELECT p.shown_at, p.id FROM photos AS p INDEXED BY photos_by_place
+                WHERE \(self.place) = ? AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
+                """, values: [place] + filter.condition.values + [text])
+    }
+
+    private static let place = SearchPlace.sql(date: "p.shown_at", id: "p.id")
+
+    /// The text index and the photos that it names. CROSS JOIN keeps the order of the tables, whatever SQLite's planner
+    /// thinks of either. The plus takes the type from the row id: with one, it does not match the index.
+    private static let named = """
+        photo_search AS s CROSS JOIN photos AS p INDEXED BY photos_by_place ON \(place) = +s.rowid
+        """
+
+    static func photo(_ id: Int64) -> PhotoStatement {
+        PhotoStatement(sql: "SELECT \(PhotoColumns.namesWithID) FROM photos AS p WHERE p.id = ?", values: [id])
+    }
+
+    /// How many of the newest photos contain each trigram, one column for each.
+    static func frequencies(_ trigrams: [String], newest count: Int) -> PhotoStatement {
+        let columns = trigrams.map { _ in "coalesce(sum(instr(search_text, ?) > 0), 0)" }
+        return PhotoStatement(
+            sql: """
+                SELECT \(columns.joined(separator: ", ")) FROM (
+                    SELECT search_text FROM photos INDEXED BY photos_by_date
+                    ORDER BY shown_at DESC, id DESC LIMIT ?)
+                """, values: trigrams + [count])
+    }
+
+    /// The first places that the text index names.
+    static func places(_ sieve: Sieve, in places: ClosedRange<Int64>, limit: Int) -> PhotoStatement {
+        PhotoStatement(
+            sql: """
+                SELECT s.rowid FROM photo_search AS s
+                WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid LIMIT ?
+                """, values: [sieve.expression, places.lowerBound, places.upperBound, limit])
+    }
+
+    /// How many photos the text index names.
+    static func count(_ sieve: Sieve) -> PhotoStatement {
+        PhotoStatement(
+            sql: "SELECT count(*) FROM photo_search WHERE photo_search MATCH ?", values: [sieve.expression])
+    }
+
+    /// How many photos a filter lets pass; from the totals of the categories where no date is asked for.
+    static func total(_ filter: PhotoFilter) -> PhotoStatement {
+        guard filter.isWithoutDates else {
+            let condition = filter.condition
+            return PhotoStatement(
+                sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(condition.sql)",
+                values: condition.values)
+        }
+        let column = filter.favoritesOnly ? "favorites" : "photos"
+        return PhotoStatement(
+            sql: "SELECT coalesce(sum(\(column)), 0) FROM category_totals"
+                + (filter.category == nil ? "" : " WHERE category_id = ?"),
+            values: filter.category.map { [$0] } ?? [])
+    }
+
+    /// How many of them contain a text; without a sieve each is looked at.
+    static func total(_ sieve: Sieve?, _ filter: PhotoFilter, containing text: String) -> PhotoStatement {
+        let condition = filter.condition
+        let compared = "\(condition.sql) AND instr(p.search_text, ?) > 0"
+        guard let sieve else {
+            return PhotoStatement(
+                sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(compared)",
+                values: condition.values + [text])
+        }
+        let places = filter.searchPlaces
+        return PhotoStatement(
+            sql: """
+                SELECT count(*) FROM \(named)
+                WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ? AND \(compared)
+                """, values: [sieve.expression, places.first, places.last] + condition.values + [text])
+    }
+}

@@ -1,0 +1,234 @@
+import Database
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Photos in SQLite.
+struct PhotoTable: PhotoRepository {
+    let connection: Connection
+
+    // MARK: Reading
+
+    func find(_ keys: [PhotoKey]) throws -> [Photo?] {
+        try keys.map { key in
+            switch key {
+            case .id(let id): try first(where: "id = ?", id)
+            case .uuid(let uuid): try first(where: "uuid = ?", uuid.lowercased())
+            case .path(let path): try first(where: "path = ?", path)
+            }
+        }
+    }
+
+    private func first(where condition: String, _ value: any SQLBindable) throws -> Photo? {
+        try connection.first("SELECT \(PhotoColumns.namesWithID) FROM photos WHERE \(condition)", value) {
+            try PhotoColumns.photo($0)
+        }
+    }
+
+    func find(sourceDigest: String) throws -> Photo? { try first(where: "source_digest = ?", sourceDigest) }
+
+    func page(_ query: PhotoQuery) throws -> PhotoPage { try PhotoSearch(query, in: connection).page() }
+
+    func count(_ query: PhotoQuery) throws -> Int { try PhotoSearch(query, in: connection).total() }
+
+    static let totals = """
+        SELECT coalesce(sum(photos), 0), coalesce(sum(favorites), 0), coalesce(sum(bytes), 0) FROM category_totals
+        """
+
+    func totals() throws -> PhotoTotals {
+        let found = try connection.first(Self.totals) {
+            PhotoTotals(photos: try $0[0], favorites: try $0[1], bytes: try $0[2])
+        }
+        return found ?? PhotoTotals(photos: 0, favorites: 0, bytes: 0)
+    }
+
+    func sourceDigests(size: Int64) throws -> [String] {
+        try connection.query("SELECT source_digest FROM photos WHERE source_size = ? LIMIT 1000", size) {
+            try $0[0] as String
+        }
+    }
+
+    /// Two sources may have become the same bytes: of photos that share their content, the one with the uuid is meant.
+    func matches(of others: [PhotoIdentity]) throws -> [Photo?] {
+        try others.map { other in
+            let named = try first(where: "uuid = ?", other.uuid)
+            if let named, named.contentDigest == other.contentDigest { return named }
+            return try first(where: "content_digest = ?", other.contentDigest) ?? named
+                ?? find(sourceDigest: other.sourceDigest)
+        }
+    }
+
+    func forEach(since time: Timestamp?, _ body: (SourcedPhoto) throws -> Void) throws {
+        try connection.forEach(
+            "SELECT \(PhotoColumns.namesWithID) FROM photos WHERE created_at >= ? ORDER BY id",
+            time?.milliseconds ?? Int64.min
+        ) { try body(PhotoColumns.sourcedPhoto($0)) }
+    }
+
+    func files(_ place: PhotoFileEntry.Place, after id: Int64) throws -> [PhotoFileEntry] {
+        let table =
+            switch place {
+            case .library: "photos"
+            case .trash: "trash"
+            }
+        return try connection.query(
+            "SELECT id, path, file_size, content_digest FROM \(table) WHERE id > ? ORDER BY id LIMIT 256", id
+        ) { PhotoFileEntry(place: place, id: try $0[0], path: try $0[1], size: try $0[2], digest: try $0[3]) }
+    }
+
+    func inUse(_ names: [StoredName]) throws -> Set<StoredName> {
+        try Set(
+            names.filter { name in
+                try connection.value(
+                    "SELECT EXISTS (SELECT 1 FROM photos WHERE path = ?1) OR EXISTS (SELECT 1 FROM trash WHERE path = ?1)",
+                    name.photo.path) as Bool? ?? false
+            })
+    }
+
+    // MARK: Entering
+
+    func insert(_ new: SourcedPhoto, line: ReceiptLine?, of job: JobID?) throws -> Photo {
+        if let there = try find(sourceDigest: new.sourceDigest) { throw CatalogueError.pictureThere(there) }
+        try CategoryTable(connection: connection).requireExists(new.photo.categoryId)
+        let id = try insertRow(new, id: nil)
+        if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
+        return try require(.id(id))
+    }
+
+    func insert(_ photos: [SourcedPhoto]) throws {
+        for category in Set(photos.map(\.photo.categoryId)) {
+            try CategoryTable(connection: connection).requireExists(category)
+        }
+        do {
+            try insertTogether(photos)
+        } catch DatabaseError.constraint(.unique, let detail) {
+            // Looked for only now: a million questions whose answer is no would cost as much as the rows.
+            for new in photos {
+                guard let there = try find(sourceDigest: new.sourceDigest) else { continue }
+                throw CatalogueError.pictureThere(there)
+            }
+            throw CatalogueError.repeatedPhoto(detail)
+        }
+    }
+
+    func insert(_ photos: [SourcedPhoto], keepingIDs: Bool) throws {
+        for photo in photos { _ = try insertRow(photo, id: keepingIDs ? photo.photo.id : nil) }
+    }
+
+    private static let columns =
+        PhotoColumns.all + [
+            .init("search_text", isEditable: true) { new in
+                searchText(name: new.photo.name, caption: new.photo.caption, path: new.photo.path)
+            }
+        ]
+
+    private static let insertion = """
+        INSERT INTO photos (id, \(columns.map(\.name).joined(separator: ", ")))
+        VALUES (\(Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")))
+        """
+
+    /// - Parameter id: to be kept, unless it is past ``SearchPlace/maximumKeptID``.
+    /// - Returns: the id that it has.
+    func insertRow(_ new: SourcedPhoto, id: Int64?) throws -> Int64 {
+        let kept = id.flatMap { (1...SearchPlace.maximumKeptID).contains($0) ? $0 : nil }
+        try connection.execute(Self.insertion, values: [kept] + Self.columns.map { $0.value(new) })
+        return connection.lastInsertRowID
+    }
+
+    /// Enters photos under new ids, all or none, and their texts into the index with one statement: see
+    /// ``SearchIndexSchema``.
+    private func insertTogether(_ photos: [SourcedPhoto]) throws {
+        try connection.inSavepoint {
+            try connection.execute("INSERT INTO photo_search_paused (id) VALUES (1)")
+            let last = try connection.value("SELECT coalesce(max(id), 0) FROM photos") as Int64? ?? 0
+            try insertRows(photos)
+            try connection.execute(SearchMarkSchema.enterRange, last + 1, Int64.max)
+            try connection.execute("DELETE FROM photo_search_paused")
+        }
+    }
+
+    private func insertRows(_ photos: [SourcedPhoto]) throws {
+        let columns = Self.columns
+        let row = "(" + Array(repeating: "?", count: columns.count).joined(separator: ", ") + ")"
+        var rest = photos[...]
+        while !rest.isEmpty {
+            let some = rest.prefix(Self.rowsInStatement)
+            rest = rest.dropFirst(Self.rowsInStatement)
+            var values: [(any SQLBindable)?] = []
+            values.reserveCapacity(columns.count * some.count)
+            for new in some { for column in columns { values.append(column.value(new)) } }
+            try connection.execute(
+                "INSERT INTO photos (\(columns.map(\.name).joined(separator: ", "))) VALUES "
+                    + Array(repeating: row, count: some.count).joined(separator: ", "), values: values)
+        }
+    }
+
+    /// SQLite takes 32,766 values in one statement.
+    private static let rowsInStatement = 500
+
+    /// What a text search looks through: folded, one field a line, so that no match spans two fields.
+    static func searchText(name: String, caption: String?, path: String) -> String {
+        [name, caption ?? "", path].map(\.searchFolded).joined(separator: "\n")
+    }
+
+    // MARK: Changing
+
+    private static let update = """
+        UPDATE photos SET \(columns.filter(\.isEditable).map { "\($0.name) = ?" }.joined(separator: ", ")) WHERE id = ?
+        """
+
+    /// The path stays, and with it what the search text has of it.
+    func update(_ photo: Photo) throws {
+        try CategoryTable(connection: connection).requireExists(photo.categoryId)
+        let new = SourcedPhoto(photo: photo, sourceDigest: "", sourceSize: 0)
+        let values = Self.columns.filter(\.isEditable).map { $0.value(new) }
+        guard try connection.execute(Self.update, values: values + [photo.id]) > 0 else {
+            throw CatalogueError.noPhoto(.id(photo.id))
+        }
+    }
+
+    func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int {
+        try SearchPlace.sorted(photos).reduce(0) { count, photo in
+            try count
+                + connection.execute(
+                    "UPDATE photos SET is_favorite = ?1 WHERE id = ?2 AND is_favorite <> ?1", isFavorite, photo.id)
+        }
+    }
+
+    func move(_ photos: [Photo], to category: Int64) throws -> Int {
+        try CategoryTable(connection: connection).requireExists(category)
+        return try SearchPlace.sorted(photos).reduce(0) { count, photo in
+            try count
+                + connection.execute(
+                    "UPDATE photos SET category_id = ?1 WHERE id = ?2 AND category_id <> ?1", category, photo.id)
+        }
+    }
+
+    /// All at once, and their marks in the text index with two statements and not by the trigger: the index would write
+    /// out what it holds for nearly every photo.
+    func moveAll(from category: Int64, to target: Int64) throws -> Int {
+        try CategoryTable(connection: connection).requireExists(target)
+        return try connection.inSavepoint {
+            try connection.execute("INSERT INTO photo_search_paused (id) VALUES (1)")
+            try connection.execute(SearchMarkSchema.removeMarks, category)
+            try connection.execute(SearchMarkSchema.enterMarks, target, category)
+            let count = try connection.execute(
+                "UPDATE photos SET category_id = ? WHERE category_id = ?", target, category)
+            try connection.execute("DELETE FROM photo_search_paused")
+            return count
+        }
+    }
+
+    func forget(_ ids: [Int64]) throws -> [Photo] {
+        let photos = try require(ids.map(PhotoKey.id))
+        for photo in photos {
+            try connection.execute("DELETE FROM photos WHERE id = ?", photo.id)
+            try DiscardedFileTable(connection: connection).add([photo.thumbnailPath])
+        }
+        return photos
+    }
+
+    /// With a condition, or SQLite would empty the table without a look at its rows, and no trigger would tell the text
+    /// index.
+    func removeAll() throws { try connection.execute("DELETE FROM photos WHERE id <> 0") }
+}

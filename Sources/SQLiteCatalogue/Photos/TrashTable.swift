@@ -1,0 +1,145 @@
+import Database
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// The trash in SQLite.
+struct TrashTable: TrashRepository {
+    let connection: Connection
+
+    private var photos: PhotoTable { PhotoTable(connection: connection) }
+
+    // MARK: Reading
+
+    func page(_ query: TrashQuery) throws -> TrashPage {
+        let (limit, start) = (query.limit, query.end)
+        let found = try connection.query(
+            """
+            SELECT \(PhotoColumns.namesWithID), category_name, deleted_at FROM trash
+            WHERE (deleted_at, id) < (?, ?) ORDER BY deleted_at DESC, id DESC LIMIT ?
+            """, start?.date ?? Int64.max, start?.id ?? Int64.max, limit + 1
+        ) { try Self.trashed($0) }
+        let photos = Array(found.prefix(limit))
+        let next = found.count > limit ? photos.last : nil
+        return TrashPage(
+            photos: photos,
+            next: next.map { PhotoPlace(date: $0.deletedAt.milliseconds, id: $0.photo.id).text })
+    }
+
+    private static func trashed(_ row: borrowing Row) throws -> TrashedPhoto {
+        let deletedAt: Int64 = try row["deleted_at"]
+        return TrashedPhoto(
+            photo: try PhotoColumns.photo(row), categoryName: try row["category_name"],
+            deletedAt: Timestamp(milliseconds: deletedAt),
+            purgeAfter: TrashTerm.end(deletedAt: deletedAt))
+    }
+
+    func count() throws -> Int { try connection.value("SELECT count(*) FROM trash") ?? 0 }
+
+    func totals() throws -> PhotoTotals {
+        let found = try connection.first(
+            "SELECT count(*), coalesce(sum(is_favorite), 0), coalesce(sum(file_size), 0) FROM trash"
+        ) { PhotoTotals(photos: try $0[0], favorites: try $0[1], bytes: try $0[2]) }
+        return found ?? PhotoTotals(photos: 0, favorites: 0, bytes: 0)
+    }
+
+    func uuids(among uuids: [String]) throws -> Set<String> {
+        try Set(
+            uuids.filter {
+                try connection.value("SELECT EXISTS (SELECT 1 FROM trash WHERE uuid = ?)", $0) as Bool? ?? false
+            })
+    }
+
+    func deleted(before time: Timestamp, limit: Int) throws -> [Int64] {
+        try connection.query(
+            "SELECT id FROM trash WHERE deleted_at <= ? ORDER BY deleted_at LIMIT ?", time.milliseconds, limit
+        ) { try $0[0] as Int64 }
+    }
+
+    // MARK: In
+
+    func add(_ photos: [Photo], at time: Timestamp) throws -> Int {
+        try SearchPlace.sorted(photos).reduce(0) { try $0 + add(where: "p.id = ?", $1.id, at: time) }
+    }
+
+    func add(category: Int64, at time: Timestamp) throws -> Int {
+        try add(where: "p.category_id = ?", category, at: time)
+    }
+
+    /// Moves photos into the trash, with what is needed to make their category again. They keep their ids there,
+    /// except where a library was replaced and the id belongs to an older photo in the trash. The new ids that these get
+    /// are past all that there are: the next one free in the trash may be that of a photo that is moved with them.
+    /// - Parameter condition: over `p` (photos), with one value.
+    private func add(where condition: String, _ value: any SQLBindable, at time: Timestamp) throws -> Int {
+        try connection.execute(
+            """
+            INSERT INTO trash (\(PhotoColumns.namesWithID), category_name, category_color, category_icon, deleted_at)
+            SELECT CASE WHEN EXISTS (SELECT 1 FROM trash t WHERE t.id = p.id)
+                THEN max((SELECT max(id) FROM trash), (SELECT max(id) FROM photos)) + row_number() OVER () ELSE p.id END,
+                \(PhotoColumns.all.map { "p.\($0.name)" }.joined(separator: ", ")),
+                c.display_name, c.color_hex, c.icon_resource, ?
+            FROM photos p JOIN categories c ON c.id = p.category_id WHERE \(condition)
+            """, time.milliseconds, value)
+        return try connection.execute("DELETE FROM photos AS p WHERE \(condition)", value)
+    }
+
+    // MARK: Out
+
+    private struct Entry {
+        let photo: SourcedPhoto
+        let category: CategoryDetails
+    }
+
+    private func require(_ id: Int64) throws -> Entry {
+        let found = try connection.first("SELECT * FROM trash WHERE id = ?", id) { row in
+            Entry(
+                photo: try PhotoColumns.sourcedPhoto(row),
+                category: CategoryDetails(
+                    displayName: try row["category_name"], colorHex: try row["category_color"],
+                    iconResource: try row["category_icon"]))
+        }
+        guard let found else { throw CatalogueError.notInTrash(id) }
+        return found
+    }
+
+    func restore(_ ids: [Int64]) throws { for id in ids { try restore(id) } }
+
+    private func restore(_ id: Int64) throws {
+        let entry = try require(id)
+        var photo = entry.photo.photo
+        let there = try photos.find(sourceDigest: entry.photo.sourceDigest) ?? photos.find(.uuid(photo.uuid))
+        if let there { throw CatalogueError.restoredAlready(id, as: there.id) }
+        photo.categoryId = try category(for: entry)
+        _ = try photos.insertRow(
+            SourcedPhoto(photo: photo, sourceDigest: entry.photo.sourceDigest, sourceSize: entry.photo.sourceSize),
+            id: try photos.find(.id(photo.id)) == nil ? photo.id : nil)
+        try connection.execute("DELETE FROM trash WHERE id = ?", id)
+    }
+
+    /// By id, then by name: a category of that name made since is the one a person means.
+    private func category(for entry: Entry) throws -> Int64 {
+        let categories = CategoryTable(connection: connection)
+        let there =
+            try categories.find(.id(entry.photo.photo.categoryId))
+            ?? categories.find(.displayName(entry.category.displayName))
+        return try there?.id ?? categories.insert(CategoryEntry(entry.category)).id
+    }
+
+    func purge(_ ids: [Int64]) throws -> [StoredName] {
+        try ids.flatMap { id in
+            let photo = try require(id).photo.photo
+            try connection.execute("DELETE FROM trash WHERE id = ?", id)
+            let paths = [photo.path, photo.thumbnailPath]
+            try DiscardedFileTable(connection: connection).add(paths)
+            return paths.compactMap { StoredName(path: $0) }
+        }
+    }
+
+    func followCategories() throws {
+        try connection.execute(
+            """
+            UPDATE trash SET category_id =
+                coalesce((SELECT id FROM categories c WHERE c.display_name = trash.category_name), 0)
+            """)
+    }
+}

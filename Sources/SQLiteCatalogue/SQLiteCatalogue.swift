@@ -1,0 +1,110 @@
+import Database
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// A catalogue in one SQLite file. Bodies run on the database's own threads: reads on one snapshot, writes that wait at
+/// the same time in one transaction, each in a savepoint of its own.
+package struct SQLiteCatalogue: Catalogue {
+    /// Seen by tests, which let its disk fail, and look at what is stored.
+    package let database: Database
+    private let startCheck: CatalogueCheck
+
+    /// Opens the catalogue at `path`, making or upgrading it where that is to be done.
+    /// - Throws: an error that says at the mesh what is wrong: `failed_precondition` for another program's file or a newer
+    ///   version's, `data_loss` for a damaged one.
+    package init(at path: String) async throws {
+        try await self.init(Database.open(at: path, schema: CatalogueSchema.schema))
+    }
+
+    /// - Parameter database: with the schema of catalogues.
+    package init(_ database: Database) {
+        self.database = database
+        startCheck = CatalogueCheck(database)
+    }
+
+    /// Every file that a catalogue at `path` is made of, now or at times.
+    package static func files(at path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+
+    // MARK: Transactions
+
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value {
+        try await database.read { try body(SQLTransaction(connection: $0)) }
+    }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value {
+        try await database.write { try body(SQLTransaction(connection: $0)) }
+    }
+
+    package func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value {
+        try await database.writeAlone { try body(SQLTransaction(connection: $0)) }
+    }
+
+    private static let parts: [String: CataloguePart] = [
+        "photos": .photos, "sealed_fields": .sealedFields, "trash": .trash, "categories": .categories,
+        "swipe_sessions": .swipeSessions, "swipe_actions": .swipeActions, "settings": .settings,
+    ]
+
+    package func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void) {
+        database.onCommit { notice in
+            let parts = Set(notice.tables.compactMap { Self.parts[$0] })
+            if !parts.isEmpty { listener(parts) }
+        }
+    }
+
+    package var journal: any JobJournal { CatalogueJobJournal(database: database) }
+
+    // MARK: Health
+
+    package func problems() async -> [String] {
+        let stopped = database.writingStopped.map { DatabaseError.writingStopped(detail: $0).description }
+        let damage = await startCheck.problems.map { DatabaseError.corrupt(detail: $0).description }
+        return [stopped].compactMap { $0 } + damage
+    }
+
+    package func check() async throws -> [String] { try await database.integrityCheck(quick: true) }
+
+    /// Looks through the whole file of a catalogue that nobody has open.
+    /// - Returns: what is wrong, in SQLite's words.
+    package static func problems(inFileAt path: String) async throws -> [String] {
+        try await Database.inspect(at: path) { connection in
+            let found = try connection.query("PRAGMA integrity_check") { try $0[0] as String }
+            let orphans = try connection.query("PRAGMA foreign_key_check") {
+                "a row of \(try $0[0] as String) refers to none"
+            }
+            return (found == ["ok"] ? [] : found) + orphans
+        }
+    }
+
+    /// Returns when the look that follows an unclean stop is done, at once where none was needed.
+    package func waitForStartCheck() async { await startCheck.wait() }
+
+    package func close() async {
+        await startCheck.stop()
+        await database.close()
+    }
+}
+
+/// What of a catalogue a body may use while it runs.
+struct SQLTransaction: CatalogueTransaction {
+    let connection: Connection
+
+    var photos: any PhotoRepository { PhotoTable(connection: connection) }
+    var trash: any TrashRepository { TrashTable(connection: connection) }
+    var categories: any CategoryRepository { CategoryTable(connection: connection) }
+    var swipes: any SwipeRepository { SwipeTable(connection: connection) }
+    var settings: any SettingRepository { SettingTable(connection: connection) }
+    var jobs: any JobRepository { JobRows(connection: connection) }
+    var discardedFiles: any DiscardedFileRepository { DiscardedFileTable(connection: connection) }
+    var unfinishedBackups: any UnfinishedBackupRepository { UnfinishedBackupTable(connection: connection) }
+
+    func isConsistent() throws -> Bool {
+        try connection.query("PRAGMA foreign_key_check") { try $0[0] as String }.isEmpty
+    }
+}

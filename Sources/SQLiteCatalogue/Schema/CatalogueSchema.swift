@@ -1,0 +1,220 @@
+import Database
+import LibraryModel
+import ServiceMesh
+
+/// The catalogue's tables, version by version.
+///
+/// Sealed values have their own table: a photo's row, its indices and its events never hold them. The trash is a
+/// table too and not a mark on the photo: a query can then not forget to leave it out, and a category can go
+/// while the photos that were in it stay restorable.
+enum CatalogueSchema {
+    /// "SmlP"
+    static let applicationID: Int32 = 0x536D_6C50
+
+    static let schema = Schema(
+        applicationID: applicationID,
+        migrations: [
+            Migration(version: 1, name: "first form", script: version1),
+            Migration(version: 2, name: "decisions by photo", script: version2),
+            Migration(version: 3, name: "jobs", script: version3),
+            SearchIndexSchema.migration,
+            Migration(
+                version: 5, name: "marks in the text index; decisions checked quickly",
+                script: SearchMarkSchema.script + version5),
+            Migration(version: 6, name: "unfinished backups", script: version6),
+        ])
+
+    /// Files that backups are being written to stood among the discarded files, by their absolute paths: whoever had a
+    /// copy of the catalogue removed what the original was writing. Now they have a table of their own, which says
+    /// which library made which file; see ``UnfinishedBackup``. Of those from before only the place is known.
+    private static let version6 = """
+        CREATE TABLE unfinished_backups (
+            path TEXT PRIMARY KEY,
+            job TEXT,
+            library_path TEXT,
+            library_device INTEGER,
+            library_inode INTEGER,
+            library_birth INTEGER,
+            device INTEGER,
+            inode INTEGER,
+            birth INTEGER
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO unfinished_backups (path) SELECT path FROM discarded_files WHERE path LIKE '/%.partial';
+        DELETE FROM discarded_files WHERE path LIKE '/%';
+        """
+
+    /// Decisions in a table with another CHECK. One that names a list of three makes SQLite build a table of the list
+    /// for every row that is written, which was a fifth of what a decision took.
+    private static let version5 = """
+
+        CREATE TABLE swipe_actions_next (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session_id TEXT NOT NULL REFERENCES swipe_sessions (id) ON DELETE CASCADE,
+            photo_uuid TEXT NOT NULL,
+            content_digest TEXT NOT NULL,
+            action TEXT NOT NULL CHECK (action = 'favorite' OR action = 'trash' OR action = 'keep'),
+            decided_at INTEGER NOT NULL,
+            is_processed INTEGER NOT NULL DEFAULT 0 CHECK (is_processed = 0 OR is_processed = 1)
+        ) STRICT;
+        INSERT INTO swipe_actions_next SELECT * FROM swipe_actions ORDER BY id;
+        -- Ids that were given out and deleted again are not given out twice.
+        DELETE FROM sqlite_sequence WHERE name = 'swipe_actions_next';
+        INSERT INTO sqlite_sequence (name, seq)
+            SELECT 'swipe_actions_next', seq FROM sqlite_sequence WHERE name = 'swipe_actions';
+        DROP TABLE swipe_actions;
+        ALTER TABLE swipe_actions_next RENAME TO swipe_actions;
+        CREATE INDEX swipe_actions_by_session ON swipe_actions (session_id, id);
+        CREATE INDEX swipe_actions_pending ON swipe_actions (id) WHERE is_processed = 0;
+        CREATE INDEX swipe_actions_by_photo ON swipe_actions (photo_uuid, id) WHERE is_processed = 0;
+        """
+
+    /// Jobs and their receipts. A job's message is kept as JSON while it has not ended, and only where it can go on
+    /// after a restart; such messages carry nothing that is sealed. No state is checked here: what a later version
+    /// writes must not keep this one from reading the rest.
+    private static let version3 = """
+        CREATE TABLE jobs (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            method TEXT NOT NULL,
+            params TEXT,
+            role INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            request TEXT NOT NULL,
+            started_at INTEGER NOT NULL,
+            ended_at INTEGER,
+            needs_attention INTEGER NOT NULL CHECK (needs_attention IN (0, 1)),
+            progress TEXT,
+            receipt TEXT,
+            error TEXT,
+            checkpoint BLOB,
+            checkpoints INTEGER NOT NULL DEFAULT 0,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            attempts_mark INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+
+        CREATE TABLE job_lines (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            number INTEGER NOT NULL CHECK (number >= 0),
+            item TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            detail TEXT,
+            PRIMARY KEY (job, number)
+        ) STRICT, WITHOUT ROWID;
+
+        -- How many lines a job has of each outcome, those counted, but not kept, included.
+        CREATE TABLE job_outcomes (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            outcome TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (job, outcome)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Whether a decision has a later one about the same photo is asked for each that is applied. Without this index
+    /// the answer was a walk over all that wait: seconds for each transaction once there are 100,000.
+    private static let version2 = """
+        CREATE INDEX swipe_actions_by_photo ON swipe_actions (photo_uuid, id) WHERE is_processed = 0;
+        """
+
+    private static let version1 = """
+        CREATE TABLE categories (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            display_name TEXT NOT NULL CHECK (display_name <> ''),
+            name_key TEXT NOT NULL UNIQUE,
+            position INTEGER NOT NULL,
+            icon_resource TEXT,
+            color_hex TEXT NOT NULL CHECK (length(color_hex) = 7),
+            is_default INTEGER NOT NULL CHECK (is_default IN (0, 1)),
+            created_at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE photos (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            uuid TEXT NOT NULL UNIQUE,
+            path TEXT NOT NULL UNIQUE CHECK (path <> ''),
+            category_id INTEGER NOT NULL REFERENCES categories (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            caption TEXT,
+            is_from_assets INTEGER NOT NULL CHECK (is_from_assets IN (0, 1)),
+            created_at INTEGER NOT NULL,
+            taken_at INTEGER,
+            shown_at INTEGER NOT NULL GENERATED ALWAYS AS (coalesce(taken_at, created_at)) STORED,
+            file_size INTEGER NOT NULL CHECK (file_size >= 0),
+            width INTEGER NOT NULL CHECK (width >= 0),
+            height INTEGER NOT NULL CHECK (height >= 0),
+            is_favorite INTEGER NOT NULL CHECK (is_favorite IN (0, 1)),
+            media_type TEXT NOT NULL,
+            content_digest TEXT NOT NULL,
+            source_digest TEXT NOT NULL UNIQUE,
+            source_size INTEGER NOT NULL,
+            search_text TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX photos_by_date ON photos (shown_at DESC, id DESC);
+        CREATE INDEX photos_by_category ON photos (category_id, shown_at DESC, id DESC);
+        CREATE INDEX photos_favorite ON photos (shown_at DESC, id DESC) WHERE is_favorite = 1;
+        CREATE INDEX photos_by_content ON photos (content_digest);
+        CREATE INDEX photos_by_source_size ON photos (source_size);
+
+        CREATE TABLE sealed_fields (
+            photo_id INTEGER NOT NULL REFERENCES photos (id) ON DELETE CASCADE,
+            field TEXT NOT NULL CHECK (field IN
+                ('childName', 'childAge', 'notes', 'tags', 'milestone', 'location', 'metadata')),
+            sealed BLOB NOT NULL,
+            PRIMARY KEY (photo_id, field)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE trash (
+            id INTEGER PRIMARY KEY,
+            uuid TEXT NOT NULL,
+            path TEXT NOT NULL UNIQUE,
+            category_id INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            caption TEXT,
+            is_from_assets INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            taken_at INTEGER,
+            file_size INTEGER NOT NULL,
+            width INTEGER NOT NULL,
+            height INTEGER NOT NULL,
+            is_favorite INTEGER NOT NULL,
+            media_type TEXT NOT NULL,
+            content_digest TEXT NOT NULL,
+            source_digest TEXT NOT NULL,
+            source_size INTEGER NOT NULL,
+            category_name TEXT NOT NULL,
+            category_color TEXT NOT NULL,
+            category_icon TEXT,
+            deleted_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX trash_by_date ON trash (deleted_at DESC, id DESC);
+
+        CREATE TABLE swipe_sessions (
+            id TEXT PRIMARY KEY,
+            started_at INTEGER NOT NULL,
+            ended_at INTEGER
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE swipe_actions (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session_id TEXT NOT NULL REFERENCES swipe_sessions (id) ON DELETE CASCADE,
+            photo_uuid TEXT NOT NULL,
+            content_digest TEXT NOT NULL,
+            action TEXT NOT NULL CHECK (action IN ('favorite', 'trash', 'keep')),
+            decided_at INTEGER NOT NULL,
+            is_processed INTEGER NOT NULL DEFAULT 0 CHECK (is_processed IN (0, 1))
+        ) STRICT;
+        CREATE INDEX swipe_actions_by_session ON swipe_actions (session_id, id);
+        CREATE INDEX swipe_actions_pending ON swipe_actions (id) WHERE is_processed = 0;
+
+        CREATE TABLE settings (
+            key TEXT PRIMARY KEY,
+            value TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        -- Files that are to go: written in the transaction after which nothing refers to them, emptied when they
+        -- are gone. Relative to the library folder, or absolute (an unfinished backup somewhere else).
+        CREATE TABLE discarded_files (
+            path TEXT PRIMARY KEY
+        ) STRICT, WITHOUT ROWID;
+        """
+}

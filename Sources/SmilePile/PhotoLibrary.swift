@@ -1,0 +1,152 @@
+import Executors
+import Files
+import Foundation
+import Imaging
+@_exported import LibraryModel
+import LibraryServices
+import LibraryStorage
+import PhotoFolder
+import SQLiteCatalogue
+@_exported import ServiceMesh
+
+/// A photo library in a folder, opened by this process: the same actors that the daemon serves, for a program that
+/// embeds them.
+///
+/// ```swift
+/// let library = try await PhotoLibrary.open(at: "/home/ada/Pictures/SmilePile")
+/// let started = try await library.mesh.send(ImportPhotos(paths: ["/media/camera/DCIM"]))
+/// let job = try await library.mesh.send(WaitForJob(job: started.job))
+/// print(job.outcomes)
+/// await library.close()
+/// ```
+///
+/// One process at a time serves a library; a second one is refused with the first one's pid. What was under way
+/// when the last one ended, however it ended, is finished or withdrawn before `open` returns; its jobs go on by themselves.
+public final class PhotoLibrary: Sendable {
+    /// Where every message goes in.
+    public let mesh: Mesh
+    /// The library's folder.
+    public let path: String
+
+    private let lock: LibraryLock
+    /// Seen by tests.
+    package let catalogue: SQLiteCatalogue
+    private let pools: [BlockingPool]
+
+    private init(mesh: Mesh, path: String, lock: LibraryLock, catalogue: SQLiteCatalogue, pools: [BlockingPool]) {
+        self.mesh = mesh
+        self.path = path
+        self.lock = lock
+        self.catalogue = catalogue
+        self.pools = pools
+    }
+
+    /// How a library is opened.
+    public struct Options: Sendable {
+        /// The program that opens photos; found beside this one unless told.
+        public var imageWorker: String?
+        /// Helper processes at once; as many as the machine has cores unless told.
+        public var workers: Int
+
+        public init(imageWorker: String? = nil, workers: Int? = nil) {
+            self.imageWorker = imageWorker
+            self.workers = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+        }
+    }
+
+    /// Opens the library at `path`, making it where there is none.
+    /// - Throws: ``MeshError``: `failed_precondition` where another process serves it, where the catalogue is another
+    ///   program's or a newer version's, or where no image worker is found; `data_loss` where the catalogue is damaged.
+    public static func open(at path: String, options: Options = Options()) async throws -> PhotoLibrary {
+        do {
+            return try await openLocked(at: path, options: options)
+        } catch {
+            throw MeshError(describing: error)
+        }
+    }
+
+    private static func openLocked(at path: String, options: Options) async throws -> PhotoLibrary {
+        guard let worker = options.imageWorker ?? ImageWorkerPool.defaultExecutable() else {
+            throw MeshError(
+                .failedPrecondition,
+                "The program smilepile-image-worker was not found. Put it beside this one, or name it in SMILEPILE_IMAGE_WORKER."
+            )
+        }
+        let files = BlockingPool(name: "files", threads: 4)
+        let bulk = BlockingPool(name: "backup", threads: 2, niceness: 5)
+        do {
+            let (folder, lock) = try await files.run {
+                let folder = LibraryFolder(
+                    path: URL(fileURLWithPath: path).standardizedFileURL.path,
+                    catalogueFiles: SQLiteCatalogue.files(at:))
+                try folder.make()
+                return (folder, try LibraryLock(path: folder.lock))
+            }
+            let catalogue = try await SQLiteCatalogue(at: folder.catalogue)
+            do {
+                let mesh = try Mesh(
+                    services: await services(
+                        catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, path: folder.path,
+                        scratch: folder.staging, files: files, bulk: bulk,
+                        workers: ImageWorkerPool(executable: worker, workers: options.workers),
+                        width: options.workers),
+                    journal: catalogue.journal)
+                try await mesh.start()
+                return PhotoLibrary(
+                    mesh: mesh, path: folder.path, lock: lock, catalogue: catalogue, pools: [files, bulk])
+            } catch {
+                await catalogue.close()
+                throw error
+            }
+        } catch {
+            await files.shutDown()
+            await bulk.shutDown()
+            throw error
+        }
+    }
+
+    /// Every service, in the order in which they start: whoever is called stands before its callers. Brings files and
+    /// catalogue together first.
+    /// - Parameters:
+    ///   - path: of the library, as people know it; backups may lie below it.
+    ///   - scratch: a folder of this machine, of which the next start removes what a kill left.
+    package static func services(
+        catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, path: String, scratch: String,
+        files: BlockingPool, bulk: BlockingPool, workers: ImageWorkerPool, width: Int
+    ) async throws -> [any MeshService] {
+        let places = BackupPlaces(library: path)
+        let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
+        let problems = try await Reconciliation.run(
+            catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places, discards: discards,
+            pool: files)
+        let thumbnailer = Thumbnailer(namedFiles: namedFiles, photoFiles: photoFiles, workers: workers, files: files)
+        return [
+            SettingsStore(catalogue: catalogue),
+            CategoryStore(catalogue: catalogue),
+            PhotoStore(catalogue: catalogue, discards: discards),
+            thumbnailer,
+            SwipeSessionRecorder(catalogue: catalogue),
+            LibraryObserver(catalogue: catalogue),
+            LibraryOverview(
+                path: path, catalogue: catalogue, photoFiles: photoFiles, thumbnailer: thumbnailer, files: files,
+                problems: problems),
+            StorageAuditor(catalogue: catalogue, photoFiles: photoFiles, files: files, workers: width),
+            PhotoImporter(namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width),
+            LegacyMigrator(
+                catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files, scratch: scratch,
+                workers: width),
+            BackupCoordinator(
+                catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places,
+                discards: discards, bulk: bulk, width: width),
+        ]
+    }
+
+    /// Stops taking requests, interrupts jobs, which go on when the library is opened again, lets running requests
+    /// finish, and closes the catalogue.
+    public func close() async {
+        await mesh.stop()
+        await catalogue.close()
+        for pool in pools { await pool.shutDown() }
+        lock.release()
+    }
+}
