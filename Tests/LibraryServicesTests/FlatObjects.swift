@@ -1,0 +1,143 @@
+import Files
+import Foundation
+import LibraryModel
+import LibraryStorage
+import Synchronization
+import ZipArchive
+
+/// Another way to keep the files of photos: objects in one flat folder, named by the digests of their bytes, with a list of
+/// who is which. Readers have no descriptor. Two photos of the same bytes are one object.
+final class FlatObjects: PhotoFiles {
+    private let root: String
+    private let index: Mutex<[StoredName: String]>
+
+    /// In `root`, with what was there before.
+    init(_ root: String) throws {
+        self.root = root
+        for folder in ["objects", "staging"] {
+            try FileManager.default.createDirectory(atPath: root + "/" + folder, withIntermediateDirectories: true)
+        }
+        let list = try? Data(contentsOf: URL(fileURLWithPath: root + "/names.json"))
+        let names = try list.map { try JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
+        index = Mutex(
+            Dictionary(
+                uniqueKeysWithValues: names.compactMap { path, digest in StoredName(path: path).map { ($0, digest) } }))
+    }
+
+    var objects: [String] { (try? FileManager.default.contentsOfDirectory(atPath: root + "/objects").sorted()) ?? [] }
+
+    private func object(_ digest: String) -> String { root + "/objects/" + digest }
+
+    private func staged(_ name: String) -> String { root + "/staging/" + name }
+
+    private func change<Value>(_ body: (inout sending [StoredName: String]) throws -> sending Value) throws -> Value {
+        let value = try index.withLock { try body(&$0) }
+        let names = index.withLock { Dictionary(uniqueKeysWithValues: $0.map { ($0.path, $1) }) }
+        try JSONEncoder().encode(names).write(to: URL(fileURLWithPath: root + "/names.json"), options: .atomic)
+        return value
+    }
+
+    // MARK: Staging
+
+    func stage() throws -> (name: String, descriptor: Int32) {
+        let name = UUID().uuidString.lowercased()
+        let descriptor = open(staged(name), O_RDWR | O_CREAT | O_EXCL, 0o600)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: staged(name), code: errno) }
+        return (name, descriptor)
+    }
+
+    func openStaged(_ name: String) throws -> Int32 {
+        let descriptor = open(staged(name), O_RDONLY)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: staged(name), code: errno) }
+        return descriptor
+    }
+
+    func unstage(_ names: [String]) { for name in names { try? FileManager.default.removeItem(atPath: staged(name)) } }
+
+    private func names(_ fileName: String) -> [StoredName] {
+        StoredName(.photos, fileName).map { [$0, $0.thumbnail] } ?? []
+    }
+
+    func publish(_ photos: [StagedPhoto]) throws {
+        for photo in photos {
+            for (name, temporary) in zip(names(photo.fileName), [photo.photo, photo.thumbnail]) {
+                guard let temporary else { continue }
+                let bytes = try Data(contentsOf: URL(fileURLWithPath: staged(temporary)))
+                let digest = ContentDigest(of: bytes).sha256.hex
+                try change { index in
+                    guard index[name] == nil else { throw NameTaken(name) }
+                    index[name] = digest
+                }
+                try bytes.write(to: URL(fileURLWithPath: object(digest)))
+                try FileSystem.rename(staged(temporary), to: staged(name.fileName))
+            }
+        }
+    }
+
+    func settle(_ fileNames: [String]) throws { unstage(fileNames.flatMap(names).map(\.fileName)) }
+
+    func withdraw(_ fileNames: [String]) throws {
+        let published = fileNames.flatMap(names).filter {
+            FileManager.default.fileExists(atPath: staged($0.fileName))
+        }
+        _ = remove(published)
+        unstage(published.map(\.fileName) + fileNames)
+    }
+
+    func leftovers() throws -> [String] {
+        Set(try FileManager.default.contentsOfDirectory(atPath: root + "/staging").map(StoredName.photoFileName))
+            .sorted()
+    }
+
+    // MARK: Stored files
+
+    private func bytes(_ name: StoredName) -> Data? {
+        guard let digest = index.withLock({ $0[name] }) else { return nil }
+        return try? Data(contentsOf: URL(fileURLWithPath: object(digest)))
+    }
+
+    func facts(_ name: StoredName) throws -> StoredFileFacts? {
+        bytes(name).map { StoredFileFacts(size: Int64($0.count), isFile: true) }
+    }
+
+    private struct Object: ByteSource {
+        let bytes: Data
+
+        func read(into room: UnsafeMutableRawBufferPointer, at position: Int64) throws(ReadFailure) -> Int {
+            let part = bytes.dropFirst(Int(clamping: position)).prefix(room.count)
+            return part.copyBytes(to: room)
+        }
+    }
+
+    func withReader<Value>(_ name: StoredName, _ body: (any ByteSource) throws -> Value) throws -> Value {
+        guard let bytes = bytes(name) else {
+            throw FileSystem.Failure(action: "open", path: name.path, code: ENOENT)
+        }
+        return try body(Object(bytes: bytes))
+    }
+
+    func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile] {
+        let names = index.withLock { Array($0.keys) }.filter { file in
+            file.kind == kind && (name.map { file.fileName > $0 } ?? true)
+        }
+        return names.sorted().map { StoredFile(name: $0, size: Int64(bytes($0)?.count ?? 0)) }
+    }
+
+    func remove(_ names: [StoredName]) -> [StoredName] {
+        let unused = try? change { index -> Set<String> in
+            let digests = Set(names.compactMap { index.removeValue(forKey: $0) })
+            return digests.subtracting(index.values)
+        }
+        guard let unused else { return [] }
+        for digest in unused { unlink(object(digest)) }
+        return names
+    }
+
+    func room() throws -> Int64 { 1 << 40 }
+
+    func path(of name: StoredName) -> String? { nil }
+
+    func owns(_ path: String) -> Bool { false }
+
+    func name(at path: String) -> StoredName? { nil }
+}

@@ -1,0 +1,187 @@
+import Executors
+import Files
+import Foundation
+import Imaging
+import LibraryModel
+import LibraryStorage
+import PhotoFolder
+import SQLiteCatalogue
+import SampleAlbum
+import ServiceMesh
+import SmilePile
+import TestSupport
+import Testing
+
+/// What every way to keep the files of photos promises.
+@Suite(.timeLimit(.minutes(4))) struct PhotoFilesTests {
+    enum Way: String, CaseIterable, CustomTestStringConvertible {
+        case folder, objects
+
+        var testDescription: String { rawValue }
+
+        func make(in root: String) throws -> any PhotoFiles {
+            switch self {
+            case .objects: return try FlatObjects(root)
+            case .folder:
+                let folder = LibraryFolder(path: root)
+                try folder.make()
+                return folder
+            }
+        }
+    }
+
+    private func stage(_ text: String, in files: any PhotoFiles) throws -> String {
+        let (name, descriptor) = try files.stage()
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        #expect(write(descriptor, bytes, bytes.count) == bytes.count)
+        return name
+    }
+
+    private func staged(_ name: String, in files: any PhotoFiles) throws -> StagedPhoto {
+        StagedPhoto(
+            photo: try stage("photo " + name, in: files), thumbnail: try stage("thumbnail " + name, in: files),
+            fileName: name)
+    }
+
+    private func text(_ name: StoredName, in files: any PhotoFiles) throws -> String {
+        try files.withReader(name) { source in
+            var bytes = [UInt8](repeating: 0, count: 100)
+            let count = try bytes.withUnsafeMutableBytes { try source.read(into: $0, at: 0) }
+            let rest = try bytes.withUnsafeMutableBytes { try source.read(into: $0, at: Int64(count)) }
+            #expect(rest == 0)
+            let tail = try bytes.withUnsafeMutableBytes { buffer in
+                try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<3]), at: 1)
+            }
+            #expect(tail == 3)
+            _ = try bytes.withUnsafeMutableBytes { try source.read(into: $0, at: 0) }
+            return String(decoding: bytes[..<count], as: UTF8.self)
+        }
+    }
+
+    @Test(arguments: Way.allCases) func publishedFilesAreThereAndSettled(_ way: Way) throws {
+        let folder = try TemporaryFolder("files")
+        let files = try way.make(in: folder.path)
+        let photo = try #require(StoredName(.photos, "a.jpg"))
+        #expect(try files.facts(photo) == nil)
+        try files.publish([staged("a.jpg", in: files), staged("b.jpg", in: files)])
+        #expect(try files.leftovers() == ["a.jpg", "b.jpg"])
+        #expect(try text(photo, in: files) == "photo a.jpg" && text(photo.thumbnail, in: files) == "thumbnail a.jpg")
+        let facts = try #require(try files.facts(photo))
+        #expect(facts.size == 11 && facts.isFile)
+        try files.settle(["a.jpg", "b.jpg"])
+        #expect(try files.leftovers().isEmpty)
+        #expect(try files.list(.photos, after: nil).map(\.name.fileName) == ["a.jpg", "b.jpg"])
+        #expect(try files.list(.photos, after: "a.jpg").map(\.size) == [11])
+        #expect(try files.list(.thumbnails, after: nil).map(\.name.fileName) == ["thumb_a.jpg", "thumb_b.jpg"])
+        #expect(files.remove([photo]) == [photo] && files.remove([photo]) == [photo])
+        #expect(try files.facts(photo) == nil && files.facts(photo.thumbnail) != nil)
+        #expect(try files.room() > 0)
+    }
+
+    @Test(arguments: Way.allCases) func aNameIsNeverTakenFromAnotherFile(_ way: Way) throws {
+        let folder = try TemporaryFolder("files")
+        let files = try way.make(in: folder.path)
+        try files.publish([staged("a.jpg", in: files)])
+        try files.settle(["a.jpg"])
+        let other = StagedPhoto(
+            photo: try stage("other", in: files), thumbnail: try stage("other", in: files), fileName: "a.jpg")
+        #expect(throws: NameTaken.self) { try files.publish([other]) }
+        files.unstage([other.photo] + [other.thumbnail].compactMap { $0 })
+        let photo = try #require(StoredName(.photos, "a.jpg"))
+        #expect(try text(photo, in: files) == "photo a.jpg")
+        #expect(try files.leftovers().isEmpty)
+    }
+
+    @Test(arguments: Way.allCases) func whatIsWithdrawnLeavesNothing(_ way: Way) throws {
+        let folder = try TemporaryFolder("files")
+        var files = try way.make(in: folder.path)
+        try files.publish([staged("a.jpg", in: files)])
+        try files.settle(["a.jpg"])
+        try files.publish([staged("b.jpg", in: files)])
+        _ = try stage("begun", in: files)
+        // As after a kill: another one finds what was under way.
+        files = try way.make(in: folder.path)
+        let left = try files.leftovers()
+        #expect(left.count == 2 && left.contains("b.jpg"))
+        try files.withdraw(left)
+        #expect(try files.leftovers().isEmpty)
+        #expect(try files.list(.photos, after: nil).map(\.name.fileName) == ["a.jpg"])
+        #expect(try files.list(.thumbnails, after: nil).map(\.name.fileName) == ["thumb_a.jpg"])
+    }
+
+    /// A library whose photos are kept as objects does what every library does.
+    @Test func aLibraryOfObjectsServes() async throws {
+        let folder = try TemporaryFolder("objects")
+        let album = folder.file("album")
+        try SampleAlbum(width: 64, height: 48).write(count: 6, to: album)
+        let backup = folder.file("b.zip")
+        var library = try await ObjectLibrary(folder)
+        #expect(try await library.run(ImportPhotos(paths: [album])).outcomes == ["imported": 6])
+        #expect(try await library.run(ImportPhotos(paths: [album])).outcomes == ["duplicate": 6])
+        let saved = try await library.run(CreateBackup(path: backup))
+        #expect(saved.state == .finished && !saved.needsAttention, "\(saved)")
+        #expect(try await library.run(VerifyBackup(path: backup)).state == .finished)
+
+        let photos = try await library.mesh.send(SearchPhotos()).photos
+        #expect(try await library.mesh.send(DeletePhotos(ids: photos.prefix(3).map(\.id))).count == 3)
+        #expect(try await library.mesh.send(RestorePhotos(ids: [photos[0].id])).count == 1)
+        #expect(try await library.mesh.send(PurgeTrash(all: true)).count == 2)
+        #expect(library.files.objects.count == 8)
+        #expect(try await library.mesh.send(GetStorageUsage()).photoCount == 4)
+
+        await library.close()
+        library = try await ObjectLibrary(folder)
+        let restored = try await library.run(RestoreBackup(path: backup))
+        #expect(restored.state == .finished && restored.receipt?["photosAdded"] == 2, "\(restored)")
+        #expect(library.files.objects.count == 12)
+        let again = try await library.run(CreateBackup(path: folder.file("again.zip")))
+        #expect(again.receipt?["photos"] == 6 && !again.needsAttention)
+
+        let checked = try await library.run(RescanLibrary(digests: true))
+        #expect(checked.state == .finished && checked.outcomes.isEmpty, "\(checked)")
+        let lost = try #require(StoredName(path: photos[5].path))
+        _ = library.files.remove([lost])
+        #expect(try await library.run(RescanLibrary()).outcomes == ["missing": 1])
+        let replaced = try await library.run(RestoreBackup(path: backup, mode: .replace))
+        #expect(replaced.state == .finished, "\(replaced)")
+        #expect(try await library.run(RescanLibrary(digests: true)).outcomes["missing"] == 1)
+        #expect(try await library.mesh.send(GetLibraryStatus()).photos == 6)
+        await library.close()
+    }
+}
+
+/// A library over ``FlatObjects``.
+private struct ObjectLibrary {
+    let files: FlatObjects
+    let mesh: Mesh
+    private let catalogue: SQLiteCatalogue
+    private let pools: [BlockingPool]
+
+    init(_ folder: TemporaryFolder) async throws {
+        let root = folder.file("library")
+        let (files, pools) = (try FlatObjects(root), ["files", "bulk"].map { BlockingPool(name: $0, threads: 2) })
+        let catalogue = try await SQLiteCatalogue(at: root + "/catalogue.sqlite")
+        try FileManager.default.createDirectory(atPath: root + "/backups", withIntermediateDirectories: true)
+        let worker = try #require(ImageWorkerPool.defaultExecutable())
+        mesh = try Mesh(
+            services: await PhotoLibrary.services(
+                catalogue: catalogue, photoFiles: files,
+                namedFiles: NamedFiles(library: root, files: SQLiteCatalogue.files(at: root), folders: []), path: root,
+                scratch: root + "/staging", files: pools[0], bulk: pools[1],
+                workers: ImageWorkerPool(executable: worker, workers: 2), width: 2),
+            journal: catalogue.journal)
+        (self.files, self.catalogue, self.pools) = (files, catalogue, pools)
+        try await mesh.start()
+    }
+
+    func run<M: HandledJob>(_ message: M) async throws -> JobSnapshot {
+        try await mesh.send(WaitForJob(job: try await mesh.send(message).job))
+    }
+
+    func close() async {
+        await mesh.stop()
+        await catalogue.close()
+        for pool in pools { await pool.shutDown() }
+    }
+}
