@@ -1,7 +1,8 @@
 import Database
 import ServiceMesh
 
-/// Which tables and columns the app's database has in each version, checked before anything is read (LEGACY.md).
+/// Which tables and columns the app's database has in each version, checked before anything is read:
+/// <doc:/LibraryModel/OldLibraries>.
 struct LegacyFormat: Sendable {
     static let versions = 4...8
     /// The app's encrypted columns: sealed under a key in the phone's own keystore.

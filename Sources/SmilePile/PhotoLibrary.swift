@@ -55,7 +55,7 @@ public final class PhotoLibrary: Sendable {
     }
 
     /// Opens the library at `path`, making it where there is none.
-    /// - Throws: ``MeshError``: `failed_precondition` where another process serves it, where the catalogue is another
+    /// - Throws: ``/ServiceMesh/MeshError``: `failed_precondition` where another process serves it, where the catalogue is another
     ///   program's or a newer version's, or where no image worker is found; `data_loss` where the catalogue is damaged.
     public static func open(at path: String, options: Options = Options()) async throws -> PhotoLibrary {
         do {

@@ -40,7 +40,7 @@ import Testing
         return try await OldPhone(version: version, photos: 6, sql)
     }
 
-    /// LEGACY.md: purely numeric ids are kept. Not those that the library has, or had: its trash may speak of them.
+    /// OldLibraries.md of LibraryModel: purely numeric ids are kept. Not those that the library has, or had: its trash may speak of them.
     @Test func numbersOfCategoriesAreKeptWhereTheyAreFree() async throws {
         let ids = ["'summer'", "'3'", "'9'", "'007'", "'12abc'", "'6'", "'99999999999'"]
         let phone = try await OldPhone(

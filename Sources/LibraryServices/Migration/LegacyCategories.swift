@@ -135,7 +135,7 @@ struct LegacyCategories: Sendable {
 
     /// Adds what is new and remembers the ids. In the caller's transaction.
     ///
-    /// Numbers are kept (LEGACY.md), but not one that the library has given out before: photos in the trash may still
+    /// Numbers are kept (<doc:/LibraryModel/OldLibraries>), but not one that the library has given out before: photos in the trash may still
     /// belong to the category that had it. The others get numbers past all of those.
     mutating func add(in transaction: any CatalogueTransaction) throws {
         let last = try transaction.categories.lastID()
