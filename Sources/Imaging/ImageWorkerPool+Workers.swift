@@ -44,7 +44,7 @@ extension ImageWorkerPool {
             if idle.isReady { return idle }
             // It ended while nobody asked anything of it; no photo is to blame.
             retire(idle) { $0.recycled += 1 }
-            endedUnproved()
+            endedBeforeAnswering()
         }
         try askToStart()
         let worker: WorkerProcess
@@ -52,7 +52,7 @@ extension ImageWorkerPool {
             worker = try WorkerProcess(
                 executable: executable, deadline: SuspendingClock.now.advanced(by: Self.startTimeout))
         } catch {
-            endedUnproved()
+            endedBeforeAnswering()
             throw error
         }
         state.withLock { state in
@@ -65,8 +65,8 @@ extension ImageWorkerPool {
         return worker
     }
 
-    private func endedUnproved() {
-        state.withLock { $0.boundary.endedUnproved(at: MonotonicClock.now()) }
+    private func endedBeforeAnswering() {
+        state.withLock { $0.boundary.endedBeforeAnswering(at: MonotonicClock.now()) }
     }
 
     private func askToStart() throws(ImagingError) {

@@ -160,8 +160,8 @@ public final class Mesh: Sendable {
     ) async throws -> M.Reply {
         guard let route = find(ObjectIdentifier(M.self)) as? Route<M, M.Service> else { throw unhosted(M.method) }
         let service = route.service
-        if M.endsWithTheLibrary { followers.come() }
-        defer { if M.endsWithTheLibrary { followers.go() } }
+        if M.endsWithTheLibrary { followers.add() }
+        defer { if M.endsWithTheLibrary { followers.remove() } }
         let observation = try await pass(route.gate, parent) { try await message.observe(on: service) }
         // The place in admission is given back here: an observation may last for days.
         for try await change in observation { try await onChange(change) }
@@ -207,11 +207,11 @@ public final class Mesh: Sendable {
     ) async throws -> Reply {
         try await CallContext.$current.withValue(passage.context) {
             guard let deadline = passage.timer else {
-                try await gate.strike()
+                try await gate.injectFault()
                 return try await operation()
             }
             return try await Deadline.enforce(deadline, on: clock) {
-                try await gate.strike()
+                try await gate.injectFault()
                 return try await operation()
             }
         }
@@ -267,7 +267,7 @@ public final class Mesh: Sendable {
     public func stop() async {
         for host in hosted { host.admission.close() }
         await jobs.suspendAllAndWait()
-        await followers.haveGone()
+        await followers.waitUntilEmpty()
         for host in hosted.reversed() { await host.admission.drained() }
         await stopServices()
     }

@@ -86,10 +86,14 @@ public protocol HandledObservation: Message {
     associatedtype Changes: AsyncSequence & Sendable where Changes.Element == Change<Update>
     /// The changes; the sequence ends when there is nothing more to see, or with an error.
     func observe(on service: Service) async throws -> Changes
-    /// The reply once the changes have ended.
+    /// The reply once the changes have ended. Default: that it is done.
     func conclude(on service: Service) async throws -> Reply
 }
 
 extension HandledObservation {
     public static var endsWithTheLibrary: Bool { false }
+}
+
+extension HandledObservation where Reply == Done {
+    public func conclude(on service: Service) async throws -> Done { Done() }
 }

@@ -126,18 +126,18 @@ private func check(_ holds: Bool, _ comment: Comment? = nil, sourceLocation: Sou
         var boundary = ProcessBoundary(now: 0)
         for _ in 0..<6 {
             check(boundary.mayStart(at: 0) == .allowed)
-            boundary.endedUnproved(at: 0)
+            boundary.endedBeforeAnswering(at: 0)
         }
         check(boundary.mayStart(at: 0) == .refused(second))
         // One try, and its failure shuts it for twice as long.
         check(boundary.mayStart(at: second) == .allowed)
         check(boundary.mayStart(at: second) != .allowed)
-        boundary.endedUnproved(at: second)
+        boundary.endedBeforeAnswering(at: second)
         check(boundary.mayStart(at: second) == .refused(2 * second))
         check(boundary.mayStart(at: 3 * second) == .allowed)
         boundary.started()
         boundary.answered(atFirst: true)
-        for _ in 0..<5 { boundary.endedUnproved(at: 3 * second) }
+        for _ in 0..<5 { boundary.endedBeforeAnswering(at: 3 * second) }
         check(boundary.mayStart(at: 3 * second) == .allowed)
     }
 
@@ -147,7 +147,7 @@ private func check(_ holds: Bool, _ comment: Comment? = nil, sourceLocation: Sou
             check(boundary.mayStart(at: 0) == .allowed)
             boundary.started()
             boundary.answered(atFirst: true)
-            boundary.endedUnproved(at: 0)
+            boundary.endedBeforeAnswering(at: 0)
         }
         check(boundary.mayStart(at: 0) == .allowed)
     }

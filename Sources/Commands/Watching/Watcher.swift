@@ -68,7 +68,7 @@ final class WatchDisplay: Sendable {
         var report: any ChangeReport
         var connections = 0
         /// Connections since the last value; the one that is under way is the first of them until it brings one.
-        var barren = 0
+        var withoutValue = 0
     }
 
     private let session: Session
@@ -81,20 +81,20 @@ final class WatchDisplay: Sendable {
 
     /// Whether a connection that broke is worth another one: after values, and once more. A daemon that is killed may
     /// still have taken a connection into its queue, and only the one after that is refused.
-    var mayConnectAgain: Bool { state.withLock { $0.barren == 0 || ($0.barren == 1 && $0.connections > 1) } }
+    var mayConnectAgain: Bool { state.withLock { $0.withoutValue == 0 || ($0.withoutValue == 1 && $0.connections > 1) } }
 
     /// A connection begins.
     func begin() {
         state.withLock { state in
             state.connections += 1
-            state.barren += 1
+            state.withoutValue += 1
         }
     }
 
     func show(_ update: ObservedUpdate) throws {
         try state.withLock { state in
-            let isAgain = state.connections > 1 && state.barren > 0
-            state.barren = 0
+            let isAgain = state.connections > 1 && state.withoutValue > 0
+            state.withoutValue = 0
             if isAgain {
                 session.console.message(
                     "The connection broke and was made again. Changes between are left out; this is the state now.")

@@ -144,7 +144,7 @@ public actor BackupCoordinator: MeshService {
         return try await withTaskCancellationHandler {
             let backup = try await bulk.run { [namedFiles] in try BackupFile(path: path, namedFiles) }
             let bytes = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
-            for name in backup.strangers {
+            for name in backup.unknownEntries {
                 job.record(ReceiptLine(item: name, outcome: "ignored", detail: "it is not part of a backup"))
             }
             let damaged = backup.manifest.files?.filter { $0.damaged == true } ?? []

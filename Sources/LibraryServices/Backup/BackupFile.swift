@@ -20,7 +20,7 @@ final class BackupFile: Sendable {
     /// Index of each photo's entry, by its path in the backup.
     let photoEntries: [String: Int]
     /// Entries that are not part of the format; ignored, and listed.
-    let strangers: [String]
+    let unknownEntries: [String]
     private let descriptor: Int32
 
     deinit { close(descriptor) }
@@ -59,7 +59,7 @@ final class BackupFile: Sendable {
             }
             metadata = try Self.document(BackupFormat.metadataEntry, BackupMetadata.self, reader, indices)
             let known = Set(files.map(\.path)).union([BackupFormat.manifestEntry])
-            strangers = reader.entries.filter { !$0.isFolder && !known.contains($0.name) }.map(\.name)
+            unknownEntries = reader.entries.filter { !$0.isFolder && !known.contains($0.name) }.map(\.name)
             photoEntries = try Self.match(files, metadata, manifest, reader, indices)
             self.reader = reader
             self.indices = indices

@@ -2,11 +2,11 @@ import Foundation
 import LibraryModel
 import ServiceMesh
 
-/// The JSON documents of a backup (BACKUP.md, "The file"). Keys are the format's; ours are added, none removed.
+/// The JSON documents of a backup: <doc:/LibraryModel/BackupsAsFiles>. Keys are the format's; ours are added, none removed.
 enum BackupFormat {
     static let manifestEntry = "manifest.json"
     static let metadataEntry = "backup_metadata.json"
-    /// The form that the shipped apps read (LEGACY.md, version 2).
+    /// The form that the shipped apps read (the same article, "metadata.json").
     static let appMetadataEntry = "metadata.json"
     static let photoPrefix = "photos/"
     /// Behind the name of a file that is no backup yet.

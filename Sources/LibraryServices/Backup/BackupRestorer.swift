@@ -28,9 +28,9 @@ struct BackupRestorer: Sendable {
 
     func restore(_ backup: BackupFile, mode: RestoreMode, dryRun: Bool, job: Job) async throws -> RestoreReceipt {
         let metadata = backup.metadata
-        let strangers = backup.strangers
+        let unknownEntries = backup.unknownEntries
         var preview = try await catalogue.read { transaction in
-            try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: transaction)
+            try RestorePlan.make(metadata, unknownEntries: unknownEntries, mode: mode, in: transaction)
         }
         if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, metadata, job: job) }
         guard !dryRun else {
@@ -141,13 +141,13 @@ struct BackupRestorer: Sendable {
         staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
         let metadata = backup.metadata
-        let strangers = backup.strangers
+        let unknownEntries = backup.unknownEntries
         let names = staged.mapValues(\.files.fileName)
         let unopened = staged.values.compactMap(\.line).sorted { $0.item < $1.item }
         let id = job.id
         return try await catalogue.writeAlone { transaction in
             // Looked at again: requests went on while files were staged.
-            var plan = try RestorePlan.make(metadata, strangers: strangers, mode: mode, in: transaction)
+            var plan = try RestorePlan.make(metadata, unknownEntries: unknownEntries, mode: mode, in: transaction)
             if mode == .replace { plan = plan.distrusting(metadata: metadata) { preview.kept[$0] != nil } }
             let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
             guard lacking.isEmpty else { return .lacking(lacking) }

@@ -20,10 +20,10 @@ struct RestorePlan: Sendable {
     var lines: [ReceiptLine] = []
 
     static func make(
-        _ metadata: BackupMetadata, strangers: [String], mode: RestoreMode, in transaction: any CatalogueTransaction
+        _ metadata: BackupMetadata, unknownEntries: [String], mode: RestoreMode, in transaction: any CatalogueTransaction
     ) throws -> RestorePlan {
         var plan = RestorePlan()
-        for name in strangers {
+        for name in unknownEntries {
             plan.lines.append(ReceiptLine(item: name, outcome: "ignored", detail: "it is not part of a backup"))
         }
         for category in metadata.categories

@@ -129,59 +129,50 @@ extension ObserveCategories: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<CategoryList> {
         try await service.categories(self)
     }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
 
 extension ObserveCategory: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<ObservedCategory> {
         try await service.category(self)
     }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
 
 extension ObservePhotos: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<ObservedPhotos> {
         try await service.photos(self)
     }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
 
 extension ObservePhoto: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<ObservedPhoto> {
         try await service.photo(self)
     }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
 
 extension ObserveSealedPhotos: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<SealedPhotos> {
         try await service.sealedPhotos(self)
     }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
 
 extension ObserveSettings: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<Settings> {
         await service.settings(self)
     }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
 
 extension ObservePendingSwipes: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<PendingSwipes> {
         try await service.pending(self)
     }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
 
 extension ObserveTrash: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<ObservedTrash> {
         try await service.trash(self)
     }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }
 
 extension SubscribeToEvents: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> EventSequence { await service.events(self) }
-    public func conclude(on service: LibraryObserver) async throws -> Done { Done() }
 }

@@ -10,9 +10,9 @@ final class Followers: Sendable {
 
     private let state = Mutex(State())
 
-    func come() { state.withLock { $0.count += 1 } }
+    func add() { state.withLock { $0.count += 1 } }
 
-    func go() {
+    func remove() {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.count -= 1
             guard state.count == 0 else { return [] }
@@ -23,7 +23,7 @@ final class Followers: Sendable {
     }
 
     /// Returns when nobody follows any more.
-    func haveGone() async {
+    func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state -> Bool in
                 if state.count > 0 { state.waiting.append(continuation) }

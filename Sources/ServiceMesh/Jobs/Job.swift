@@ -78,14 +78,6 @@ public final class Job: Sendable {
         }
     }
 
-    /// Corrects the totals, where they become known while working.
-    public func expect(items: Int64, bytes: Int64? = nil) {
-        change(always: false) { state in
-            state.snapshot.progress.itemsTotal = items
-            if let bytes { state.snapshot.progress.bytesTotal = bytes }
-        }
-    }
-
     // MARK: The receipt
 
     /// Records what became of one item.

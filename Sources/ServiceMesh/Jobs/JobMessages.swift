@@ -156,5 +156,4 @@ public struct ObserveJobs: HandledObservation {
     public static let endsWithTheLibrary = true
     public init() {}
     public func observe(on service: JobStore) async throws -> Observation<JobList> { service.board.observe() }
-    public func conclude(on service: JobStore) async throws -> Done { Done() }
 }

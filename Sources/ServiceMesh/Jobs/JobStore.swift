@@ -129,7 +129,7 @@ public actor JobStore: MeshService {
             // For as long as the job lasts: its context does not hold the mesh.
             defer { withExtendedLifetime(mesh) {} }
             await MeshClock.$executor.withValue(executor) {
-                await CallContext.$current.withValue(own) { await self.conduct(job, body) }
+                await CallContext.$current.withValue(own) { await self.execute(job, body) }
             }
         }
         entries[id]?.dormant = nil
@@ -139,7 +139,7 @@ public actor JobStore: MeshService {
         if job.isCancelled { task.cancel() }
     }
 
-    private nonisolated func conduct(_ job: Job, _ body: JobBody) async {
+    private nonisolated func execute(_ job: Job, _ body: JobBody) async {
         do {
             let outcome = try await body.run(job)
             if outcome.ending == .cancelled && job.isInterrupted { return await job.suspend() }

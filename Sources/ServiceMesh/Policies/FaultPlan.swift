@@ -2,7 +2,7 @@ import Synchronization
 
 /// Delays and failures on purpose, for tests: what happens when a service is slow or fails now and then.
 ///
-/// They strike between admission and the actor: a delayed call holds its place as a slow service would, and a failed
+/// They are injected between admission and the actor: a delayed call holds its place as a slow service would, and a failed
 /// one counts as failed. The same seed and the same order of a message's calls give the same faults, whatever other
 /// messages do. A mesh without a plan, which is every mesh but a test's, pays a look at a nil for it.
 package final class FaultPlan: Sendable {
@@ -22,7 +22,7 @@ package final class FaultPlan: Sendable {
     private let seed: UInt64
     private let calls = Mutex<[String: UInt64]>([:])
 
-    /// - Parameter rules: by method, in the order in which they strike; what fails goes no further.
+    /// - Parameter rules: by method, in the order in which they are applied; what fails goes no further.
     package init(seed: UInt64, rules: [String: [Fault]]) {
         self.seed = seed
         self.rules = rules
@@ -50,7 +50,7 @@ package final class FaultPlan: Sendable {
     }
 
     /// Lets the call's faults happen.
-    func strike(_ method: String, on clock: MeshClock) async throws {
+    func inject(_ method: String, on clock: MeshClock) async throws {
         for verdict in verdicts(for: method) {
             switch verdict {
             case .delay(let milliseconds):

@@ -123,7 +123,7 @@ final class Gate: Sendable {
     }
 
     /// What the plan, where there is one, has in store for this call.
-    func strike() async throws { if let faults { try await faults.strike(method, on: clock) } }
+    func injectFault() async throws { if let faults { try await faults.inject(method, on: clock) } }
 
     /// The call ended well: it is counted, and its place given back.
     @usableFromInline

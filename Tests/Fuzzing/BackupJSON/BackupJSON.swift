@@ -135,7 +135,7 @@ private final class MemoryCatalogue: @unchecked Sendable {
             do {
                 try inTransaction(.rollback) { connection in
                     let plan = try RestorePlan.make(
-                        backup.metadata, strangers: backup.strangers, mode: mode,
+                        backup.metadata, unknownEntries: backup.unknownEntries, mode: mode,
                         in: SQLTransaction(connection: connection))
                     let names = Dictionary(
                         plan.newPhotos.map { ($0.uuid, $0.uuid + ".jpg") }, uniquingKeysWith: { first, _ in first })
@@ -144,7 +144,7 @@ private final class MemoryCatalogue: @unchecked Sendable {
                     try application.apply(in: SQLTransaction(connection: connection))
                     // Restoring it again changes nothing.
                     let again = try RestorePlan.make(
-                        backup.metadata, strangers: backup.strangers, mode: mode,
+                        backup.metadata, unknownEntries: backup.unknownEntries, mode: mode,
                         in: SQLTransaction(connection: connection))
                     require(again.newPhotos.isEmpty, "\(mode): photos are new when they are restored again")
                     if mode == .merge {

@@ -36,7 +36,7 @@ public struct ProcessBoundary: Sendable, Equatable {
     public mutating func started() { breaker.succeed() }
 
     /// A helper has ended before it answered anything, or did not start.
-    public mutating func endedUnproved(at now: UInt64) {
+    public mutating func endedBeforeAnswering(at now: UInt64) {
         // One that is being tried again after a pause has no more chances: its failure is the answer.
         if !breaker.isClosed || intensity.isExceeded(byRestartAt: now) { breaker.fail(at: now) }
     }
