@@ -81,7 +81,9 @@ final class WatchDisplay: Sendable {
 
     /// Whether a connection that broke is worth another one: after values, and once more. A daemon that is killed may
     /// still have taken a connection into its queue, and only the one after that is refused.
-    var mayConnectAgain: Bool { state.withLock { $0.withoutValue == 0 || ($0.withoutValue == 1 && $0.connections > 1) } }
+    var mayConnectAgain: Bool {
+        state.withLock { $0.withoutValue == 0 || ($0.withoutValue == 1 && $0.connections > 1) }
+    }
 
     /// A connection begins.
     func begin() {

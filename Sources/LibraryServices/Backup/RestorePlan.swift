@@ -20,7 +20,8 @@ struct RestorePlan: Sendable {
     var lines: [ReceiptLine] = []
 
     static func make(
-        _ metadata: BackupMetadata, unknownEntries: [String], mode: RestoreMode, in transaction: any CatalogueTransaction
+        _ metadata: BackupMetadata, unknownEntries: [String], mode: RestoreMode,
+        in transaction: any CatalogueTransaction
     ) throws -> RestorePlan {
         var plan = RestorePlan()
         for name in unknownEntries {
