@@ -108,11 +108,33 @@ enum RequestLines: FuzzTarget {
     }
 
     private static func isObject(_ bytes: [UInt8]) -> Bool {
-        (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any]
+        (try? JSONSerialization.jsonObject(with: Data(withShortNumbers(bytes)))) is [String: Any]
     }
 
     private static func isJSON(_ bytes: [UInt8]) -> Bool {
-        (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
+        (try? JSONSerialization.jsonObject(with: Data(withShortNumbers(bytes)), options: .fragmentsAllowed)) != nil
+    }
+
+    /// The same without what makes a number too large: JSON has no greatest number, Foundation takes none beyond those of a
+    /// Double. Exponents keep two digits and other runs of digits 20; an escape in a text needs no more than it keeps.
+    private static func withShortNumbers(_ bytes: [UInt8]) -> [UInt8] {
+        func isDigit(_ byte: UInt8?) -> Bool { byte.map { (48...57).contains($0) } ?? false }
+        var short: [UInt8] = []
+        var (digits, limit) = (0, 20)
+        for (index, byte) in bytes.enumerated() {
+            let previous = index > 0 ? bytes[index - 1] : nil
+            if isDigit(byte) {
+                digits += 1
+                if digits > limit { continue }
+            } else {
+                let isSign = byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+                let isExponent = byte | 0x20 == UInt8(ascii: "e") && isDigit(previous)
+                let goesOn = isSign && limit == 2 && digits == 0
+                (digits, limit) = (0, isExponent || goesOn ? 2 : 20)
+            }
+            short.append(byte)
+        }
+        return short
     }
 
     private static func isValidForSQLite(_ bytes: [UInt8]) -> Bool {
