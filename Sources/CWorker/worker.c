@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
 #include "cworker.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +50,24 @@ int cworker_set_address_space(pid_t pid, unsigned long long bytes) {
     if (prlimit(pid, RLIMIT_AS, NULL, &found) != 0) return -1;
     found.rlim_cur = bytes < found.rlim_max ? bytes : found.rlim_max;
     return prlimit(pid, RLIMIT_AS, &found, NULL);
+}
+
+int cworker_wait_for_end(pid_t pid, int milliseconds) {
+    int process = pidfd_open(pid, 0);
+    if (process < 0) return errno == ESRCH;
+    struct pollfd end = {.fd = process, .events = POLLIN};
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long deadline = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + milliseconds;
+    int count, left = milliseconds;
+    // A signal that comes meanwhile does not make it longer.
+    while ((count = poll(&end, 1, left)) < 0 && errno == EINTR) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        long long rest = deadline - (now.tv_sec * 1000LL + now.tv_nsec / 1000000);
+        left = rest > 0 ? (int)rest : 0;
+    }
+    close(process);
+    return count > 0;
 }
 
 long cworker_processor_seconds(pid_t pid) {

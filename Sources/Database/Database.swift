@@ -209,6 +209,7 @@ public final class Database: Sendable {
                     // While it runs, the connection watches the deadline; in the queue, somebody else has to.
                     if !isTakenUp, let deadline = interruption?.deadline {
                         alarm = Task {
+                            // A timer by nature: the deadline itself. What is taken up or withdrawn cancels it.
                             do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
                             giveUp(.deadline)
                         }

@@ -79,19 +79,8 @@ final class WorkerProcess: Sendable {
         isAlive.withLock { if $0 { _ = Glibc.kill(pid, SIGKILL) } }
     }
 
-    /// Waits until the process has ended, for a second at most, and leaves it to be reaped.
-    var endsByItself: Bool {
-        let deadline = SuspendingClock.now.advanced(by: .seconds(1))
-        repeat {
-            var found = siginfo_t()
-            let result = waitid(P_PID, id_t(pid), &found, WEXITED | WNOHANG | WNOWAIT)
-            if result == 0 && found.si_signo == SIGCHLD { return true }
-            // Reaped, by ``end()`` or by somebody else.
-            if result != 0 && errno != EINTR { return true }
-            usleep(1_000)
-        } while SuspendingClock.now < deadline
-        return false
-    }
+    /// Waits until the process has ended, for a second at most, and leaves it to be reaped. Blocks.
+    var endsByItself: Bool { cworker_wait_for_end(pid, 1_000) == 1 }
 
     /// How a worker's process ended.
     enum Ending: CustomStringConvertible {

@@ -12,5 +12,9 @@ unsigned long long cworker_address_space(pid_t pid);
 /// Sets it, up to the hard limit, which the process has set itself. Returns 0, or -1 with errno set.
 int cworker_set_address_space(pid_t pid, unsigned long long bytes);
 
+/// Waits until a child has ended, for so many milliseconds at most, and leaves it to be reaped. Returns 1 where it has, also
+/// where it is reaped already; 0 where it goes on, or nobody can tell.
+int cworker_wait_for_end(pid_t pid, int milliseconds);
+
 /// Seconds that a process has been on a processor, or 0 where it has gone.
 long cworker_processor_seconds(pid_t pid);

@@ -22,7 +22,8 @@ final class InFlightTable: Sendable {
     }
 
     private let count: Int
-    // Unsafe only in how it is declared: allocated in init, freed in deinit, and what it points to is atomic.
+    // Unsafe only in how it is declared, because a pointer is not `Sendable`: it is set in init and never again, freed in
+    // deinit when nobody can have it any more, and what it points to is atomic.
     nonisolated(unsafe) private let places: UnsafeMutablePointer<Place>
     /// Where the last call left, which is where a free place is.
     private let hint = Atomic(0)

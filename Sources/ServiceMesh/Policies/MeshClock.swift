@@ -29,7 +29,7 @@ public struct MeshClock: Sendable {
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until nanoseconds: UInt64) async throws {
         if let simulated { return try await simulated.sleep(until: nanoseconds) }
-        // The system's own timer; a simulation has returned above.
+        // A timer by nature, and the one through which all of the mesh waits; a simulation has returned above.
         let now = MonotonicClock.now()
         try await Task.sleep(nanoseconds: nanoseconds > now ? nanoseconds - now : 0)
     }

@@ -86,6 +86,7 @@ final class FaultDaemon {
     func wait() throws -> Ending {
         for _ in 0..<60_000 {
             if let ending = poll() { return ending }
+            // Between two looks: a wait that blocks would have no end where the daemon has none.
             usleep(1000)
         }
         ask(to: SIGKILL)

@@ -182,6 +182,7 @@ struct StressCommand {
     private func settle(_ observer: StressConnection, _ daemon: StressDaemon) throws -> MeshStatistics {
         var statistics = try observer.ask(GetMeshStatistics())
         for _ in 0..<100 where statistics.messages.reduce(0, { $0 + $1.inFlight }) > 1 {
+            // Between two questions, which would themselves be among what is in flight.
             usleep(100_000)
             statistics = try observer.ask(GetMeshStatistics())
         }

@@ -95,7 +95,8 @@ func mutateDocuments(
 
 /// A catalogue in memory with a photo and two categories in it, to restore into and forget it again.
 private final class MemoryCatalogue: @unchecked Sendable {
-    // Used by libFuzzer's one thread.
+    // Unchecked because a connection is bound to a thread, and the static that holds this has to be `Sendable`: libFuzzer has
+    // one thread, which makes it and alone uses it.
     private let connection: Connection
 
     init() {

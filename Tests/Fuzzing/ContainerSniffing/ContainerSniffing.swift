@@ -94,7 +94,8 @@ enum ContainerSniffing: FuzzTarget {
     private static let thumbnail = ScratchFile()
     private static let converter = Converter()
 
-    /// Used by libFuzzer's one thread.
+    /// Unchecked because the converter is not `Sendable`, and the static that holds it has to be: libFuzzer has one thread,
+    /// which makes it and alone uses it.
     private struct Converter: @unchecked Sendable {
         let converter = PhotoConverter()
     }
