@@ -17,13 +17,14 @@ import ZipArchive
 
 /// What only the parts themselves show, because a whole library looks before it copies.
 @Suite struct BackupWriterTests {
-    private func photo(_ name: String, _ bytes: Data, in folder: LibraryFolder) throws -> BackupMetadata.Photo {
+    private func photo(_ name: String, _ bytes: Data, in folder: LibraryFolder) throws -> SourcedPhoto {
         try bytes.write(to: URL(fileURLWithPath: folder.photos + "/" + name))
         let digest = ContentDigest(of: bytes).sha256.hex
-        return BackupMetadata.Photo(
-            id: 1, path: "photos/" + name, categoryId: 1, caption: nil, timestamp: .now(), isFavorite: false,
-            uuid: UUID().uuidString.lowercased(), name: name, isFromAssets: false, createdAt: .now(), takenAt: nil,
-            width: 1, height: 1, fileSize: Int64(bytes.count), mediaType: "image/jpeg", contentDigest: digest,
+        return SourcedPhoto(
+            photo: Photo(
+                id: 1, uuid: UUID().uuidString.lowercased(), path: "photos/" + name, categoryId: 1, name: name,
+                caption: nil, isFromAssets: false, createdAt: .now(), fileSize: Int64(bytes.count), width: 1, height: 1,
+                isFavorite: false, takenAt: nil, contentDigest: digest, mediaType: "image/jpeg"),
             sourceDigest: digest, sourceSize: Int64(bytes.count))
     }
 
@@ -35,8 +36,7 @@ import ZipArchive
         // A link is refused when it is opened: it stands for the bad sector, which no test can make.
         try FileManager.default.removeItem(atPath: folder.photos + "/IMG_2.jpg")
         symlink("/etc/passwd", folder.photos + "/IMG_2.jpg")
-        let snapshot = CatalogueSnapshot(
-            categories: [], photos: photos, swipeSessions: [], settings: Settings(), isPartial: false)
+        let contents = BackupContents(photos: photos, isPartial: false)
         let pool = BlockingPool(name: "test", threads: 2)
         let path = temporary.file("b.zip")
         try Data().write(to: URL(fileURLWithPath: path))
@@ -46,7 +46,7 @@ import ZipArchive
         let progress = BackupProgress(
             BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
             descriptor: file.fileDescriptor, pool: pool, job: job)
-        let written = try await writer.write(snapshot, to: file.fileDescriptor, progress: progress, job: job)
+        let written = try await writer.write(contents, to: file.fileDescriptor, progress: progress, job: job)
         #expect(Array(written.unreadable.keys) == ["photos/IMG_2.jpg"] && written.damaged.isEmpty)
         let names = try ZipReader(descriptor: file.fileDescriptor).entries.map(\.name)
         #expect(names.filter { $0.hasPrefix("photos/") } == [0, 1, 3, 4].map { "photos/IMG_\($0).jpg" })
@@ -59,8 +59,7 @@ import ZipArchive
         let folder = LibraryFolder(path: temporary.path)
         try folder.make()
         let photos = try (0..<10).map { try photo("IMG_\($0).jpg", Data("photo \($0)".utf8), in: folder) }
-        let snapshot = CatalogueSnapshot(
-            categories: [], photos: photos, swipeSessions: [], settings: Settings(), isPartial: false)
+        let contents = BackupContents(photos: photos, isPartial: false)
         let path = temporary.file("b.zip")
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
@@ -82,7 +81,7 @@ import ZipArchive
             if number % 3 == 2, number / 3 < 6 { unlink(folder.photos + "/IMG_\(number / 3).jpg") }
             return false
         }
-        let written = try await writer.write(snapshot, to: file.fileDescriptor, progress: progress, job: job)
+        let written = try await writer.write(contents, to: file.fileDescriptor, progress: progress, job: job)
         #expect(written.unreadable.keys.sorted() == [0, 1, 2, 3, 4, 5, 9].map { "photos/IMG_\($0).jpg" })
         #expect(written.unreadable["photos/IMG_9.jpg"] == "its bytes change while they are read")
         let names = try ZipReader(descriptor: file.fileDescriptor).entries.map(\.name)
@@ -95,8 +94,7 @@ import ZipArchive
         let folder = LibraryFolder(path: temporary.path)
         try folder.make()
         let photos = try (0..<100).map { try photo("IMG_\($0).jpg", Data("photo \($0)".utf8), in: folder) }
-        let snapshot = CatalogueSnapshot(
-            categories: [], photos: photos, swipeSessions: [], settings: Settings(), isPartial: false)
+        let contents = BackupContents(photos: photos, isPartial: false)
         let pool = BlockingPool(name: "test", threads: 2)
         let path = temporary.file("b.zip")
         try Data().write(to: URL(fileURLWithPath: path))
@@ -106,7 +104,7 @@ import ZipArchive
             BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
             descriptor: file.fileDescriptor, pool: pool, job: job)
         let writer = BackupWriter(photoFiles: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
-        _ = try await writer.write(snapshot, to: file.fileDescriptor, progress: first, job: job)
+        _ = try await writer.write(contents, to: file.fileDescriptor, progress: first, job: job)
         try await first.keep()
 
         let kept = try #require(job.checkpoint.flatMap(BackupCheckpoint.init))
@@ -120,14 +118,14 @@ import ZipArchive
         let again = BackupProgress(partly, descriptor: file.fileDescriptor, pool: pool, job: job)
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         do {
-            let written = try await writer.write(snapshot, to: file.fileDescriptor, progress: again, job: job)
+            let written = try await writer.write(contents, to: file.fileDescriptor, progress: again, job: job)
             // Without the one, everything else moves, and has no source any more.
             #expect(written.unreadable.keys.contains("photos/IMG_8.jpg"))
         }
         try before.write(to: URL(fileURLWithPath: path))
         let whole = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         let last = BackupProgress(kept, descriptor: whole.fileDescriptor, pool: pool, job: job)
-        let written = try await writer.write(snapshot, to: whole.fileDescriptor, progress: last, job: job)
+        let written = try await writer.write(contents, to: whole.fileDescriptor, progress: last, job: job)
         #expect(written.unreadable.isEmpty && written.damaged.isEmpty)
         let verification = ZipVerification(try ZipReader(descriptor: whole.fileDescriptor))
         try verification.work()
@@ -180,7 +178,7 @@ import ZipArchive
 @Suite struct CatalogueSchemaTests {
     @Test func laterDecisionsAreFoundWithoutLookingAtAllThatWait() async throws {
         let folder = try TemporaryFolder("schema")
-        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         let plan = try await database.read { connection in
             try connection.query("EXPLAIN QUERY PLAN " + SwipeTable.laterDecision, "a", 1, nil as String?) {
                 try $0["detail"] as String

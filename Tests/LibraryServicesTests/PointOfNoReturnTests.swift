@@ -69,7 +69,7 @@ import Testing
         let library = try await library()
         let target = library.test.folder.file("b.zip")
         #expect(try await library.run(CreateBackup(path: target)).state == .finished)
-        let time = try BackupFile(path: target, library.folder.namedFiles).manifest.timestamp
+        let time = try BackupFile(path: target, library.folder.namedFiles).summary.timestamp
         var snapshot = JobSnapshot(id: "create-1", method: CreateBackup.method)
         snapshot.state = .interrupted
         let record = JobRecord(snapshot: snapshot, params: try JSON.encode(CreateBackup(path: target)))

@@ -28,14 +28,14 @@ extension BackupCreation {
         do {
             try await job.mayContinue()
             job.begin(phase: "reading what is there")
-            guard let (descriptor, snapshot) = try await open(checkpoint, job: id) else {
+            guard let (descriptor, contents) = try await open(checkpoint, job: id) else {
                 await unfinished.giveUp(partial)
                 return nil
             }
             defer { close(descriptor) }
             try await unfinished.claim(partial, descriptor, by: id)
             do {
-                return try await complete(snapshot, checkpoint, descriptor, job: job)
+                return try await complete(contents, checkpoint, descriptor, job: job)
             } catch let error as MeshError where error.status == .dataLoss {
                 // What was copied before is not what the disk has now. The whole of it once more will tell.
                 return nil
@@ -61,7 +61,7 @@ extension BackupCreation {
             guard isNamed || (isOurs && checkpoint.proven != nil),
                 let status = try FileSystem.status(isNamed ? target : partial),
                 let file = try? BackupFile(path: isNamed ? target : partial, namedFiles),
-                file.manifest.timestamp == checkpoint.time
+                file.summary.timestamp == checkpoint.time
             else { return nil }
             return checkpoint.proven ?? Self.proven(file, bytes: Int64(status.st_size), target, checkpoint)
         }
@@ -72,10 +72,10 @@ extension BackupCreation {
         _ file: BackupFile, bytes: Int64, _ target: String, _ checkpoint: BackupCheckpoint
     ) -> BackupCheckpoint.Proven {
         let written = BackupWriter.Written(
-            bytes: bytes, damaged: file.manifest.files?.filter { $0.damaged == true }.map(\.path) ?? [],
+            bytes: bytes, damaged: file.damaged,
             unreadable: checkpoint.unreadable)
         return proven(
-            written, photos: file.manifest.photoCount, categories: file.manifest.categoryCount, target, checkpoint)
+            written, photos: file.summary.photoCount, categories: file.summary.categoryCount, target, checkpoint)
     }
 
     static func proven(
@@ -90,26 +90,24 @@ extension BackupCreation {
     }
 
     /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.
-    private func open(_ checkpoint: BackupCheckpoint, job: JobID) async throws -> (Int32, CatalogueSnapshot)? {
+    private func open(_ checkpoint: BackupCheckpoint, job: JobID) async throws -> (Int32, BackupContents)? {
         guard let place = checkpoint.arrangement,
             (0...Int64(BackupFormat.maximumDocument)).contains(place.metadataSize),
             place.metadataOffset >= 0,
             let descriptor = try await unfinished.open(checkpoint.partial, by: job)
         else { return nil }
-        let snapshot = try? await bulk.run { () -> CatalogueSnapshot? in
+        let read = try? await bulk.run { () -> BackupContents? in
             var bytes = Data(count: Int(place.metadataSize))
             let count = bytes.withUnsafeMutableBytes {
                 pread(descriptor, $0.baseAddress, $0.count, off_t(place.metadataOffset))
             }
-            guard count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest,
-                let metadata = try? JSONDecoder().decode(BackupMetadata.self, from: bytes)
-            else { return nil }
-            return CatalogueSnapshot(metadata, isPartial: checkpoint.holdsPart)
+            guard count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest else { return nil }
+            return try SmilePileDialect.contents(ofUnfinished: bytes, isPartial: checkpoint.holdsPart)
         }
-        guard let found = snapshot ?? nil else {
+        guard let contents = read ?? nil else {
             close(descriptor)
             return nil
         }
-        return (descriptor, found)
+        return (descriptor, contents)
     }
 }

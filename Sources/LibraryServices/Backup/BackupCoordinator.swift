@@ -144,17 +144,13 @@ public actor BackupCoordinator: MeshService {
         return try await withTaskCancellationHandler {
             let backup = try await bulk.run { [namedFiles] in try BackupFile(path: path, namedFiles) }
             let bytes = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
-            for name in backup.unknownEntries {
-                job.record(ReceiptLine(item: name, outcome: "ignored", detail: "it is not part of a backup"))
-            }
-            let damaged = backup.manifest.files?.filter { $0.damaged == true } ?? []
-            for file in damaged {
-                job.record(
-                    ReceiptLine(item: file.path, outcome: "damaged", detail: "it was damaged when it was saved"))
+            job.record(backup.unknownLines)
+            for path in backup.damaged {
+                job.record(ReceiptLine(item: path, outcome: "damaged", detail: "it was damaged when it was saved"))
             }
             return VerificationReceipt(
-                backup: backup.summary, entries: backup.reader.entries.count, bytes: bytes,
-                ending: damaged.isEmpty ? .complete : .completeWithProblems)
+                backup: backup.summary, entries: backup.archive.entryCount, bytes: bytes,
+                ending: backup.damaged.isEmpty ? .complete : .completeWithProblems)
         } onCancel: {
             flag.set()
         }

@@ -83,12 +83,12 @@ struct BackupCreation: Sendable {
         try await unfinished.giveUpAll(of: job.id)
         // Before the catalogue is read, so that no file of it goes from then on.
         try await unfinished.begin(name + BackupFormat.partialSuffix, by: job.id)
-        let (snapshot, checkpoint, descriptor): (CatalogueSnapshot, BackupCheckpoint, Int32)
+        let (contents, checkpoint, descriptor): (BackupContents, BackupCheckpoint, Int32)
         do {
-            var taken = try await catalogue.read { try CatalogueSnapshot.take(request, in: $0) }
+            var taken = try await catalogue.read { try BackupContents(of: request, from: $0) }
             let (missing, unreadable) = try await leaveOutMissing(&taken)
             try await requireSpace(for: taken, target: target)
-            snapshot = taken
+            contents = taken
             var begun = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
             begun.unreadable = unreadable
             checkpoint = begun
@@ -98,26 +98,26 @@ struct BackupCreation: Sendable {
             throw error
         }
         defer { close(descriptor) }
-        return try await complete(snapshot, checkpoint, descriptor, job: job)
+        return try await complete(contents, checkpoint, descriptor, job: job)
     }
 
     /// Writes, proves and names the file, which is made already.
     func complete(
-        _ snapshot: CatalogueSnapshot, _ checkpoint: BackupCheckpoint, _ descriptor: Int32, job: Job
+        _ contents: BackupContents, _ checkpoint: BackupCheckpoint, _ descriptor: Int32, job: Job
     ) async throws -> BackupReceipt {
         let partial = checkpoint.partial
         let progress = BackupProgress(checkpoint, descriptor: descriptor, pool: bulk, job: job)
         let flag = CancellationFlag()
         do {
             let written = try await withTaskCancellationHandler {
-                try await write(snapshot, to: descriptor, progress, flag: flag, job: job)
+                try await write(contents, to: descriptor, progress, flag: flag, job: job)
             } onCancel: {
                 flag.set()
             }
             // Photos that turned out unreadable in an earlier run are not in its snapshot.
-            let photos = snapshot.photos.count { written.unreadable[$0.path] == nil }
+            let photos = contents.photos.count { written.unreadable[$0.photo.path] == nil }
             let proven = Self.proven(
-                written, photos: photos, categories: snapshot.categories.count,
+                written, photos: photos, categories: contents.categories.count,
                 places.path(checkpoint.target) ?? checkpoint.target, checkpoint)
             // From here on calling the job off would deny a backup that is there.
             do {
@@ -158,17 +158,18 @@ struct BackupCreation: Sendable {
     /// came from anywhere must not keep all the others from being saved.
     /// - Returns: the paths of the ones, and of the others with why.
     private func leaveOutMissing(
-        _ snapshot: inout CatalogueSnapshot
+        _ contents: inout BackupContents
     ) async throws -> (missing: [String], unreadable: [String: String]) {
         let photoFiles = photoFiles
-        let photos = snapshot.photos
+        let photos = contents.photos
         let found = try await bulk.run {
-            var (present, missing, unreadable) = ([BackupMetadata.Photo](), [String](), [String: String]())
-            for photo in photos {
+            var (present, missing, unreadable) = ([SourcedPhoto](), [String](), [String: String]())
+            for sourced in photos {
+                let photo = sourced.photo
                 do {
                     _ = try ZipLayout(entries: [.init(name: photo.path, size: photo.fileSize, modified: 0)])
                     if try photoFiles.facts(StoredName(catalogued: photo.path))?.isFile == true {
-                        present.append(photo)
+                        present.append(sourced)
                     } else {
                         missing.append(photo.path)
                     }
@@ -179,12 +180,12 @@ struct BackupCreation: Sendable {
             }
             return (present, missing, unreadable)
         }
-        snapshot.photos = found.0
+        contents.photos = found.0
         return (found.1, found.2)
     }
 
-    private func requireSpace(for snapshot: CatalogueSnapshot, target: String) async throws {
-        let needed = snapshot.photos.reduce(Int64(1 << 20)) { $0 &+ $1.fileSize &+ 8192 }
+    private func requireSpace(for contents: BackupContents, target: String) async throws {
+        let needed = contents.photos.reduce(Int64(1 << 20)) { $0 &+ $1.photo.fileSize &+ 8192 }
         let free = try await bulk.run {
             try FileSystem.freeBytes(FileSystem.parent(of: target))
         }
@@ -198,12 +199,12 @@ struct BackupCreation: Sendable {
 
     /// Writes the file, makes it durable, and proves it by reading it back.
     private func write(
-        _ snapshot: CatalogueSnapshot, to descriptor: Int32, _ progress: BackupProgress, flag: CancellationFlag,
+        _ contents: BackupContents, to descriptor: Int32, _ progress: BackupProgress, flag: CancellationFlag,
         job: Job
     ) async throws -> BackupWriter.Written {
         let partial = places.path(progress.checkpoint.partial) ?? progress.checkpoint.partial
         let writer = BackupWriter(photoFiles: photoFiles, pool: bulk, width: width, isCancelled: flag)
-        let written = try await writer.write(snapshot, to: descriptor, progress: progress, job: job)
+        let written = try await writer.write(contents, to: descriptor, progress: progress, job: job)
         try await bulk.run {
             try FileSystem.sync(descriptor, partial)
             // Out of the page cache, or reading back would prove what we remember and not what the disk has.

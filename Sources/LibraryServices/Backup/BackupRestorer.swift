@@ -27,12 +27,12 @@ struct BackupRestorer: Sendable {
     private static let rounds = 3
 
     func restore(_ backup: BackupFile, mode: RestoreMode, dryRun: Bool, job: Job) async throws -> RestoreReceipt {
-        let metadata = backup.metadata
-        let unknownEntries = backup.unknownEntries
+        let contents = backup.contents
         var preview = try await catalogue.read { transaction in
-            try RestorePlan.make(metadata, unknownEntries: unknownEntries, mode: mode, in: transaction)
+            try RestorePlan.make(contents, mode: mode, in: transaction)
         }
-        if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, metadata, job: job) }
+        if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, contents, job: job) }
+        preview.lines = backup.unknownLines + preview.lines
         guard !dryRun else {
             for line in preview.lines { job.record(line) }
             return receipt(backup, preview, mode: mode, dryRun: true)
@@ -77,7 +77,7 @@ struct BackupRestorer: Sendable {
             case .made(let made): return made
             case .lacking(let photos):
                 let there = staged
-                wanted = round < Self.rounds ? photos : backup.metadata.photos.filter { there[$0.uuid] == nil }
+                wanted = round < Self.rounds ? photos : backup.contents.photos.map(\.photo).filter { there[$0.uuid] == nil }
                 round += 1
             }
         }
@@ -95,7 +95,7 @@ struct BackupRestorer: Sendable {
 
     /// A replacement may go on using a file of the library only if its bytes are those of the backup.
     private func distrustDamagedFiles(
-        _ plan: RestorePlan, _ metadata: BackupMetadata, job: Job
+        _ plan: RestorePlan, _ contents: BackupContents, job: Job
     ) async throws -> RestorePlan {
         guard !plan.kept.isEmpty else { return plan }
         job.begin(phase: "comparing", items: Int64(plan.kept.count))
@@ -113,10 +113,10 @@ struct BackupRestorer: Sendable {
         // A photo whose reading was called off is not a damaged one.
         try Task.checkCancellation()
         let trusted = sound
-        return plan.distrusting(metadata: metadata) { trusted.contains($0) }
+        return plan.distrusting(contents) { trusted.contains($0) }
     }
 
-    private func requireSpace(for photos: [BackupMetadata.Photo]) async throws {
+    private func requireSpace(for photos: [Photo]) async throws {
         // Thumbnails are about 20 kB each; the catalogue's log is small against that.
         let needed = photos.reduce(Int64(10 << 20)) { $0 &+ $1.fileSize &+ 32_768 }
         let free = try await pool.run { try photoFiles.room() }
@@ -133,25 +133,25 @@ struct BackupRestorer: Sendable {
     private enum Switch: Sendable {
         case made(MadeRestore)
         /// Nothing was done: of these photos, which the library had before, there are no files.
-        case lacking([BackupMetadata.Photo])
+        case lacking([Photo])
     }
 
     private func switchOver(
         _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan,
         staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
-        let metadata = backup.metadata
-        let unknownEntries = backup.unknownEntries
+        let (contents, unknown) = (backup.contents, backup.unknownLines)
         let names = staged.mapValues(\.files.fileName)
         let unopened = staged.values.compactMap(\.line).sorted { $0.item < $1.item }
         let id = job.id
         return try await catalogue.writeAlone { transaction in
             // Looked at again: requests went on while files were staged.
-            var plan = try RestorePlan.make(metadata, unknownEntries: unknownEntries, mode: mode, in: transaction)
-            if mode == .replace { plan = plan.distrusting(metadata: metadata) { preview.kept[$0] != nil } }
+            var plan = try RestorePlan.make(contents, mode: mode, in: transaction)
+            plan.lines = unknown + plan.lines
+            if mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
             let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
             guard lacking.isEmpty else { return .lacking(lacking) }
-            try RestoreApplication(metadata: metadata, plan: plan, mode: mode, fileNames: names).apply(in: transaction)
+            try RestoreApplication(contents: contents, plan: plan, mode: mode, fileNames: names).apply(in: transaction)
             let made = MadeRestore(
                 receipt: receipt(backup, plan, mode: mode, dryRun: false), lines: unopened + plan.lines)
             try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
@@ -205,9 +205,9 @@ extension RestoreReceipt {
 extension RestorePlan {
     /// The plan with kept files that are not trusted taken from the backup instead; the library's own copies of
     /// them go to the trash.
-    func distrusting(metadata: BackupMetadata, _ isSound: (String) -> Bool) -> RestorePlan {
+    func distrusting(_ contents: BackupContents, _ isSound: (String) -> Bool) -> RestorePlan {
         var plan = self
-        for photo in metadata.photos {
+        for photo in contents.photos.map(\.photo) {
             guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { continue }
             plan.kept[photo.uuid] = nil
             plan.newPhotos.append(photo)

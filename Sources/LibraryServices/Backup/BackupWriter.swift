@@ -57,7 +57,7 @@ struct BackupWriter: Sendable {
         }
     }
 
-    /// Writes the snapshot to `descriptor`: an empty file, or one that a run of the same backup has begun.
+    /// Writes `contents` to `descriptor`: an empty file, or one that a run of the same backup has begun.
     ///
     /// Where it is interrupted, a last checkpoint is kept before it throws.
     ///
@@ -66,24 +66,24 @@ struct BackupWriter: Sendable {
     /// that happens to broken disks, not to every backup. So is a photo left out that cannot be read, or whose bytes are
     /// others each time they are read: one bad sector must not keep all the others from being saved. Each round writes
     /// fewer photos, or knows more of them, so there is an end to it.
-    func write(_ snapshot: CatalogueSnapshot, to descriptor: Int32, progress: BackupProgress, job: Job) async throws
+    func write(_ contents: BackupContents, to descriptor: Int32, progress: BackupProgress, job: Job) async throws
         -> Written
     {
-        var snapshot = snapshot
+        var contents = contents
         let begun = progress.checkpoint
         var deviations = begun.deviations
         var unreadable = begun.unreadable
         for _ in 0..<Self.rounds {
-            let documents = try self.documents(snapshot, deviations, at: begun.time)
-            let layout = try layout(snapshot, documents, deviations, at: begun.time)
-            job.begin(phase: "copying", items: Int64(snapshot.photos.count), bytes: layout.totalSize)
+            let documents = try self.documents(contents, deviations, at: begun.time)
+            let layout = try layout(contents, documents, deviations, at: begun.time)
+            job.begin(phase: "copying", items: Int64(contents.photos.count), bytes: layout.totalSize)
             let there = progress.begin(
-                documents.arrangement(in: layout), deviations: deviations, unreadable: unreadable)
+                try documents.arrangement(in: layout), deviations: deviations, unreadable: unreadable)
             let writer = ZipWriter(descriptor: descriptor, layout: layout)
-            let left = try adopt(there, in: writer, snapshot, documents, job)
+            let left = try adopt(there, in: writer, contents, documents, job)
             let found: Findings
             do {
-                found = try await copy(snapshot, left, documents, with: writer, deviations, progress, job: job)
+                found = try await copy(contents, left, documents, with: writer, deviations, progress, job: job)
             } catch  where job.isInterrupted {
                 try? await progress.keep()
                 throw error
@@ -99,7 +99,7 @@ struct BackupWriter: Sendable {
             deviations.merge(found.deviations) { _, new in new }
             unreadable.merge(found.unreadable) { _, new in new }
             let gone = unreadable
-            snapshot.photos.removeAll { gone[$0.path] != nil }
+            contents.photos.removeAll { gone[$0.photo.path] != nil }
             try await pool.run { guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") } }
         }
         throw MeshError(
@@ -113,64 +113,44 @@ struct BackupWriter: Sendable {
     }
 
     private struct Documents: Sendable {
-        let manifest: Data
-        let metadata: Data
-        let appMetadata: Data
+        let all: [(name: String, bytes: Data)]
 
-        func arrangement(in layout: ZipLayout) -> BackupCheckpoint.Arrangement {
-            BackupCheckpoint.Arrangement(
-                metadataOffset: layout.dataOffset(of: 1), metadataSize: Int64(metadata.count),
+        /// By the document that holds everything but the photos' bytes.
+        func arrangement(in layout: ZipLayout) throws -> BackupCheckpoint.Arrangement {
+            guard let index = all.firstIndex(where: { $0.name == SmilePileDialect.metadataEntry }) else {
+                throw MeshError(.internal, "A backup was to be written without its metadata. Please report it.")
+            }
+            let metadata = all[index].bytes
+            return BackupCheckpoint.Arrangement(
+                metadataOffset: layout.dataOffset(of: index), metadataSize: Int64(metadata.count),
                 metadataDigest: ContentDigest(of: metadata).sha256.hex, totalSize: layout.totalSize)
-        }
-
-        var all: [(name: String, bytes: Data)] {
-            [
-                (BackupFormat.manifestEntry, manifest), (BackupFormat.metadataEntry, metadata),
-                (BackupFormat.appMetadataEntry, appMetadata),
-            ]
         }
     }
 
+    /// - Parameter contents: with what is known of photos whose files are not what the catalogue says.
     private func documents(
-        _ snapshot: CatalogueSnapshot, _ deviations: [String: Deviation], at time: Timestamp
+        _ contents: BackupContents, _ deviations: [String: Deviation], at time: Timestamp
     ) throws -> Documents {
-        var snapshot = snapshot
-        snapshot.photos = snapshot.photos.map { photo in
-            var photo = photo
-            if let deviation = deviations[photo.path] {
-                (photo.fileSize, photo.contentDigest) = (deviation.size, deviation.sha256)
-            }
-            return photo
+        var contents = contents
+        contents.photos = contents.photos.map { sourced in
+            guard let deviation = deviations[sourced.photo.path] else { return sourced }
+            var sourced = sourced
+            (sourced.photo.fileSize, sourced.photo.contentDigest) = (deviation.size, deviation.sha256)
+            return sourced
         }
-        let content = snapshot.metadata(at: time)
-        let metadata = try BackupFormat.encode(content)
-        let appMetadata = try BackupFormat.encode(AppMetadata(content))
-        func file(_ path: String, _ bytes: Data) -> BackupManifest.File {
-            let digest = ContentDigest(of: bytes)
-            return .init(path: path, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
-        }
-        let manifest = BackupManifest(
-            backupVersion: BackupFormat.version, appVersion: LibraryModel.version, platform: "Linux", timestamp: time,
-            photoCount: snapshot.photos.count, categoryCount: snapshot.categories.count,
-            generator: BackupFormat.generator, isPartial: snapshot.isPartial ? true : nil, sealedWith: nil,
-            files: [file(BackupFormat.metadataEntry, metadata), file(BackupFormat.appMetadataEntry, appMetadata)]
-                + snapshot.photos.map { photo in
-                    .init(
-                        path: photo.path, size: photo.fileSize, sha256: photo.contentDigest,
-                        damaged: deviations[photo.path] == nil ? nil : true)
-                })
-        return Documents(manifest: try BackupFormat.encode(manifest), metadata: metadata, appMetadata: appMetadata)
+        return Documents(
+            all: try SmilePileDialect.documents(of: contents, at: time, damaged: Set(deviations.keys)))
     }
 
     private func layout(
-        _ snapshot: CatalogueSnapshot, _ documents: Documents, _ deviations: [String: Deviation], at time: Timestamp
+        _ contents: BackupContents, _ documents: Documents, _ deviations: [String: Deviation], at time: Timestamp
     ) throws -> ZipLayout {
         let documents = documents.all.map {
             ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds)
         }
-        let photos = snapshot.photos.map {
+        let photos = contents.photos.map(\.photo).map {
             ZipLayout.Entry(
-                name: $0.path, size: deviations[$0.path]?.size ?? $0.fileSize, modified: $0.timestamp.milliseconds)
+                name: $0.path, size: deviations[$0.path]?.size ?? $0.fileSize, modified: $0.shownAt.milliseconds)
         }
         return try ZipLayout(entries: documents + photos)
     }
@@ -178,9 +158,9 @@ struct BackupWriter: Sendable {
     /// Takes over what an earlier run has copied.
     /// - Returns: the numbers of the photos that are left.
     private func adopt(
-        _ there: [Int: UInt32], in writer: ZipWriter, _ snapshot: CatalogueSnapshot, _ documents: Documents, _ job: Job
+        _ there: [Int: UInt32], in writer: ZipWriter, _ contents: BackupContents, _ documents: Documents, _ job: Job
     ) throws -> [Int] {
-        try snapshot.photos.indices.filter { number in
+        try contents.photos.indices.filter { number in
             guard let crc32 = there[number] else { return true }
             let entry = documents.all.count + number
             try writer.adoptEntry(entry, crc32: crc32)
@@ -191,14 +171,14 @@ struct BackupWriter: Sendable {
 
     /// Copies the photos that are left; finishes the file only where every one was what was expected.
     private func copy(
-        _ snapshot: CatalogueSnapshot, _ left: [Int], _ documents: Documents, with writer: ZipWriter,
+        _ contents: BackupContents, _ left: [Int], _ documents: Documents, with writer: ZipWriter,
         _ deviations: [String: Deviation], _ progress: BackupProgress, job: Job
     ) async throws -> Findings {
         let first = documents.all.count
         let next = Atomic<Int>(0)
         let found = Mutex(Findings())
         let copyPhoto: @Sendable (Int) throws -> Void = { [photoFiles, isCancelled] index in
-            let photo = snapshot.photos[index]
+            let photo = contents.photos[index].photo
             let expected = deviations[photo.path] ?? Deviation(size: photo.fileSize, sha256: photo.contentDigest)
             try photoFiles.withReader(StoredName(catalogued: photo.path)) { source in
                 let digest: ContentDigest
@@ -226,15 +206,15 @@ struct BackupWriter: Sendable {
                 let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
                 guard place < left.count else { return false }
                 let index = left[place]
-                let path = snapshot.photos[index].path
+                let photo = contents.photos[index].photo
                 do {
                     try copyPhoto(index)
                 } catch {
                     guard let reason = Self.fault(of: error) else { throw error }
-                    found.withLock { $0.unreadable[path] = reason }
+                    found.withLock { $0.unreadable[photo.path] = reason }
                 }
                 turn.entries += 1
-                turn.bytes += snapshot.photos[index].fileSize
+                turn.bytes += photo.fileSize
                 job.advance(items: 1)
             }
             return true

@@ -7,7 +7,7 @@ import ServiceMesh
 /// old library whole, after it the new one; the catalogue's own journal is what decides, so there is no second one
 /// to exchange and no moment at which two could be mixed up.
 struct RestoreApplication {
-    let metadata: BackupMetadata
+    let contents: BackupContents
     let plan: RestorePlan
     let mode: RestoreMode
     /// The new files' names, by the photo's uuid: in place and durable already.
@@ -19,7 +19,8 @@ struct RestoreApplication {
         case .merge: categories = try addMissingCategories(in: transaction)
         case .replace: categories = try exchangeCategories(in: transaction)
         }
-        let photos = try metadata.photos.compactMap { photo -> SourcedPhoto? in
+        let photos = try contents.photos.compactMap { sourced -> SourcedPhoto? in
+            let photo = sourced.photo
             if mode == .merge && plan.kept[photo.uuid] != nil { return nil }
             // One that is kept may be staged too: it was not there for a while.
             guard
@@ -29,27 +30,21 @@ struct RestoreApplication {
             else {
                 throw MeshError(.internal, "The photo \(photo.path) was not staged. Please report it.")
             }
-            return photo.sourced(path: path, category: category)
+            var entered = sourced
+            (entered.photo.path, entered.photo.categoryId) = (path.path, category)
+            return entered
         }
         try transaction.photos.insert(photos, keepingIDs: mode == .replace)
-        try transaction.swipes.insert(plan.newSessions.map(\.record))
-        if mode == .replace, let preferences = metadata.preferences { try transaction.settings.store(preferences) }
+        try transaction.swipes.insert(plan.newSessions)
+        if mode == .replace, let preferences = contents.preferences { try transaction.settings.store(preferences) }
         try check(transaction)
     }
 
-    private func color(of category: BackupMetadata.Category) -> String {
-        category.colorHex.flatMap(CategoryColor.normalized) ?? CategoryColor.fallback
-    }
-
-    /// Name and colour as the library takes them.
-    private func entry(
-        _ category: BackupMetadata.Category, id: Int64? = nil, position: Int? = nil
-    ) throws -> CategoryEntry {
+    private func entry(_ category: Category, id: Int64? = nil, position: Int? = nil) -> CategoryEntry {
         CategoryEntry(
             CategoryDetails(
-                displayName: try CategoryName.validated(category.displayName, mayBeInvisible: true),
-                colorHex: color(of: category), iconResource: category.iconResource),
-            isDefault: category.isDefault, createdAt: category.createdAt ?? .now(), id: id, position: position)
+                displayName: category.displayName, colorHex: category.colorHex, iconResource: category.iconResource),
+            isDefault: category.isDefault, createdAt: category.createdAt, id: id, position: position)
     }
 
     private func addMissingCategories(in transaction: any CatalogueTransaction) throws -> [Int64: Int64] {
@@ -79,7 +74,7 @@ struct RestoreApplication {
     /// The new library's health, before it becomes the library.
     private func check(_ transaction: any CatalogueTransaction) throws {
         let count = try transaction.photos.totals().photos
-        guard try transaction.isConsistent(), mode == .merge || count == metadata.photos.count else {
+        guard try transaction.isConsistent(), mode == .merge || count == contents.photos.count else {
             throw MeshError(
                 .internal, "The restored library did not pass its check; nothing was changed. Please report it.")
         }

@@ -7,60 +7,51 @@ import ServiceMesh
 /// by the same code, in the transaction that does it.
 struct RestorePlan: Sendable {
     /// In the order of the backup.
-    var newCategories: [BackupMetadata.Category] = []
+    var newCategories: [Category] = []
     /// Category id in the backup to that of the library, for those that are there already.
     var matchedCategories: [Int64: Int64] = [:]
-    var newPhotos: [BackupMetadata.Photo] = []
+    /// Under the paths and categories that they have in the backup.
+    var newPhotos: [Photo] = []
     /// Photos that stay as they are (merge), or whose file stays in use (replace), by the backup's uuid.
     var kept: [String: Photo] = [:]
     /// Photos of the library that the backup does not have (replace): they go to the trash.
     var removed: [Photo] = []
-    var newSessions: [BackupMetadata.SwipeSession] = []
+    var newSessions: [SwipeRecord] = []
     /// Everything a person should know: conflicts, defaults, what was dropped.
     var lines: [ReceiptLine] = []
 
     static func make(
-        _ metadata: BackupMetadata, unknownEntries: [String], mode: RestoreMode,
-        in transaction: any CatalogueTransaction
+        _ contents: BackupContents, mode: RestoreMode, in transaction: any CatalogueTransaction
     ) throws -> RestorePlan {
         var plan = RestorePlan()
-        for name in unknownEntries {
-            plan.lines.append(ReceiptLine(item: name, outcome: "ignored", detail: "it is not part of a backup"))
-        }
-        for category in metadata.categories
-        where category.colorHex.flatMap(CategoryColor.normalized) == nil {
-            plan.lines.append(
-                ReceiptLine(
-                    item: category.displayName, outcome: "defaulted",
-                    detail: "its colour is not valid and becomes \(CategoryColor.fallback)"))
-        }
+        plan.lines = contents.defaulted
         switch mode {
-        case .merge: try plan.merge(metadata, in: transaction)
-        case .replace: try plan.replace(metadata, in: transaction)
+        case .merge: try plan.merge(contents, in: transaction)
+        case .replace: try plan.replace(contents, in: transaction)
         }
         return plan
     }
 
-    private mutating func merge(_ metadata: BackupMetadata, in transaction: any CatalogueTransaction) throws {
-        for category in metadata.categories.sorted(by: { $0.orderIndex < $1.orderIndex }) {
+    private mutating func merge(_ contents: BackupContents, in transaction: any CatalogueTransaction) throws {
+        for category in contents.categories {
             if let there = try transaction.categories.find(.displayName(category.displayName)) {
                 matchedCategories[category.id] = there.id
-                let color = category.colorHex.flatMap(CategoryColor.normalized) ?? CategoryColor.fallback
-                if color != there.colorHex {
+                if category.colorHex != there.colorHex {
                     lines.append(
                         ReceiptLine(
                             item: there.displayName, outcome: "conflict",
-                            detail: "the library's colour \(there.colorHex) stays; the backup has \(color)"))
+                            detail: "the library's colour \(there.colorHex) stays; the backup has \(category.colorHex)"))
                 }
             } else {
                 newCategories.append(category)
             }
         }
         let matches = try transaction.photos.matches(
-            of: metadata.photos.map {
-                PhotoIdentity(uuid: $0.uuid, contentDigest: $0.contentDigest, sourceDigest: $0.sourceDigest)
+            of: contents.photos.map {
+                PhotoIdentity(
+                    uuid: $0.photo.uuid, contentDigest: $0.photo.contentDigest, sourceDigest: $0.sourceDigest)
             })
-        for (photo, there) in zip(metadata.photos, matches) {
+        for (photo, there) in zip(contents.photos.map(\.photo), matches) {
             if let there {
                 kept[photo.uuid] = there
                 if let difference = Self.difference(between: there, and: photo) {
@@ -72,12 +63,11 @@ struct RestorePlan: Sendable {
                 newPhotos.append(photo)
             }
         }
-        let sessions = metadata.swipeSessions ?? []
-        let known = try transaction.swipes.known(sessions.map(\.sessionID))
-        newSessions = sessions.filter { !known.contains($0.sessionID) }
+        let known = try transaction.swipes.known(contents.swipeSessions.map(\.sessionID))
+        newSessions = contents.swipeSessions.filter { !known.contains($0.sessionID) }
     }
 
-    private static func difference(between there: Photo, and photo: BackupMetadata.Photo) -> String? {
+    private static func difference(between there: Photo, and photo: Photo) -> String? {
         var fields: [String] = []
         if there.contentDigest != photo.contentDigest { fields.append("picture") }
         if there.caption != photo.caption { fields.append("caption") }
@@ -86,19 +76,19 @@ struct RestorePlan: Sendable {
         return fields.isEmpty ? nil : fields.joined(separator: ", ")
     }
 
-    private mutating func replace(_ metadata: BackupMetadata, in transaction: any CatalogueTransaction) throws {
-        newCategories = metadata.categories.sorted { $0.orderIndex < $1.orderIndex }
-        newSessions = metadata.swipeSessions ?? []
+    private mutating func replace(_ contents: BackupContents, in transaction: any CatalogueTransaction) throws {
+        newCategories = contents.categories
+        newSessions = contents.swipeSessions
         var present: [Photo] = []
         try transaction.photos.forEach(since: nil) { present.append($0.photo) }
         // Those of the same uuid first: two photos may share their content, and each is to keep its own file.
         var unused = Dictionary(grouping: present, by: \.contentDigest)
-        func take(_ photo: BackupMetadata.Photo, where isWanted: (Photo) -> Bool) -> Bool {
+        func take(_ photo: Photo, where isWanted: (Photo) -> Bool) -> Bool {
             guard let index = unused[photo.contentDigest]?.firstIndex(where: isWanted) else { return false }
             kept[photo.uuid] = unused[photo.contentDigest]?.remove(at: index)
             return true
         }
-        let others = metadata.photos.filter { photo in !take(photo) { $0.uuid == photo.uuid } }
+        let others = contents.photos.map(\.photo).filter { photo in !take(photo) { $0.uuid == photo.uuid } }
         newPhotos = others.filter { photo in !take(photo) { _ in true } }
         removed = unused.values.flatMap { $0 }.sorted { $0.id < $1.id }
     }

@@ -15,7 +15,7 @@ extension BackupRestorer {
 
     /// Extracts photos into the staging place and makes their thumbnails, by the photos' uuids.
     func stage(
-        _ photos: [BackupMetadata.Photo], from backup: BackupFile, job: Job
+        _ photos: [Photo], from backup: BackupFile, job: Job
     ) async throws -> [String: RestoredFiles] {
         job.begin(
             phase: "restoring", items: Int64(photos.count), bytes: photos.reduce(0) { $0 &+ $1.fileSize })
@@ -51,19 +51,16 @@ extension BackupRestorer {
     }
 
     private func stage(
-        _ photo: BackupMetadata.Photo, from backup: BackupFile, job: Job
+        _ photo: Photo, from backup: BackupFile, job: Job
     ) async throws -> RestoredFiles {
         try await job.mayContinue()
-        guard let entry = backup.photoEntries[photo.path] else {
-            throw MeshError(.internal, "The photo \(photo.path) has no entry.")
-        }
         let staged = try await pool.run { try photoFiles.stage() }
         var thumbnail: String?
         do {
             try await pool.run {
                 defer { close(staged.descriptor) }
-                let digest = try backup.reader.extract(
-                    entry, to: staged.descriptor, cancelled: { isCancelled.isSet },
+                let digest = try backup.archive.extract(
+                    photo.path, to: staged.descriptor, cancelled: { isCancelled.isSet },
                     progress: { job.advance(bytes: Int64($0)) })
                 guard digest.sha256.hex == photo.contentDigest else {
                     throw MeshError(.dataLoss, "The backup's file changed while it was read. Restore it again.")
@@ -89,7 +86,7 @@ extension BackupRestorer {
     /// Free is what neither the disk nor the catalogue knows. A photo whose file was lost still has its row, perhaps
     /// in the trash soon, and a discarded file may be about to be removed: a second photo of that name would lose
     /// its files with the first.
-    private func freeName(like photo: BackupMetadata.Photo) async throws -> StoredName {
+    private func freeName(like photo: Photo) async throws -> StoredName {
         let new = PhotoFileName.new(takenAt: photo.takenAt, fileExtension: photo.harmlessExtension)
         guard let wanted = photo.ownName else { return new }
         let files = [wanted, wanted.thumbnail]
@@ -120,7 +117,7 @@ extension BackupRestorer {
     }
 }
 
-extension BackupMetadata.Photo {
+extension Photo {
     /// The photo's name in the backup where it is like those that we give: in lower case behind `IMG_`, so that no two
     /// differ in case alone, which no backup could hold.
     fileprivate var ownName: StoredName? {

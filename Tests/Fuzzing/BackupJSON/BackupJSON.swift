@@ -52,23 +52,30 @@ enum BackupJSON: FuzzTarget {
         }
     }
 
+    /// What is taken can be saved again, and is the same then.
     private static func check(_ backup: BackupFile) {
-        let encoder = JSONEncoder()
         do {
-            let metadata = try encoder.encode(backup.metadata)
-            let again = try encoder.encode(JSONDecoder().decode(BackupMetadata.self, from: metadata))
-            require(again.count == metadata.count, "the metadata is another when it is written again")
-            _ = try encoder.encode(AppMetadata(backup.metadata))
+            let documents = try SmilePileDialect.documents(
+                of: backup.contents, at: backup.summary.timestamp, damaged: Set(backup.damaged))
+            guard let metadata = documents.first(where: { $0.name == SmilePileDialect.metadataEntry }) else {
+                fail("written without its metadata")
+            }
+            let again = try SmilePileDialect.contents(
+                ofUnfinished: metadata.bytes, isPartial: backup.contents.isPartial)
+            let encoder = JSONEncoder()
+            try require(
+                encoder.encode(again.photos).count == encoder.encode(backup.contents.photos).count
+                    && again.categories.count == backup.contents.categories.count,
+                "the contents are others when they are written and read again")
             _ = try encoder.encode(backup.summary)
         } catch {
             fail("taken, and cannot be written: \(error)")
         }
-        require(backup.photoEntries.count == backup.metadata.photos.count, "a photo without an entry")
     }
 
     private static func write(_ manifest: [UInt8], _ metadata: [UInt8], to path: String) throws {
         let contents =
-            [(BackupFormat.manifestEntry, manifest), (BackupFormat.metadataEntry, metadata)]
+            [(SmilePileDialect.manifestEntry, manifest), (SmilePileDialect.metadataEntry, metadata)]
             + photos.map { ($0.name, $0.bytes) }
         let layout = try ZipLayout(
             entries: contents.map { .init(name: $0.0, size: Int64($0.1.count), modified: 0) })
@@ -136,17 +143,15 @@ private final class MemoryCatalogue: @unchecked Sendable {
             do {
                 try inTransaction(.rollback) { connection in
                     let plan = try RestorePlan.make(
-                        backup.metadata, unknownEntries: backup.unknownEntries, mode: mode,
-                        in: SQLTransaction(connection: connection))
+                        backup.contents, mode: mode, in: SQLTransaction(connection: connection))
                     let names = Dictionary(
                         plan.newPhotos.map { ($0.uuid, $0.uuid + ".jpg") }, uniquingKeysWith: { first, _ in first })
                     let application = RestoreApplication(
-                        metadata: backup.metadata, plan: plan, mode: mode, fileNames: names)
+                        contents: backup.contents, plan: plan, mode: mode, fileNames: names)
                     try application.apply(in: SQLTransaction(connection: connection))
                     // Restoring it again changes nothing.
                     let again = try RestorePlan.make(
-                        backup.metadata, unknownEntries: backup.unknownEntries, mode: mode,
-                        in: SQLTransaction(connection: connection))
+                        backup.contents, mode: mode, in: SQLTransaction(connection: connection))
                     require(again.newPhotos.isEmpty, "\(mode): photos are new when they are restored again")
                     if mode == .merge {
                         require(again.newCategories.isEmpty && again.newSessions.isEmpty, "new again")

@@ -1,0 +1,165 @@
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// What a backup holds, in no format's terms: between the catalogue and the documents of a backup, in either direction.
+///
+/// Taken from a catalogue, it is that of one moment. Read from documents, it has been checked: what the catalogue itself
+/// would refuse, or could not find again, is refused where nothing is written yet.
+struct BackupContents: Sendable {
+    /// By position.
+    private(set) var categories: [Category]
+    /// Their paths are names of entries: `photos/…`.
+    var photos: [SourcedPhoto]
+    let swipeSessions: [SwipeRecord]
+    /// Nil where the backup has none.
+    let preferences: Settings?
+    /// Whether it is a part of a library only.
+    let isPartial: Bool
+    /// What reading has replaced by a default.
+    private(set) var defaulted: [ReceiptLine] = []
+
+    init(
+        categories: [Category] = [], photos: [SourcedPhoto], swipeSessions: [SwipeRecord] = [],
+        preferences: Settings? = nil, isPartial: Bool
+    ) {
+        self.categories = categories
+        self.photos = photos
+        self.swipeSessions = swipeSessions
+        self.preferences = preferences
+        self.isPartial = isPartial
+    }
+
+    /// What a request wants saved, taken in one read transaction, so that it agrees with itself while the library goes on.
+    init(of request: CreateBackup, from transaction: any CatalogueTransaction) throws {
+        let chosen = try request.categoryIds.map { ids in
+            Set(try ids.map { try transaction.categories.require(.id($0)).id })
+        }
+        let isPartial = chosen != nil || request.since != nil
+        var photos: [SourcedPhoto] = []
+        try transaction.photos.forEach(since: request.since) { photo in
+            if chosen?.contains(photo.photo.categoryId) ?? true { photos.append(photo) }
+        }
+        self.init(
+            categories: try transaction.categories.all().filter { chosen?.contains($0.id) ?? true }, photos: photos,
+            swipeSessions: isPartial ? [] : try transaction.swipes.history(),
+            preferences: try transaction.settings.settings(), isPartial: isPartial)
+    }
+
+    /// A category as documents have it; where its colour is none, it gets the usual one, and a line.
+    /// - Parameters:
+    ///   - position: categories are entered in any order.
+    ///   - createdAt: nil where it is not known.
+    /// - Throws: `data_loss` for a name that no category can have.
+    mutating func enterCategory(
+        id: Int64, displayName: String, position: Int, colorHex: String?, iconResource: String?, isDefault: Bool,
+        createdAt: Timestamp?
+    ) throws {
+        guard let name = try? CategoryName.validated(displayName, mayBeInvisible: true) else {
+            throw MeshError(refusingBackup: "it has a category without a usable name.")
+        }
+        let color = colorHex.flatMap(CategoryColor.normalized)
+        if color == nil {
+            defaulted.append(
+                ReceiptLine(
+                    item: name, outcome: "defaulted",
+                    detail: "its colour is not valid and becomes \(CategoryColor.fallback)"))
+        }
+        categories.append(
+            Category(
+                id: id, displayName: name, position: position, iconResource: iconResource,
+                colorHex: color ?? CategoryColor.fallback, isDefault: isDefault, createdAt: createdAt ?? .now(),
+                photoCount: 0))
+    }
+
+    /// Refuses what no library holds, and puts the categories in order.
+    /// - Throws: `data_loss`.
+    mutating func validate() throws {
+        guard photos.count <= BackupFormat.maximumPhotos else {
+            throw MeshError(refusingBackup: "it has more than \(BackupFormat.maximumPhotos) photos.")
+        }
+        categories.sort { $0.position < $1.position }
+        try checkCategories()
+        try checkSessions()
+        guard preferences.map({ (0...1).contains($0.swipeThreshold) }) ?? true else {
+            throw MeshError(refusingBackup: "its swipe threshold is not between 0 and 1.")
+        }
+        try checkPhotos()
+    }
+
+    private func checkPhotos() throws {
+        var paths: Set<String> = []
+        var uuids: Set<String> = []
+        var ids: Set<Int64> = []
+        var sources: Set<String> = []
+        let categories = Set(categories.map(\.id))
+        for sourced in photos {
+            let photo = sourced.photo
+            func refused(_ what: String) -> MeshError {
+                MeshError(refusingBackup: what, entry: photo.path)
+            }
+            let name = photo.path.prefix(200)
+            guard BackupFormat.ids.contains(photo.id), ids.insert(photo.id).inserted, Self.isUUID(photo.uuid),
+                uuids.insert(photo.uuid).inserted, paths.insert(photo.path).inserted,
+                sources.insert(sourced.sourceDigest).inserted
+            else {
+                throw refused("the photo '\(name)' has an id that is not valid or used twice.")
+            }
+            guard categories.contains(photo.categoryId) else {
+                throw refused("the photo '\(name)' is in a category that the backup does not have.")
+            }
+            guard photo.width >= 0, photo.height >= 0, photo.name.utf8.count <= 4096,
+                Self.isDigest(photo.contentDigest), Self.isDigest(sourced.sourceDigest), sourced.sourceSize >= 0,
+                (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100
+            else {
+                throw refused("a value of the photo '\(name)' is out of range.")
+            }
+        }
+    }
+
+    private func checkCategories() throws {
+        guard !categories.isEmpty else { throw MeshError(refusingBackup: "it has no category.") }
+        guard categories.count <= CategoryLimits.count else {
+            throw MeshError(refusingBackup: "it has more than \(CategoryLimits.count) categories.")
+        }
+        var ids: Set<Int64> = []
+        var keys: Set<String> = []
+        for category in categories {
+            let name = category.displayName.prefix(80)
+            guard BackupFormat.ids.contains(category.id), ids.insert(category.id).inserted,
+                keys.insert(CategoryName.key(category.displayName)).inserted
+            else {
+                throw MeshError(refusingBackup: "its category '\(name)' is there twice, or has no valid id.")
+            }
+            guard (category.iconResource?.utf8.count ?? 0) <= CategoryLimits.iconBytes else {
+                throw MeshError(refusingBackup: "the icon of its category '\(name)' is too long.")
+            }
+        }
+    }
+
+    private func checkSessions() throws {
+        var ids: Set<String> = []
+        for session in swipeSessions {
+            guard Self.isUUID(session.sessionID), ids.insert(session.sessionID).inserted else {
+                throw MeshError(
+                    refusingBackup:
+                        "the swipe session '\(session.sessionID.prefix(80))' is there twice, or has no valid id.")
+            }
+            let decisions = session.actions.lazy.map(\.decision)
+            guard decisions.allSatisfy({ Self.isUUID($0.photo) && Self.isDigest($0.contentDigest) }) else {
+                throw MeshError(
+                    refusingBackup: "a decision of the swipe session '\(session.sessionID)' names no photo.")
+            }
+        }
+    }
+
+    /// In the form in which the catalogue keeps and looks for them: lower case.
+    private static func isUUID(_ text: String) -> Bool {
+        text.utf8.count == 36 && UUID(uuidString: text) != nil && text == text.lowercased()
+    }
+
+    private static func isDigest(_ text: String) -> Bool {
+        SHA256Digest(hex: text) != nil && text == text.lowercased()
+    }
+}

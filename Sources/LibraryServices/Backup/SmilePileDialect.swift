@@ -1,0 +1,243 @@
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Our own dialect: what the documents of a backup are called, and how they are read and written
+/// (<doc:/LibraryModel/BackupsAsFiles>). Keys are the format's; ours are added, none removed.
+enum SmilePileDialect {
+    static let name = "smilepile"
+    static let manifestEntry = "manifest.json"
+    static let metadataEntry = "backup_metadata.json"
+    /// The form that the shipped apps read (the same article, "metadata.json").
+    static let appMetadataEntry = "metadata.json"
+    static let generator = "SmilePile"
+    static let version = "1.0"
+
+    /// - Throws: `invalid_argument` for an archive that is no backup, or of another dialect; `data_loss`.
+    static func read(_ archive: BackupArchive) throws -> DescribedBackup {
+        let manifest = try archive.document(manifestEntry, BackupManifest.self)
+        guard manifest.generator == generator, let files = manifest.files else {
+            throw MeshError(
+                .invalidArgument,
+                "This backup was not written by SmilePile for Linux. This version restores only those.")
+        }
+        let metadata = try archive.document(metadataEntry, BackupMetadata.self)
+        guard manifest.photoCount == metadata.photos.count, manifest.categoryCount == metadata.categories.count else {
+            throw MeshError(refusingBackup: "its counts of photos and categories disagree with its contents.")
+        }
+        var contents = try metadata.contents(isPartial: manifest.isPartial == true)
+        try contents.validate()
+        return DescribedBackup(
+            summary: BackupSummary(
+                dialect: name, backupVersion: manifest.backupVersion, appVersion: manifest.appVersion,
+                timestamp: manifest.timestamp, photoCount: manifest.photoCount,
+                categoryCount: manifest.categoryCount, isPartial: contents.isPartial,
+                sealedWith: manifest.sealedWith),
+            contents: contents,
+            promised: files.map { BackupArchive.Entry(path: $0.path, size: $0.size, sha256: $0.sha256) },
+            unpromised: [manifestEntry], damaged: files.filter { $0.damaged == true }.map(\.path))
+    }
+
+    /// The documents of a backup, in the order in which they stand in it.
+    /// - Parameter damaged: paths of photos whose bytes are not those that the catalogue had recorded.
+    static func documents(
+        of contents: BackupContents, at time: Timestamp, damaged: Set<String>
+    ) throws -> [(name: String, bytes: Data)] {
+        let content = BackupMetadata(contents, at: time)
+        let others = [
+            (name: metadataEntry, bytes: try encode(content)),
+            (name: appMetadataEntry, bytes: try encode(AppMetadata(content))),
+        ]
+        let manifest = BackupManifest(
+            backupVersion: version, appVersion: LibraryModel.version, platform: "Linux", timestamp: time,
+            photoCount: contents.photos.count, categoryCount: contents.categories.count, generator: generator,
+            isPartial: contents.isPartial ? true : nil, sealedWith: nil,
+            files: others.map { document in
+                let digest = ContentDigest(of: document.bytes)
+                return .init(path: document.name, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
+            }
+                + contents.photos.map(\.photo).map { photo in
+                    .init(
+                        path: photo.path, size: photo.fileSize, sha256: photo.contentDigest,
+                        damaged: damaged.contains(photo.path) ? true : nil)
+                })
+        return [(name: manifestEntry, bytes: try encode(manifest))] + others
+    }
+
+    /// What an unfinished backup of ours holds, from its metadata document.
+    static func contents(ofUnfinished metadata: Data, isPartial: Bool) throws -> BackupContents {
+        try JSONDecoder().decode(BackupMetadata.self, from: metadata).contents(isPartial: isPartial)
+    }
+
+    private static func encode<T: Encodable>(_ document: T) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(document)
+    }
+}
+
+/// `manifest.json`: what the backup is, and every other entry with its size and digest.
+struct BackupManifest: Codable, Sendable {
+    struct File: Codable, Sendable {
+        let path: String
+        let size: Int64
+        /// Of the entry's bytes, lower-case hex.
+        let sha256: String
+        /// Set where these are not the bytes that the catalogue had recorded.
+        let damaged: Bool?
+    }
+
+    let backupVersion: String
+    let appVersion: String
+    let platform: String
+    let timestamp: Timestamp
+    let photoCount: Int
+    let categoryCount: Int
+    let generator: String?
+    /// Set where the backup holds a part of the library only.
+    let isPartial: Bool?
+    /// What the sealed fields need to be opened: a key's id, or `passphrase`; absent without sealed fields.
+    let sealedWith: String?
+    let files: [File]?
+}
+
+/// `backup_metadata.json`: everything but the photos' bytes.
+struct BackupMetadata: Codable, Sendable {
+    struct Category: Codable, Sendable {
+        let id: Int64
+        let displayName: String
+        let colorHex: String?
+        let orderIndex: Int
+        let isDefault: Bool
+        let name: String?
+        let iconResource: String?
+        let createdAt: Timestamp?
+    }
+
+    struct Photo: Codable, Sendable {
+        let id: Int64
+        let path: String
+        let categoryId: Int64
+        let caption: String?
+        let timestamp: Timestamp
+        let isFavorite: Bool
+        let uuid: String
+        let name: String
+        let isFromAssets: Bool
+        let createdAt: Timestamp
+        let takenAt: Timestamp?
+        let width: Int
+        let height: Int
+        let fileSize: Int64
+        let mediaType: String
+        let contentDigest: String
+        let sourceDigest: String
+        let sourceSize: Int64
+    }
+
+    struct SwipeSession: Codable, Sendable {
+        struct Action: Codable, Sendable {
+            let photoIdentifier: String
+            let contentDigest: String
+            let action: SwipeAction
+            let timestamp: Timestamp
+            let isProcessed: Bool
+        }
+
+        let sessionID: String
+        let startTime: Timestamp
+        let endTime: Timestamp?
+        let actions: [Action]
+    }
+
+    struct AppSettings: Codable, Sendable {
+        let hasPIN: Bool
+        let kidsModeEnabled: Bool
+    }
+
+    let version: String
+    let timestamp: Timestamp
+    let categories: [Category]
+    let photos: [Photo]
+    let settings: AppSettings
+    let preferences: Settings?
+    let swipeSessions: [SwipeSession]?
+}
+
+extension BackupMetadata {
+    init(_ contents: BackupContents, at time: Timestamp) {
+        self.init(
+            version: SmilePileDialect.version, timestamp: time, categories: contents.categories.map(Category.init),
+            photos: contents.photos.map(Photo.init), settings: .init(hasPIN: false, kidsModeEnabled: false),
+            preferences: contents.preferences,
+            swipeSessions: contents.swipeSessions.isEmpty ? nil : contents.swipeSessions.map(SwipeSession.init))
+    }
+
+    func contents(isPartial: Bool) throws -> BackupContents {
+        var contents = BackupContents(
+            photos: photos.map(\.sourced), swipeSessions: swipeSessions?.map(\.record) ?? [],
+            preferences: preferences, isPartial: isPartial)
+        for category in categories {
+            try contents.enterCategory(
+                id: category.id, displayName: category.displayName, position: category.orderIndex,
+                colorHex: category.colorHex, iconResource: category.iconResource, isDefault: category.isDefault,
+                createdAt: category.createdAt)
+        }
+        return contents
+    }
+}
+
+extension BackupMetadata.Category {
+    fileprivate init(_ category: LibraryModel.Category) {
+        self.init(
+            id: category.id, displayName: category.displayName, colorHex: category.colorHex,
+            orderIndex: category.position, isDefault: category.isDefault, name: category.name,
+            iconResource: category.iconResource, createdAt: category.createdAt)
+    }
+}
+
+extension BackupMetadata.Photo {
+    fileprivate init(_ sourced: SourcedPhoto) {
+        let photo = sourced.photo
+        self.init(
+            id: photo.id, path: photo.path, categoryId: photo.categoryId, caption: photo.caption,
+            timestamp: photo.shownAt, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
+            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt, takenAt: photo.takenAt, width: photo.width,
+            height: photo.height, fileSize: photo.fileSize, mediaType: photo.mediaType,
+            contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest, sourceSize: sourced.sourceSize)
+    }
+
+    fileprivate var sourced: SourcedPhoto {
+        SourcedPhoto(
+            photo: LibraryModel.Photo(
+                id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, caption: caption,
+                isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
+                isFavorite: isFavorite, takenAt: takenAt, contentDigest: contentDigest, mediaType: mediaType),
+            sourceDigest: sourceDigest, sourceSize: sourceSize)
+    }
+}
+
+extension BackupMetadata.SwipeSession {
+    fileprivate init(_ record: SwipeRecord) {
+        self.init(
+            sessionID: record.sessionID, startTime: record.startTime, endTime: record.endTime,
+            actions: record.actions.map { action in
+                Action(
+                    photoIdentifier: action.decision.photo, contentDigest: action.decision.contentDigest,
+                    action: action.decision.action, timestamp: action.timestamp, isProcessed: action.isProcessed)
+            })
+    }
+
+    fileprivate var record: SwipeRecord {
+        SwipeRecord(
+            sessionID: sessionID, startTime: startTime, endTime: endTime,
+            actions: actions.map { action in
+                .init(
+                    decision: SwipeDecision(
+                        session: sessionID, photo: action.photoIdentifier, contentDigest: action.contentDigest,
+                        action: action.action),
+                    timestamp: action.timestamp, isProcessed: action.isProcessed)
+            })
+    }
+}
