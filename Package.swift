@@ -66,7 +66,9 @@ let package = Package(
 
         // Floors
         module("Executors", ["CLinux"]),
-        module("ServiceMesh"),
+        // Numbers from a seed
+        module("Randomness"),
+        module("ServiceMesh", ["Randomness"]),
         // File system calls with typed errors, and files that somebody else has named
         module("Files", ["ServiceMesh", "CLinux"]),
         module("Database", ["Executors", "CSQLite"]),
@@ -101,11 +103,11 @@ let package = Package(
                 "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh",
                 "Executors", "Files", "Imaging",
             ]),
-        module("ControlSocket", ["ServiceMesh", "Executors", "CLinux"]),
+        module("ControlSocket", ["ServiceMesh", "Executors", "Randomness", "CLinux"]),
         // For tests: seeded runs of meshes and databases, and a checker of their histories
-        module("ServiceMeshTesting", ["ServiceMesh", "Executors"]),
+        module("ServiceMeshTesting", ["ServiceMesh", "Executors", "Randomness"]),
         // A generated album, for a first look, for tests and for measurements
-        module("SampleAlbum", ["CGD"]),
+        module("SampleAlbum", ["Randomness", "CGD"]),
         module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "CLinux"]),
 
         // Programs: wiring only
@@ -118,7 +120,7 @@ let package = Package(
             "smilepile-bench",
             [
                 "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Imaging",
-                "ZipArchive", "SampleAlbum", "CFaults",
+                "ZipArchive", "SampleAlbum", "Randomness", "CFaults",
             ]),
 
         // Tests mirror Sources
@@ -127,6 +129,11 @@ let package = Package(
         .target(
             name: "EndToEndSupport", dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"],
             path: "Tests/EndToEndSupport", swiftSettings: strict),
+        // Rows for catalogues, and a look through one
+        .target(
+            name: "CatalogueTestSupport",
+            dependencies: ["SQLiteCatalogue", "LibraryModel", "ServiceMesh", "Database", "Randomness"],
+            path: "Tests/CatalogueTestSupport", swiftSettings: strict),
         // A worker that tries to get out, for the tests of its cell
         .target(
             name: "CAttempts", path: "Tests/CAttempts", cSettings: [.treatAllWarnings(as: .error)],
@@ -143,13 +150,19 @@ let package = Package(
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
         tests(
+            "SQLiteCatalogueTests",
+            [
+                "SQLiteCatalogue", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database", "SmilePile",
+                "CatalogueTestSupport", "TestSupport",
+            ]),
+        tests(
             "LibraryServicesTests",
             [
                 "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase",
                 "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "ZipArchive", "SampleAlbum",
-                "TestSupport",
+                "Randomness", "CatalogueTestSupport", "TestSupport",
             ]),
-        tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "CLinux", "TestSupport"]),
+        tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
         tests(
             "SimulationTests",
@@ -182,7 +195,7 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
     package.targets += [
         .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzzing/CLibFuzzer"),
         .target(
-            name: "FuzzSupport", dependencies: ["CLibFuzzer", "CLinux"], path: "Tests/Fuzzing/Support",
+            name: "FuzzSupport", dependencies: ["Randomness", "CLibFuzzer", "CLinux"], path: "Tests/Fuzzing/Support",
             swiftSettings: strict),
         fuzzing("request-lines", path: "RequestLines", ["ControlSocket", "ServiceMesh", "CSQLite"]),
         fuzzing("zip-directory", path: "ZipDirectories", ["ZipArchive", "CArchive"]),

@@ -212,7 +212,7 @@ extension LegacyLibrary {
     /// - Throws: ``MeshError`` in the words of ``LegacyDatabaseFault``.
     package init(reading copy: LegacyDatabaseCopy, of original: String) async throws {
         do {
-            self = try await Database.inspect(
+            self = try await DatabasePool.inspect(
                 at: copy.path, isOwnCopy: true, deadline: .now.advanced(by: Self.readingTime)
             ) { try LegacyLibrary(reading: $0, path: original) }
         } catch {

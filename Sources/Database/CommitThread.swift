@@ -1,5 +1,6 @@
 import CSQLite
 import Executors
+import Synchronization
 
 /// The thread that owns the only read-write connection: it does every write and every checkpoint.
 ///
@@ -18,18 +19,18 @@ final class CommitThread: Sendable {
         var writingStopped: String?
     }
 
-    let queue: JobQueue
+    let queue: WorkQueue
     private let file: DatabaseFile
     private let limits: DatabaseLimits
-    private let state = Lock(State())
+    private let state = Mutex(State())
     /// The thread; in a simulation there is none.
     private let thread: BlockingPool?
-    private let stepped = Lock<SteppedConnection?>(nil)
+    private let stepped = Mutex<SteppedConnection?>(nil)
 
-    init(file: DatabaseFile, limits: DatabaseLimits, execution: Database.Execution = .threads) {
+    init(file: DatabaseFile, limits: DatabaseLimits, execution: DatabasePool.Execution = .threads) {
         self.file = file
         self.limits = limits
-        queue = JobQueue(capacity: limits.queuedWrites, steps: execution.steps)
+        queue = WorkQueue(capacity: limits.queuedWrites, steps: execution.steps)
         thread = execution.steps == nil ? BlockingPool(name: "db-commit", threads: 1) : nil
     }
 
@@ -46,7 +47,7 @@ final class CommitThread: Sendable {
     /// Why nothing is written any more, since a commit failed of which nobody knows whether it was one; else nil.
     var writingStopped: String? { state.withLock { $0.writingStopped } }
 
-    /// Opens the file and starts taking jobs.
+    /// Opens the file and starts taking work.
     func start() async throws(DatabaseError) {
         guard let thread else { return try startSteps() }
         let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
@@ -91,19 +92,19 @@ final class CommitThread: Sendable {
                 log.isWrittenBack = true
                 connection.releaseMemory()
                 state.withLock { $0.idleObserver }?()
-            case .jobs:
+            case .items:
                 takeTurn(connection, &log)
             }
         }
     }
 
     private func takeTurn(_ connection: Connection, _ log: inout LogPolicy) {
-        guard let job = queue.take() else { return }
-        if let writingStopped { return job.fail(DatabaseError.writingStopped(detail: writingStopped)) }
-        switch job.kind {
-        case .shared: commitGroup(startingWith: job, connection)
-        case .alone: commitAlone(job, connection)
-        case .bare: runBare(job, connection)
+        guard let item = queue.take() else { return }
+        if let writingStopped { return item.fail(DatabaseError.writingStopped(detail: writingStopped)) }
+        switch item.kind {
+        case .shared: commitGroup(startingWith: item, connection)
+        case .alone: commitAlone(item, connection)
+        case .bare: runBare(item, connection)
         }
         if let mode = log.checkpointDue(pages: connection.logPages) { _ = checkpoint(connection, mode) }
     }
@@ -114,7 +115,7 @@ final class CommitThread: Sendable {
         let connection = try file.prepare(statements: limits.statements)
         connection.watchLog()
         let stepped = SteppedConnection(connection)
-        let log = Lock(LogPolicy(limit: limits.logPages))
+        let log = Mutex(LogPolicy(limit: limits.logPages))
         stepped.serve(queue) { [weak self] connection in
             log.withLock { self?.takeTurn(connection, &$0) }
         }
@@ -130,10 +131,10 @@ final class CommitThread: Sendable {
         }
     }
 
-    /// See `Database.crash`.
+    /// See `DatabasePool.crash`.
     func crash() {
         queue.finish()
-        while let job = queue.take() { job.fail(DatabaseError.closed) }
+        while let item = queue.take() { item.fail(DatabaseError.closed) }
         // Closed like a reader's: the log stays as it is.
         stepped.withLock { $0 }?.close { try? $0.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) }
     }
@@ -141,23 +142,23 @@ final class CommitThread: Sendable {
     // MARK: Writing
 
     private enum Outcome {
-        case stored(Job.Reply)
+        case stored(WorkItem.Reply)
         case refused(any Error)
     }
 
-    private func commitGroup(startingWith first: Job, _ connection: Connection) {
+    private func commitGroup(startingWith first: WorkItem, _ connection: Connection) {
         do { try connection.control(.beginWriting) } catch { return first.fail(error) }
 
-        var group: [(job: Job, outcome: Outcome)] = []
+        var group: [(item: WorkItem, outcome: Outcome)] = []
         var tables: Set<String> = []
         var stored = 0
         let size = queue.groupSize(atMost: limits.groupSize)
         let end = ContinuousClock.now + limits.groupTime
-        var next: Job? = first
+        var next: WorkItem? = first
         // Taken one at a time, at its turn: until then a write can be withdrawn, and late ones still join.
-        while let job = next {
-            let outcome = perform(job, connection)
-            group.append((job, outcome))
+        while let item = next {
+            let outcome = perform(item, connection)
+            group.append((item, outcome))
             if case .stored = outcome {
                 stored += 1
                 tables.formUnion(connection.touchedTables)
@@ -171,14 +172,14 @@ final class CommitThread: Sendable {
             if stored == 0 { try connection.control(.rollback) } else { try commit(connection) }
         } catch {
             // Also for bodies that threw: what they saw of their neighbours' work never came to be.
-            for member in group { member.job.fail(error) }
+            for member in group { member.item.fail(error) }
             return
         }
         announce(stored: stored, refused: group.count - stored, tables: tables)
         for member in group {
             switch member.outcome {
             case .stored(let reply): reply()
-            case .refused(let error): member.job.fail(error)
+            case .refused(let error): member.item.fail(error)
             }
         }
     }
@@ -202,11 +203,11 @@ final class CommitThread: Sendable {
     }
 
     /// Runs one body in its savepoint. Where it throws, what it did is undone and its neighbours go on.
-    private func perform(_ job: Job, _ connection: Connection) -> Outcome {
+    private func perform(_ item: WorkItem, _ connection: Connection) -> Outcome {
         connection.touchedTables.removeAll(keepingCapacity: true)
         do {
             try connection.control(.savepoint)
-            let reply = try connection.lent { try job.run(connection) }
+            let reply = try connection.lent { try item.run(connection) }
             guard connection.isInTransaction else {
                 return .refused(DatabaseError.notCommitted(cause: "a statement ended the transaction"))
             }
@@ -231,15 +232,15 @@ final class CommitThread: Sendable {
 
     /// Replies to a group whose transaction SQLite ended under its last body (a full disk, a failing one, or
     /// `ON CONFLICT ROLLBACK`).
-    private func abandon(_ group: [(job: Job, outcome: Outcome)]) {
+    private func abandon(_ group: [(item: WorkItem, outcome: Outcome)]) {
         guard let last = group.last, case .refused(let cause) = last.outcome else { return }
         let shared: any Error =
             switch cause as? DatabaseError {
             case .diskFull, .ioFailure, .corrupt, .outOfMemory: cause
             default: DatabaseError.notCommitted(cause: "\(cause)")
             }
-        for member in group.dropLast() { member.job.fail(shared) }
-        last.job.fail(cause)
+        for member in group.dropLast() { member.item.fail(shared) }
+        last.item.fail(cause)
     }
 
     private func announce(stored: Int, refused: Int, tables: Set<String>) {
@@ -255,12 +256,12 @@ final class CommitThread: Sendable {
         if let observer, !tables.isEmpty { observer(CommitNotice(sequence: sequence, tables: tables)) }
     }
 
-    /// One body in one transaction, without a savepoint: see `Database.writeAlone`.
-    private func commitAlone(_ job: Job, _ connection: Connection) {
+    /// One body in one transaction, without a savepoint: see `DatabasePool.writeAlone`.
+    private func commitAlone(_ item: WorkItem, _ connection: Connection) {
         connection.touchedTables.removeAll(keepingCapacity: true)
         do {
             try connection.control(.beginWriting)
-            let reply = try connection.lent { try job.run(connection) }
+            let reply = try connection.lent { try item.run(connection) }
             guard connection.isInTransaction else {
                 throw DatabaseError.notCommitted(cause: "a statement ended the transaction")
             }
@@ -270,16 +271,16 @@ final class CommitThread: Sendable {
         } catch {
             if connection.isInTransaction { try? connection.control(.rollback) }
             announce(stored: 0, refused: 1, tables: [])
-            job.fail(error)
+            item.fail(error)
         }
     }
 
-    private func runBare(_ job: Job, _ connection: Connection) {
+    private func runBare(_ item: WorkItem, _ connection: Connection) {
         do {
-            let reply = try job.run(connection)
+            let reply = try item.run(connection)
             reply()
         } catch {
-            job.fail(error)
+            item.fail(error)
         }
     }
 

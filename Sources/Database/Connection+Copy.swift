@@ -12,7 +12,7 @@ extension Connection {
     ///
     /// `VACUUM INTO` rather than SQLite's backup interface: the copy holds no freed pages, hence nothing deleted, and
     /// it reads one snapshot however long it takes. The copy is in rollback-journal mode, so that it is one file
-    /// that any SQLite opens without leaving others beside it; `Database.open` turns it to WAL.
+    /// that any SQLite opens without leaving others beside it; `DatabasePool.open` turns it to WAL.
     func copy(to destination: String) throws {
         var source = stat()
         var target = stat()

@@ -38,7 +38,7 @@ public struct DatabaseStatistics: Sendable, Equatable {
     public init() {}
 }
 
-/// One commit, as `Database.onCommit` tells of it.
+/// One commit, as `DatabasePool.onCommit` tells of it.
 public struct CommitNotice: Sendable, Equatable {
     /// The number of the commit since the database was opened, from 1, rising. Commits that changed no row are left out.
     public let sequence: UInt64

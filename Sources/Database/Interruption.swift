@@ -23,7 +23,7 @@ final class Interruption: Sendable {
 
     let deadline: ContinuousClock.Instant?
     private let reason = Atomic<Int>(0)
-    private let running = Lock<RunningConnection?>(nil)
+    private let running = Mutex<RunningConnection?>(nil)
 
     init(deadline: ContinuousClock.Instant?) { self.deadline = deadline }
 

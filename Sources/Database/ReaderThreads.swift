@@ -6,31 +6,31 @@ import Synchronization
 /// Each read sees one snapshot: the file as the last commit before its first statement left it. The snapshot ends
 /// before the caller gets the reply, because an open one keeps the log from being written back.
 final class ReaderThreads: Sendable {
-    let queue: JobQueue
+    let queue: WorkQueue
     private let path: String
     private let schema: Schema
     private let limits: DatabaseLimits
     private let count: Int
     /// The threads; in a simulation there are none, and one connection, because a read there takes no time.
     private let threads: BlockingPool?
-    private let stepped = Lock<SteppedConnection?>(nil)
+    private let stepped = Mutex<SteppedConnection?>(nil)
     private let done = Atomic<UInt64>(0)
 
     init(
-        path: String, schema: Schema, count: Int, limits: DatabaseLimits, execution: Database.Execution = .threads
+        path: String, schema: Schema, count: Int, limits: DatabaseLimits, execution: DatabasePool.Execution = .threads
     ) {
         self.path = path
         self.schema = schema
         self.limits = limits
         self.count = max(1, count)
-        queue = JobQueue(capacity: limits.queuedReads, steps: execution.steps)
+        queue = WorkQueue(capacity: limits.queuedReads, steps: execution.steps)
         threads = execution.steps == nil ? BlockingPool(name: "db-read", threads: self.count) : nil
     }
 
     /// Reads done, well or not.
     var reads: UInt64 { done.load(ordering: .relaxed) }
 
-    /// Opens the connections and starts taking jobs. The commit thread must have opened the file before.
+    /// Opens the connections and starts taking work. The commit thread must have opened the file before.
     func start() async throws(DatabaseError) {
         guard let threads else { return try startSteps() }
         for _ in 0..<count {
@@ -66,8 +66,8 @@ final class ReaderThreads: Sendable {
     }
 
     private func takeTurn(_ connection: Connection) {
-        guard let job = queue.take() else { return }
-        perform(job, connection)
+        guard let item = queue.take() else { return }
+        perform(item, connection)
         done.add(1, ordering: .relaxed)
     }
 
@@ -85,34 +85,34 @@ final class ReaderThreads: Sendable {
         stepped.withLock { $0 }?.close { connection in while !queue.isEmpty { takeTurn(connection) } }
     }
 
-    /// See `Database.crash`.
+    /// See `DatabasePool.crash`.
     func crash() {
         queue.finish()
-        while let job = queue.take() { job.fail(DatabaseError.closed) }
+        while let item = queue.take() { item.fail(DatabaseError.closed) }
         stepped.withLock { $0 }?.close { _ in }
     }
 
-    private func perform(_ job: Job, _ connection: Connection) {
-        let outcome: Result<Job.Reply, any Error>
-        connection.interruption = job.interruption
-        job.interruption?.begin(on: connection)
+    private func perform(_ item: WorkItem, _ connection: Connection) {
+        let outcome: Result<WorkItem.Reply, any Error>
+        connection.interruption = item.interruption
+        item.interruption?.begin(on: connection)
         do {
-            if job.kind != .bare {
+            if item.kind != .bare {
                 do { try connection.control(.begin) } catch { throw connection.explained(error) }
-                outcome = .success(try connection.lent { try job.run(connection) })
+                outcome = .success(try connection.lent { try item.run(connection) })
             } else {
-                outcome = .success(try job.run(connection))
+                outcome = .success(try item.run(connection))
             }
         } catch {
             outcome = .failure(error)
         }
         // From here on nothing can interrupt this connection, so that ending the snapshot works.
-        job.interruption?.end()
+        item.interruption?.end()
         connection.interruption = nil
         if connection.isInTransaction { try? connection.control(.rollback) }
         switch outcome {
         case .success(let reply): reply()
-        case .failure(let error): job.fail(error)
+        case .failure(let error): item.fail(error)
         }
     }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import Dispatch
 import Foundation
+import Synchronization
 
 /// Threads of our own for work that blocks: SQLite, file copies, conversations with helper processes.
 ///
@@ -125,7 +126,7 @@ private final class Core: Sendable {
         }
     }
 
-    private let state = Lock(State())
+    private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
     let ended = DispatchGroup()
     private let threads: Int

@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Synchronization
 
 /// Signals that mean something else than the end of the program, for as long as this value lives.
 ///
@@ -23,7 +24,7 @@ public final class CaughtSignals: Sendable {
         var isReading = false
     }
 
-    private static let handlers = Lock(Handlers())
+    private static let handlers = Mutex(Handlers())
 
     private let numbers: Set<Int32>
     private let id: UInt64

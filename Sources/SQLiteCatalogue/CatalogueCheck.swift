@@ -7,7 +7,7 @@ actor CatalogueCheck {
     private let task: Task<[String], Never>?
     private var found: [String]?
 
-    init(_ database: Database) {
+    init(_ database: DatabasePool) {
         guard database.wasStoppedUncleanly else {
             task = nil
             return

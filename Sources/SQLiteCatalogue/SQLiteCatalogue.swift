@@ -7,18 +7,18 @@ import ServiceMesh
 /// the same time in one transaction, each in a savepoint of its own.
 package struct SQLiteCatalogue: Catalogue {
     /// Seen by tests, which let its disk fail, and look at what is stored.
-    package let database: Database
+    package let database: DatabasePool
     private let startCheck: CatalogueCheck
 
     /// Opens the catalogue at `path`, making or upgrading it where that is to be done.
     /// - Throws: an error that says at the mesh what is wrong: `failed_precondition` for another program's file or a newer
     ///   version's, `data_loss` for a damaged one.
     package init(at path: String) async throws {
-        try await self.init(Database.open(at: path, schema: CatalogueSchema.schema))
+        try await self.init(DatabasePool.open(at: path, schema: CatalogueSchema.schema))
     }
 
     /// - Parameter database: with the schema of catalogues.
-    package init(_ database: Database) {
+    package init(_ database: DatabasePool) {
         self.database = database
         startCheck = CatalogueCheck(database)
     }
@@ -73,7 +73,7 @@ package struct SQLiteCatalogue: Catalogue {
     /// Looks through the whole file of a catalogue that nobody has open.
     /// - Returns: what is wrong, in SQLite's words.
     package static func problems(inFileAt path: String) async throws -> [String] {
-        try await Database.inspect(at: path) { connection in
+        try await DatabasePool.inspect(at: path) { connection in
             let found = try connection.query("PRAGMA integrity_check") { try $0[0] as String }
             let orphans = try connection.query("PRAGMA foreign_key_check") {
                 "a row of \(try $0[0] as String) refers to none"

@@ -1,6 +1,7 @@
 import CGD
 import Dispatch
 import Foundation
+import Randomness
 import Synchronization
 
 /// A photo album out of nothing, for a first look, for tests and for measurements: JPEGs as cameras write them, with
@@ -36,7 +37,7 @@ public struct SampleAlbum: Sendable {
     }
 
     public func expected(_ index: Int) -> Expected {
-        var random = SplitMix(state: seed &+ UInt64(index) &* 0x9E37_79B9)
+        var random = SplitMix64(seed: seed &+ UInt64(index) &* 0x9E37_79B9)
         let quadrants = (0..<4).map { _ in
             (0..<3).reduce(0) { color, _ in color << 8 | Int(40 + random.next() % 176) }
         }
@@ -68,7 +69,7 @@ public struct SampleAlbum: Sendable {
     /// - Throws: ``Unencodable`` where there is no memory for it.
     public func photo(_ index: Int) throws -> Data {
         let expected = expected(index)
-        let jpeg = try stored(expected, noise: SplitMix(state: seed ^ UInt64(index)))
+        let jpeg = try stored(expected, noise: SplitMix64(seed: seed ^ UInt64(index)))
         let exif = ExifSegment(
             orientation: expected.orientation, takenAt: expected.takenAt, hasPosition: expected.hasPosition)
         // SOI, then EXIF, then what the encoder wrote after its own SOI.
@@ -133,18 +134,5 @@ public struct SampleAlbum: Sendable {
             default: [0, 1, 2, 3]
             }
         return order.map { upright[$0] }
-    }
-}
-
-/// A small seeded generator (splitmix64): the same numbers on every machine.
-struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

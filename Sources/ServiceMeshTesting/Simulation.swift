@@ -63,7 +63,7 @@ public final class Simulation: Sendable {
     /// The simulated time, 0 at the beginning.
     public var clock: MeshClock { MeshClock(simulating: executor) }
 
-    /// Where databases and pools do their work: `Database.open(…, execution: .steps(simulation.steps))`.
+    /// Where databases and pools do their work: `DatabasePool.open(…, execution: .steps(simulation.steps))`.
     public var steps: any StepExecutor { executor }
 
     // MARK: Choices

@@ -1,5 +1,6 @@
 import Executors
 import Foundation
+import Randomness
 import ServiceMesh
 import Synchronization
 

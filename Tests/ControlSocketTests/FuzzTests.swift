@@ -1,5 +1,6 @@
 import ControlSocket
 import Foundation
+import Randomness
 import ServiceMesh
 import Testing
 
@@ -19,7 +20,7 @@ struct FuzzTests {
         try await withHarness { harness in
             harness.service.gate.open()
             harness.service.number.finish()
-            var random = SeededRandom(seed: UInt64(seed))
+            var random = SplitMix64(seed: UInt64(seed))
             for _ in 0..<12 {
                 let raw = try harness.connect()
                 var bytes: [UInt8] = []
@@ -48,7 +49,7 @@ struct FuzzTests {
     @Test("noise without any order does no more", arguments: 1...4)
     func noise(_ seed: Int) async throws {
         try await withHarness(limits: ControlLimits(lineBytes: 5000)) { harness in
-            var random = SeededRandom(seed: UInt64(seed))
+            var random = SplitMix64(seed: UInt64(seed))
             for _ in 0..<10 {
                 let raw = try harness.connect()
                 let count = random.below(20_000)

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ControlSocket
+import Randomness
 
 @Suite("Reading JSON as bytes")
 struct SyntaxTests {
@@ -40,7 +41,7 @@ struct SyntaxTests {
 
     @Test("it agrees with Foundation on what is JSON, for thousands of mutated texts")
     func agreesWithFoundation() {
-        var random = SeededRandom(seed: 20_240_229)
+        var random = SplitMix64(seed: 20_240_229)
         let seeds = [
             #"{"jsonrpc":"2.0","id":1,"method":"a.b","params":{"x":[1,2.5e3,-0,true,null],"y":"\u00e9\ud83d\ude00é"}}"#,
             #"{"a":{"b":{"c":[[],[{}],""]}},"d":"\\\"\/\b\f\n\r\t"}"#,
@@ -62,7 +63,7 @@ struct SyntaxTests {
 
     @Test("a repeated name is found in mutated texts exactly where Foundation's reader drops a member")
     func repeatedNames() {
-        var random = SeededRandom(seed: 1_789)
+        var random = SplitMix64(seed: 1_789)
         let seeds = [
             #"{"a":{"b":1,"c":2},"d":[{"e":1,"a":2},{"e":3}],"f":"g","h":{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0}}"#,
             #"{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0,"k":{"l":1}}"#,
@@ -112,7 +113,7 @@ struct SyntaxTests {
 
     @Test("lines are the same however the bytes are cut into chunks, and wherever the reader pauses")
     func chunks() {
-        var random = SeededRandom(seed: 7)
+        var random = SplitMix64(seed: 7)
         let whole = Array("one\n\ntwo two\r\n\nthree\rthree\n\r\nfour".utf8)
         let expected = ["one", "", "two two", "", "three\rthree", "", "four"]
         for _ in 0..<2000 {

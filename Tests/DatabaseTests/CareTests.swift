@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Database
+import Synchronization
 
 /// What the database does for itself, and what it tells about its last stop.
 @Suite struct CareTests {
@@ -18,13 +19,13 @@ import Testing
         }
         await open.database.close()
 
-        let killed = try await Database.open(at: copy, schema: Album.schema)
+        let killed = try await DatabasePool.open(at: copy, schema: Album.schema)
         #expect(killed.wasStoppedUncleanly)
         #expect(try await killed.read { try Album.names($0) } == ["first"])
         #expect(try await killed.integrityCheck(quick: true).isEmpty)
         await killed.close()
         for path in [open.path, copy] {
-            let closed = try await Database.open(at: path, schema: Album.schema)
+            let closed = try await DatabasePool.open(at: path, schema: Album.schema)
             #expect(!closed.wasStoppedUncleanly)
             await closed.close()
         }
@@ -37,7 +38,7 @@ import Testing
         limits.logPages = 1_000_000
         let open = try await OpenDatabase(limits: limits)
         let idle = Event()
-        let written = Lock(false)
+        let written = Mutex(false)
         open.database.commits.observeIdle { if written.withLock({ $0 }) { idle.happen() } }
         // Set on the commit thread itself, so that what is idle from then on is so after this write.
         try await open.database.write { (connection) throws in
@@ -64,7 +65,7 @@ import Testing
             #expect(found == 500)
         }
         await open.database.close()
-        let tables = try await Database.inspect(at: open.path) { (connection) throws in
+        let tables = try await DatabasePool.inspect(at: open.path) { (connection) throws in
             try connection.query("SELECT name FROM sqlite_schema WHERE name = 'sqlite_stat1'") { row in
                 try row[0] as String
             }

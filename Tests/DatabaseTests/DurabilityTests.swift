@@ -37,7 +37,7 @@ import Testing
             try await copyFiles(of: open.path, to: copy)
             gate.open()
             try await holder.value
-            let after = try await Database.open(at: copy, schema: Album.schema)
+            let after = try await DatabasePool.open(at: copy, schema: Album.schema)
             #expect(try await after.integrityCheck().isEmpty)
             #expect(Set(try await after.read { try Album.names($0) }).isSuperset(of: before))
             await after.close()
@@ -68,7 +68,7 @@ import Testing
             let cut = open.folder.file("cut.db")
             try await copyFiles(of: whole, to: cut)
             #expect(truncate(cut + "-wal", off_t(length)) == 0)
-            let database = try await Database.open(at: cut, schema: Album.schema)
+            let database = try await DatabasePool.open(at: cut, schema: Album.schema)
             let expected = ends.prefix { $0 <= length }.indices.map(String.init)
             #expect(try await database.read { try Album.names($0) } == expected, "cut to \(length) bytes")
             #expect(try await database.integrityCheck(quick: true).isEmpty)
@@ -158,7 +158,7 @@ import Testing
         let mode = try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int
         #expect(mode == 0o600)
 
-        let opened = try await Database.open(at: copy, schema: Album.schema)
+        let opened = try await DatabasePool.open(at: copy, schema: Album.schema)
         #expect(try await opened.integrityCheck().isEmpty)
         #expect(try await opened.read { try Album.names($0) }.count == 1_000)
         #expect(try await opened.write { try Album.add("more", to: $0) } == 1_001)
@@ -166,7 +166,7 @@ import Testing
 
         // Over an older copy, but never over itself.
         try await open.database.backupSnapshot(to: copy)
-        #expect(try await Database.inspect(at: copy) { try Album.names($0) }.count == 1_001)
+        #expect(try await DatabasePool.inspect(at: copy) { try Album.names($0) }.count == 1_001)
         await #expect(throws: DatabaseError.self) { try await open.database.backupSnapshot(to: open.path) }
         #expect(try await open.database.read { try Album.names($0) }.count == 1_001)
         await open.database.close()
@@ -198,7 +198,7 @@ import Testing
         try file.write(contentsOf: Data(repeating: 0xEE, count: Int(size) - 3 * 4_096))
         try file.close()
 
-        let damaged = try await Database.open(at: open.path, schema: Album.schema)
+        let damaged = try await DatabasePool.open(at: open.path, schema: Album.schema)
         #expect(try await !damaged.integrityCheck(quick: true).isEmpty)
         #expect(try await !damaged.integrityCheck().isEmpty)
         await #expect {
@@ -220,7 +220,7 @@ import Testing
         for length in [2, 50, 99, 100, 1_000, 4_096, 5_000, 8_192, 20_000, whole.count - 1] {
             try whole.prefix(length).write(to: URL(fileURLWithPath: open.path))
             do throws(DatabaseError) {
-                let database = try await Database.open(at: open.path, schema: Album.schema)
+                let database = try await DatabasePool.open(at: open.path, schema: Album.schema)
                 let problems = try? await database.integrityCheck()
                 #expect(problems?.isEmpty != true, "cut to \(length) bytes")
                 await database.close()

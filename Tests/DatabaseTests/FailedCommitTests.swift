@@ -27,7 +27,7 @@ import Testing
         await database.close()
 
         // Its frames were written, so it is there; had SQLite closed the file as usual, it would not be.
-        let again = try await Database.open(at: open.path, schema: Album.schema)
+        let again = try await DatabasePool.open(at: open.path, schema: Album.schema)
         #expect(try await again.read { try Album.names($0) } == ["before", "last", "unknown"])
         #expect(again.writingStopped == nil)
         try await again.write { try Album.add("after", to: $0) }
@@ -61,7 +61,7 @@ import Testing
         _ = try? await open.database.write { try Album.add("b", to: $0) }
         await open.database.close()
         #expect(try FileManager.default.attributesOfItem(atPath: open.path + "-wal")[.size] as? Int ?? 0 > 0)
-        let again = try await Database.open(at: open.path, schema: Album.schema)
+        let again = try await DatabasePool.open(at: open.path, schema: Album.schema)
         #expect(try FileManager.default.attributesOfItem(atPath: open.path + "-wal")[.size] as? Int == 0)
         await again.close()
     }

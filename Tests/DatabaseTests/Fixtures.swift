@@ -3,6 +3,7 @@ import Dispatch
 import Executors
 import Foundation
 import TestSupport
+import Synchronization
 
 /// A small schema that has every kind of rule.
 enum Album {
@@ -42,12 +43,12 @@ extension DatabaseLimits {
 struct OpenDatabase {
     let folder: TemporaryFolder
     let path: String
-    let database: Database
+    let database: DatabasePool
 
     init(schema: Schema = Album.schema, readers: Int = 2, limits: DatabaseLimits = .patient) async throws {
         folder = try TemporaryFolder("database")
         path = folder.file("library.db")
-        database = try await Database.open(at: path, schema: schema, readers: readers, limits: limits)
+        database = try await DatabasePool.open(at: path, schema: schema, readers: readers, limits: limits)
     }
 }
 
@@ -70,7 +71,7 @@ final class Event: Sendable {
         case happened
     }
 
-    private let state = Lock(State.awaited([]))
+    private let state = Mutex(State.awaited([]))
 
     func happen() {
         let waiting = state.withLock { state in
@@ -95,14 +96,14 @@ final class Event: Sendable {
 
 /// Things in the order in which several threads noted them.
 final class Record<Element: Sendable>: Sendable {
-    private let elements = Lock<[Element]>([])
+    private let elements = Mutex<[Element]>([])
 
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
 
     var all: [Element] { elements.withLock { $0 } }
 }
 
-extension Database {
+extension DatabasePool {
     /// Blocks the commit thread until `gate` opens; returns once it stands there.
     func holdCommits(until gate: Gate) async -> Task<Void, any Error> {
         let held = Event()
@@ -118,7 +119,7 @@ extension Database {
 
     /// Has `bodies` run in this order and, where they may, in one group, and returns the error of each.
     func writeTogether(
-        _ bodies: [@Sendable (Connection) throws -> Void], as kinds: [Job.Kind]? = nil
+        _ bodies: [@Sendable (Connection) throws -> Void], as kinds: [WorkItem.Kind]? = nil
     ) async throws -> [(any Error)?] {
         let gate = Gate()
         let holder = await holdCommits(until: gate)
@@ -130,7 +131,7 @@ extension Database {
         }
         for (index, body) in bodies.enumerated() {
             _ = try commits.queue.submit(
-                Job(
+                WorkItem(
                     id: UInt64.max - UInt64(index), kind: kinds?[index] ?? .shared, interruption: nil,
                     run: { connection in
                         try body(connection)

@@ -8,7 +8,7 @@ struct FullDiskTests {
     @Test func aFullDiskIsATypedErrorAndTheDatabaseRecovers() async throws {
         let disk = try SmallDisk()
         defer { disk.unmount() }
-        let database = try await Database.open(at: disk.folder.file("library.db"), schema: Album.schema)
+        let database = try await DatabasePool.open(at: disk.folder.file("library.db"), schema: Album.schema)
         try await database.write { try Album.add("before", to: $0) }
         try disk.fill()
 
@@ -38,7 +38,7 @@ struct FullDiskTests {
     @Test func everyWriteOfAGroupLearnsThatTheDiskIsFull() async throws {
         let disk = try SmallDisk()
         defer { disk.unmount() }
-        let database = try await Database.open(at: disk.folder.file("library.db"), schema: Album.schema)
+        let database = try await DatabasePool.open(at: disk.folder.file("library.db"), schema: Album.schema)
         try await database.write { try Album.add("before", to: $0) }
         try disk.fill()
         let errors = try await database.writeTogether(
@@ -70,7 +70,7 @@ struct FullDiskTests {
         let disk = try SmallDisk()
         defer { disk.unmount() }
         let path = disk.folder.file("library.db")
-        var database = try await Database.open(at: path, schema: Album.schema)
+        var database = try await DatabasePool.open(at: path, schema: Album.schema)
         try await database.write { try Album.add("before", to: $0) }
         await database.close()
         let large = Migration(version: 2, name: "large") { connection in
@@ -78,7 +78,7 @@ struct FullDiskTests {
             try connection.execute("INSERT INTO ballast VALUES (randomblob(4000000))")
         }
         await #expect(throws: DatabaseError.diskFull) {
-            _ = try await Database.open(
+            _ = try await DatabasePool.open(
                 at: path, schema: Schema(applicationID: Album.applicationID, migrations: [Album.first, large]))
         }
         // Nor does it leave the disk fuller than it was.
@@ -86,7 +86,7 @@ struct FullDiskTests {
             try FileManager.default.contentsOfDirectory(atPath: disk.folder.path).allSatisfy {
                 !$0.contains("before-v")
             })
-        database = try await Database.open(at: path, schema: Album.schema)
+        database = try await DatabasePool.open(at: path, schema: Album.schema)
         #expect(try await database.read { try Album.names($0) } == ["before"])
         await database.close()
     }

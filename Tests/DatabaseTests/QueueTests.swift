@@ -6,44 +6,44 @@ import Testing
 
 /// The queue and the log's policy alone, without a file.
 @Suite struct QueueTests {
-    private func job(_ id: UInt64, kind: Job.Kind = .shared) -> Job {
-        Job(id: id, kind: kind, interruption: nil, run: { _ in {} }, fail: { _ in })
+    private func item(_ id: UInt64, kind: WorkItem.Kind = .shared) -> WorkItem {
+        WorkItem(id: id, kind: kind, interruption: nil, run: { _ in {} }, fail: { _ in })
     }
 
     @Test func jobsComeOutInOrderAndAWithdrawnOneNotAtAll() throws {
-        let queue = JobQueue(capacity: 3)
-        for id in 1...3 { #expect(try queue.submit(job(UInt64(id))) == false) }
-        #expect(throws: DatabaseError.busy) { _ = try queue.submit(job(4)) }
+        let queue = WorkQueue(capacity: 3)
+        for id in 1...3 { #expect(try queue.submit(item(UInt64(id))) == false) }
+        #expect(throws: DatabaseError.busy) { _ = try queue.submit(item(4)) }
         #expect(queue.withdraw(2)?.id == 2)
         #expect(queue.withdraw(2) == nil)
-        #expect(try queue.submit(job(5)) == false)
+        #expect(try queue.submit(item(5)) == false)
         #expect([queue.take()?.id, queue.take()?.id, queue.take()?.id, queue.take()?.id] == [1, 3, 5, nil])
         queue.stopAdmission()
-        #expect(throws: DatabaseError.closed) { _ = try queue.submit(job(6)) }
+        #expect(throws: DatabaseError.closed) { _ = try queue.submit(item(6)) }
     }
 
     @Test func aGroupStopsBeforeWorkThatNeedsNoTransaction() throws {
-        let queue = JobQueue(capacity: 3)
-        _ = try queue.submit(job(1))
-        _ = try queue.submit(job(2, kind: .bare))
+        let queue = WorkQueue(capacity: 3)
+        _ = try queue.submit(item(1))
+        _ = try queue.submit(item(2, kind: .bare))
         #expect(queue.take(onlyShared: true)?.id == 1)
         #expect(queue.take(onlyShared: true) == nil)
         #expect(queue.take()?.id == 2)
     }
 
     @Test func aThreadSleepsUntilThereIsWorkOrTimeHasPassedOrTheEnd() async throws {
-        let queue = JobQueue(capacity: 3)
+        let queue = WorkQueue(capacity: 3)
         let pool = BlockingPool(name: "test", threads: 1)
         #expect(try await pool.run { queue.wait(idleAfter: .zero) } == .idle)
-        _ = try queue.submit(job(1))
-        #expect(try await pool.run { queue.wait(idleAfter: .zero) } == .jobs)
+        _ = try queue.submit(item(1))
+        #expect(try await pool.run { queue.wait(idleAfter: .zero) } == .items)
         #expect(queue.take()?.id == 1)
         async let waited = pool.run { queue.wait() }
-        _ = try queue.submit(job(2))
-        #expect(try await waited == .jobs)
+        _ = try queue.submit(item(2))
+        #expect(try await waited == .items)
         // What is queued is done before the end is told.
         queue.finish()
-        #expect(try await pool.run { queue.wait() } == .jobs)
+        #expect(try await pool.run { queue.wait() } == .items)
         #expect(queue.take()?.id == 2)
         #expect(try await pool.run { queue.wait() } == .finished)
         await pool.shutDown()
@@ -79,12 +79,12 @@ import Testing
         let isGone = Event()
         do {
             let witness = Witness(isGone)
-            let database = try await Database.open(at: folder.file("library.db"), schema: Album.schema)
+            let database = try await DatabasePool.open(at: folder.file("library.db"), schema: Album.schema)
             database.onCommit { _ in withExtendedLifetime(witness) {} }
             try await database.write { try Album.add("kept", to: $0) }
         }
         await isGone.wait()
-        let again = try await Database.open(at: folder.file("library.db"), schema: Album.schema)
+        let again = try await DatabasePool.open(at: folder.file("library.db"), schema: Album.schema)
         #expect(try await again.read { try Album.names($0) } == ["kept"])
         await again.close()
     }

@@ -23,15 +23,15 @@ import Testing
     @Test func aFileIsBroughtForwardStepByStepAndKeepsItsRows() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("library.db")
-        var database = try await Database.open(at: path, schema: Self.schema(Album.first))
+        var database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first))
         try await database.write { try Album.add("old", to: $0) }
         await database.close()
 
-        database = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second))
+        database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, Self.second))
         #expect(try await database.read { try $0.value("SELECT colour FROM album") as String? } == "#1")
         await database.close()
 
-        database = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second, Self.fifth))
+        database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, Self.second, Self.fifth))
         let (version, id, note) = try await database.read { (connection) throws in
             (
                 try connection.value("PRAGMA user_version") as Int?,
@@ -46,7 +46,7 @@ import Testing
 
         // All at once leads to the same place, and nothing is left beside the file.
         let fresh = folder.file("fresh.db")
-        database = try await Database.open(at: fresh, schema: Self.schema(Album.first, Self.second, Self.fifth))
+        database = try await DatabasePool.open(at: fresh, schema: Self.schema(Album.first, Self.second, Self.fifth))
         #expect(try await database.read { try $0.value("PRAGMA user_version") as Int? } == 5)
         await database.close()
         #expect(try files(in: folder) == ["fresh.db", "library.db"])
@@ -55,7 +55,7 @@ import Testing
     @Test func aFailedStepIsUndoneEarlierOnesStayAndACopyIsKept() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("library.db")
-        var database = try await Database.open(at: path, schema: Self.schema(Album.first))
+        var database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first))
         try await database.write { try Album.add("old", to: $0) }
         await database.close()
 
@@ -64,7 +64,7 @@ import Testing
             try connection.execute("INSERT INTO album (name) VALUES ('old')")
         }
         await #expect {
-            _ = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second, broken))
+            _ = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, Self.second, broken))
         } throws: { error in
             guard case .migrationFailed(3, "broken", _, let copy) = error as? DatabaseError else { return false }
             return copy == path + ".before-v2"
@@ -72,7 +72,7 @@ import Testing
         #expect(try files(in: folder) == ["library.db", "library.db.before-v2"])
 
         // The copy is the file as it was, and can be opened.
-        let copied = try await Database.inspect(at: path + ".before-v2") { (connection) throws in
+        let copied = try await DatabasePool.inspect(at: path + ".before-v2") { (connection) throws in
             (try connection.value("PRAGMA user_version") as Int?, try Album.names(connection))
         }
         #expect(copied.0 == 1)
@@ -80,7 +80,7 @@ import Testing
 
         // The second step was kept, the third left nothing; once that succeeds, the copies go.
         let mended = Migration(version: 3, name: "mended", script: "DROP TABLE picture")
-        database = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second, mended))
+        database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, Self.second, mended))
         #expect(try await database.read { try $0.value("SELECT colour FROM album") as String? } == "#1")
         await database.close()
         #expect(try files(in: folder) == ["library.db"])
@@ -90,12 +90,12 @@ import Testing
     @Test func aCopyThatIsNotNeededAnyMoreGoesAtTheNextStart() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("library.db")
-        var database = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second))
+        var database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, Self.second))
         try await database.backupSnapshot(to: path + ".before-v2")
         // One of a step that this program does not know is not its own.
         try await database.backupSnapshot(to: path + ".before-v5")
         await database.close()
-        database = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second))
+        database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, Self.second))
         await database.close()
         #expect(try files(in: folder) == ["library.db", "library.db.before-v5"])
     }
@@ -104,7 +104,7 @@ import Testing
     @Test func foreignKeysAreCheckedAtTheEndOfAStep() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("library.db")
-        var database = try await Database.open(at: path, schema: Self.schema(Album.first))
+        var database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first))
         try await database.write { (connection) throws in
             let album = try Album.add("kept", to: connection)
             try connection.execute("INSERT INTO picture (album) VALUES (?)", album)
@@ -113,7 +113,7 @@ import Testing
 
         let orphans = Migration(version: 2, name: "orphans", script: "DELETE FROM album")
         await #expect {
-            _ = try await Database.open(at: path, schema: Self.schema(Album.first, orphans))
+            _ = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, orphans))
         } throws: { error in
             if case .migrationFailed(2, _, _, _) = error as? DatabaseError { true } else { false }
         }
@@ -125,7 +125,7 @@ import Testing
                 DROP TABLE album;
                 ALTER TABLE new_album RENAME TO album;
                 """)
-        database = try await Database.open(at: path, schema: Self.schema(Album.first, rebuilt))
+        database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, rebuilt))
         #expect(try await database.read { try $0.value("SELECT count(*) FROM picture") as Int? } == 1)
         // Enforced again from now on.
         await #expect(throws: DatabaseError.self) {
@@ -137,11 +137,11 @@ import Testing
     @Test func aNewerFileIsRefusedAndLeftAlone() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("library.db")
-        let database = try await Database.open(at: path, schema: Self.schema(Album.first, Self.second, Self.fifth))
+        let database = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, Self.second, Self.fifth))
         await database.close()
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         let expected = DatabaseError.newer(path: path, version: 5, supported: 1)
-        await #expect(throws: expected) { _ = try await Database.open(at: path, schema: Album.schema) }
+        await #expect(throws: expected) { _ = try await DatabasePool.open(at: path, schema: Album.schema) }
         #expect(expected.description.contains("Update the program"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         #expect(try files(in: folder) == ["library.db"])
@@ -150,11 +150,11 @@ import Testing
     @Test func aFileOfAnotherApplicationIsRefusedAndLeftAlone() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("other.db")
-        let other = try await Database.open(at: path, schema: Self.schema(Album.first, id: 77))
+        let other = try await DatabasePool.open(at: path, schema: Self.schema(Album.first, id: 77))
         await other.close()
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         await #expect(throws: DatabaseError.foreign(path: path, applicationID: 77)) {
-            _ = try await Database.open(at: path, schema: Album.schema)
+            _ = try await DatabasePool.open(at: path, schema: Album.schema)
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
 
@@ -165,7 +165,7 @@ import Testing
             ["-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE t (a)')", nameless])
         #expect(made.status == 0, "\(made.output)")
         await #expect(throws: DatabaseError.foreign(path: nameless, applicationID: 0)) {
-            _ = try await Database.open(at: nameless, schema: Album.schema)
+            _ = try await DatabasePool.open(at: nameless, schema: Album.schema)
         }
     }
 
@@ -175,7 +175,7 @@ import Testing
         let text = Data(String(repeating: "Dear Grandma, ", count: 1_000).utf8)
         try text.write(to: URL(fileURLWithPath: path))
         await #expect(throws: DatabaseError.notADatabase(path: path)) {
-            _ = try await Database.open(at: path, schema: Album.schema)
+            _ = try await DatabasePool.open(at: path, schema: Album.schema)
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
     }
@@ -184,7 +184,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.file("missing/library.db")
         await #expect {
-            _ = try await Database.open(at: path, schema: Album.schema)
+            _ = try await DatabasePool.open(at: path, schema: Album.schema)
         } throws: { error in
             guard case .cannotOpen(path, _) = error as? DatabaseError else { return false }
             return "\(error)".contains(path)
@@ -209,7 +209,7 @@ import Testing
             ])
         #expect(made.status == 0, "\(made.output)")
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
-        let (version, uri) = try await Database.inspect(at: path) { (connection) throws in
+        let (version, uri) = try await DatabasePool.inspect(at: path) { (connection) throws in
             (
                 try connection.value("PRAGMA user_version") as Int?,
                 try connection.value("SELECT uri FROM photo") as String?
@@ -218,10 +218,10 @@ import Testing
         #expect(version == 8)
         #expect(uri == "a.jpg")
         await #expect(throws: DatabaseError.readOnly) {
-            try await Database.inspect(at: path) { _ = try $0.execute("DELETE FROM photo") }
+            try await DatabasePool.inspect(at: path) { _ = try $0.execute("DELETE FROM photo") }
         }
         await #expect(throws: DatabaseError.deadlineExceeded) {
-            try await Database.inspect(at: path, deadline: .now) { _ = try $0.execute("SELECT 1") }
+            try await DatabasePool.inspect(at: path, deadline: .now) { _ = try $0.execute("SELECT 1") }
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         #expect(try files(in: folder) == ["room.db"])

@@ -5,7 +5,7 @@ import SampleAlbum
 import TestSupport
 import Testing
 
-/// The user stories of category-management.md by their numbers, with the real programs, as a parent at a terminal.
+/// The parents' stories about categories by their numbers, with the real programs, as a parent at a terminal.
 /// Stories 8 and 10 are about a screen.
 @Suite(.serialized) struct CategoryStoriesTests {
     private func categories(_ place: Installation) async throws -> [Category] {

@@ -2,6 +2,7 @@ import Dispatch
 import Executors
 import Foundation
 import Testing
+import Synchronization
 
 /// Opens once; everybody who waits, on a thread of their own, goes through.
 private final class Gate: Sendable {
@@ -17,7 +18,7 @@ private final class Gate: Sendable {
 
 /// Numbers that several threads add to.
 private final class Record: Sendable {
-    private let numbers = Lock<[Int]>([])
+    private let numbers = Mutex<[Int]>([])
 
     /// Returns how many there are then.
     @discardableResult

@@ -1,9 +1,10 @@
 import Executors
 import Testing
+import Synchronization
 
 @Suite struct LockTests {
     private final class Counter: Sendable {
-        let count = Lock(0)
+        let count = Mutex(0)
     }
 
     @Test func noUpdateIsLost() async throws {
@@ -18,7 +19,7 @@ import Testing
 
     @Test func errorsPassAndTheLockIsFreeAgain() {
         struct Odd: Error, Equatable {}
-        let lock = Lock(1)
+        let lock = Mutex(1)
         #expect(throws: Odd()) {
             try lock.withLock { value throws(Odd) in
                 value = 2
@@ -34,7 +35,7 @@ import Testing
         do {
             let witness = Witness()
             remaining = witness
-            let lock = Lock(witness)
+            let lock = Mutex(witness)
             #expect(lock.withLock { $0 === witness })
             #expect(remaining != nil)
         }

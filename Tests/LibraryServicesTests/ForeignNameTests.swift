@@ -1,3 +1,4 @@
+import CatalogueTestSupport
 @testable import Database
 import Foundation
 import LibraryModel

@@ -1,5 +1,7 @@
+import CatalogueTestSupport
 import Foundation
 import LibraryModel
+import Randomness
 import ServiceMesh
 import SmilePile
 import TestSupport
@@ -41,7 +43,7 @@ import Testing
         for seed in seeds {
             try FileManager.default.removeItem(atPath: phone.folder)
             try FileManager.default.createDirectory(atPath: phone.folder, withIntermediateDirectories: true)
-            var chance = Chance(seed: seed)
+            var chance = SplitMix64(seed: seed &* SplitMix64.increment)
             let notes = try MutatedDatabase(own: phone.test.path).make(at: phone.database, &chance)
             let what = "SMILEPILE_SEED=\(seed): \(notes)"
             let before = try RoomDatabase.state(of: phone.folder)
@@ -78,21 +80,7 @@ import Testing
     }
 }
 
-/// Numbers from a seed, the same on every machine.
-struct Chance: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
-
+extension SplitMix64 {
     mutating func isTrue(in chances: Int) -> Bool { below(chances) == 0 }
 
     mutating func one<T>(of values: [T]) -> T { values[below(values.count)] }
@@ -146,7 +134,7 @@ struct MutatedDatabase {
     }
 
     /// Returns what was done, for the report.
-    func make(at path: String, _ chance: inout Chance) throws -> [String] {
+    func make(at path: String, _ chance: inout SplitMix64) throws -> [String] {
         let version = 4 + chance.below(5)
         var notes = ["version \(version)"]
         try RoomDatabase.make(at: path, version: version)
@@ -191,7 +179,7 @@ struct MutatedDatabase {
     }
 
     /// Bytes and pages, most of them where SQLite's own structures are.
-    private func damage(_ path: String, _ chance: inout Chance) throws -> String {
+    private func damage(_ path: String, _ chance: inout SplitMix64) throws -> String {
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         let page = 4_096
         let pages = max(1, bytes.count / page)

@@ -1,3 +1,4 @@
+import CatalogueTestSupport
 import Database
 import LibraryModel
 @testable import LibraryServices
@@ -169,7 +170,7 @@ import Testing
     private func sealedLibrary(_ fields: [(Int64, String)]) async throws -> (TemporaryFolder, PhotoLibrary) {
         let test = try await library()
         await test.library.close()
-        let database = try await Database.open(at: test.path + "/catalogue.sqlite", schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: test.path + "/catalogue.sqlite", schema: CatalogueSchema.schema)
         try await database.write { connection in
             for (photo, field) in fields {
                 try connection.execute(

@@ -1,3 +1,4 @@
+import CatalogueTestSupport
 import LibraryModel
 import ServiceMesh
 import SmilePile

@@ -60,7 +60,7 @@ final class SteppedLibrary: Sendable {
     /// Whose folder goes with it.
     let test: TestLibrary
     let folder: LibraryFolder
-    let database: Database
+    let database: DatabasePool
     let mesh: Mesh
     let steps = HeldSteps()
     private let files: BlockingPool
@@ -69,7 +69,7 @@ final class SteppedLibrary: Sendable {
     init(_ test: TestLibrary) async throws {
         self.test = test
         let folder = LibraryFolder(path: test.path, catalogueFiles: SQLiteCatalogue.files(at:))
-        let database = try await Database.open(at: folder.catalogue, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: folder.catalogue, schema: CatalogueSchema.schema)
         let files = BlockingPool(name: "files", threads: 2)
         let bulk = BlockingPool(steps: steps)
         let workers = ImageWorkerPool(executable: try #require(ImageWorkerPool.defaultExecutable()), workers: 1)

@@ -60,7 +60,7 @@ import Testing
         static func edit<T: Sendable>(
             _ library: String, _ change: @escaping @Sendable (Connection) throws -> T
         ) async throws -> T {
-            let database = try await Database.open(at: library + "/catalogue.sqlite", schema: CatalogueSchema.schema)
+            let database = try await DatabasePool.open(at: library + "/catalogue.sqlite", schema: CatalogueSchema.schema)
             let result = try await database.write { try change($0) }
             await database.close()
             return result
@@ -136,7 +136,7 @@ import Testing
         await test.library.close()
         let victim = test.path + name
         if name != "/catalogue.sqlite" { try Data("theirs".utf8).write(to: URL(fileURLWithPath: victim)) }
-        let database = try await Database.open(
+        let database = try await DatabasePool.open(
             at: test.path + "/catalogue.sqlite", schema: CatalogueSchema.schema)
         try await database.write { connection in
             for path in [victim, String(name.dropFirst()), "backups/.." + name] {

@@ -90,7 +90,7 @@ import Testing
             await Task.yield()
         }
         await test.library.close()
-        let database = try await Database.open(
+        let database = try await DatabasePool.open(
             at: test.path + "/catalogue.sqlite", schema: CatalogueSchema.schema)
         let done = try await database.read { connection in
             try connection.query("SELECT item FROM job_lines") { try $0[0] as String }
@@ -253,7 +253,7 @@ import Testing
         let test = try await TestLibrary()
         _ = try await test.importSamples(10, album: SampleAlbum(width: 64, height: 48))
         await test.library.close()
-        let database = try await Database.open(
+        let database = try await DatabasePool.open(
             at: test.path + "/catalogue.sqlite", schema: CatalogueSchema.schema)
         for number in 1...3 {
             var snapshot = JobSnapshot(id: "create-\(number)", method: CreateBackup.method)

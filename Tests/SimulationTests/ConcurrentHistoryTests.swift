@@ -18,14 +18,14 @@ import Testing
     /// The stores as they are served, on threads.
     private struct Stores {
         let folder: TemporaryFolder
-        let database: Database
+        let database: DatabasePool
         let pool: BlockingPool
         let mesh: Mesh
         let sessions: [String]
 
         init() async throws {
             folder = try TemporaryFolder("history")
-            database = try await Database.open(at: folder.file("catalogue.sqlite"), schema: CatalogueSchema.schema)
+            database = try await DatabasePool.open(at: folder.file("catalogue.sqlite"), schema: CatalogueSchema.schema)
             pool = BlockingPool(name: "files", threads: 1)
             mesh = try Mesh(services: stores(LibraryFolder(path: folder.path), database, pool))
             try await mesh.start()

@@ -14,7 +14,7 @@ import Synchronization
 final class SimulatedLibrary: CatalogueDoor {
     private struct State {
         var mesh: Mesh
-        var database: Database
+        var database: DatabasePool
         /// Calls sent to the present mesh.
         var sent = 0
         var sessions: [String] = []
@@ -33,8 +33,8 @@ final class SimulatedLibrary: CatalogueDoor {
         state = Mutex(State(mesh: mesh, database: database))
     }
 
-    private static func open(_ folder: LibraryFolder, _ simulation: Simulation) async throws -> (Mesh, Database) {
-        let database = try await Database.open(
+    private static func open(_ folder: LibraryFolder, _ simulation: Simulation) async throws -> (Mesh, DatabasePool) {
+        let database = try await DatabasePool.open(
             at: folder.catalogue, schema: CatalogueSchema.schema, execution: .steps(simulation.steps))
         let mesh = try Mesh(
             services: stores(folder, database, BlockingPool(steps: simulation.steps)), clock: simulation.clock)
@@ -122,7 +122,7 @@ final class SimulatedLibrary: CatalogueDoor {
 }
 
 /// The library's stores, in their order.
-func stores(_ folder: LibraryFolder, _ database: Database, _ pool: BlockingPool) -> [any MeshService] {
+func stores(_ folder: LibraryFolder, _ database: DatabasePool, _ pool: BlockingPool) -> [any MeshService] {
     let catalogue = SQLiteCatalogue(database)
     let discards = DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool)
     return [
@@ -152,7 +152,7 @@ final class CatalogueTemplate: Sendable {
         let base = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
         root = base + "/smilepile-simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-        let database = try await Database.open(at: root + "/template", schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: root + "/template", schema: CatalogueSchema.schema)
         let mesh = try Mesh(services: [CategoryStore(catalogue: SQLiteCatalogue(database))])
         try await mesh.start()
         await mesh.stop()

@@ -123,14 +123,14 @@ extension CommandTable {
     }
 
     /// Starts a job by `message` and sees it through to its receipt, or leaves it running with `--detach`.
-    static func conduct<M: Message>(
+    static func runJob<M: Message>(
         _ message: M, _ invocation: Invocation, _ session: Session, _ library: any LibraryConnection
     ) async throws -> ExitCode where M.Reply == JobStarted {
-        try await conduct(invocation, session, library) { try await library.send(message) }
+        try await runJob(invocation, session, library) { try await library.send(message) }
     }
 
     /// The same for one that takes more than a request to start.
-    static func conduct(
+    static func runJob(
         _ invocation: Invocation, _ session: Session, _ library: any LibraryConnection,
         start: @escaping @Sendable () async throws -> Answer<JobStarted>
     ) async throws -> ExitCode {

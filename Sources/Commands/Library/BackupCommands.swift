@@ -30,7 +30,7 @@ extension CommandTable {
                 let message = CreateBackup(
                     path: invocation.operand("FILE").map(session.absolute), categoryIds: categories,
                     since: invocation.from("since"))
-                return try await conduct(message, invocation, session, library)
+                return try await runJob(message, invocation, session, library)
             }
         },
         Command(
@@ -40,7 +40,7 @@ extension CommandTable {
         ) { invocation, session in
             try await session.withLibrary { library in
                 let message = VerifyBackup(path: session.absolute(invocation.operand("FILE") ?? ""))
-                return try await conduct(message, invocation, session, library)
+                return try await runJob(message, invocation, session, library)
             }
         },
         Command(
@@ -87,7 +87,7 @@ extension CommandTable {
                 }
                 let message = RestoreBackup(
                     path: path, mode: invocation.has("replace") ? .replace : .merge, dryRun: isPreview ? true : nil)
-                return try await conduct(message, invocation, session, library)
+                return try await runJob(message, invocation, session, library)
             }
         },
     ]

@@ -28,7 +28,7 @@ extension CommandTable {
                     paths: invocation.operandValues("PATH").map(session.absolute), categoryId: category,
                     originals: invocation.has("originals") ? true : nil,
                     dryRun: invocation.has("dry-run") ? true : nil)
-                return try await conduct(invocation, session, library) {
+                return try await runJob(invocation, session, library) {
                     try await library.send(try await ImportPaths.fitting(message, library))
                 }
             }

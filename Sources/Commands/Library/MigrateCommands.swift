@@ -28,7 +28,7 @@ extension CommandTable {
                     photos: invocation.value("photos").map(session.absolute),
                     keepMissing: invocation.has("keep-missing") ? true : nil,
                     dryRun: invocation.has("dry-run") ? true : nil)
-                return try await conduct(message, invocation, session, library)
+                return try await runJob(message, invocation, session, library)
             }
         }
     ]

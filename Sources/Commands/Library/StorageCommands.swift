@@ -36,7 +36,7 @@ extension CommandTable {
             ]
         ) { invocation, session in
             try await session.withLibrary { library in
-                try await conduct(
+                try await runJob(
                     RescanLibrary(digests: !invocation.has("quick")), invocation, session, library)
             }
         },

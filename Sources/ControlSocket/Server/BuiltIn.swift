@@ -10,7 +10,7 @@ enum BuiltIn: String, CaseIterable {
     /// The one notification that a client may send: params `{"id": …}`, and no answer of its own.
     static let cancelMethod = "$/cancelRequest"
 
-    func answer(_ id: RequestID, _ params: Data, on connection: Connection) throws(RequestFault) -> [UInt8] {
+    func answer(_ id: RequestID, _ params: Data, on connection: ClientConnection) throws(RequestFault) -> [UInt8] {
         switch self {
         case .discover:
             try takesOnly([], params, id)
@@ -32,7 +32,7 @@ enum BuiltIn: String, CaseIterable {
         }
     }
 
-    private func lowerRole(_ params: Data, _ id: RequestID, of connection: Connection) throws(RequestFault) {
+    private func lowerRole(_ params: Data, _ id: RequestID, of connection: ClientConnection) throws(RequestFault) {
         guard let wanted = try takesOnly(["role"], params, id)["role"], wanted != .null else { return }
         guard let role = Role.allCases.first(where: { "\($0)" == wanted.stringValue }), role < .service else {
             throw RequestFault(.invalidParams, "\(rawValue): role is \"kid\" or \"parent\".", id: id)

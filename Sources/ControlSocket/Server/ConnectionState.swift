@@ -134,14 +134,14 @@ struct ConnectionState {
     }
 
     /// Sets room aside for a large reply, unless others wait for it already.
-    mutating func takePage(for connection: Connection) -> Bool {
+    mutating func takePage(for connection: ClientConnection) -> Bool {
         guard !waiters.contains(where: \.needsPage),
             hasRoom(needsPage: true, isUpdate: false, connection.core.limits)
         else { return false }
         return takePage(of: connection)
     }
 
-    private mutating func takePage(of connection: Connection) -> Bool {
+    private mutating func takePage(of connection: ClientConnection) -> Bool {
         if hasGrant {
             hasGrant = false
         } else if isQueued {
@@ -158,7 +158,7 @@ struct ConnectionState {
     /// Lets in those who wait and have room now, in the order in which they came; what is small does not wait behind
     /// what is large.
     /// - Returns: whom to wake when the lock is free.
-    mutating func letIn(to connection: Connection) -> [CheckedContinuation<Void, any Error>] {
+    mutating func letIn(to connection: ClientConnection) -> [CheckedContinuation<Void, any Error>] {
         var entered: [CheckedContinuation<Void, any Error>] = []
         var pagesWait = false
         var index = 0
@@ -183,7 +183,7 @@ struct ConnectionState {
 
     /// Tells the budget what the connection holds now, and gives back what nobody here takes.
     /// - Returns: the connections whose turn has come by that.
-    mutating func settle(with core: ServerCore) -> [Connection] {
+    mutating func settle(with core: ServerCore) -> [ClientConnection] {
         var difference = outbox.count + reserved - counted
         counted += difference
         if hasGrant {

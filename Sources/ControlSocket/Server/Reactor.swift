@@ -142,7 +142,7 @@ struct Reactor: ~Copyable {
         }
         let key = nextKey
         nextKey += 1
-        let connection = Connection(key: key, socket: socket, role: min(role, .parent), core: core)
+        let connection = ClientConnection(key: key, socket: socket, role: min(role, .parent), core: core)
         guard clinux_epoll_add(epoll, socket, UInt32(CLINUX_READABLE), key) == 0 else {
             connection.end()
             return

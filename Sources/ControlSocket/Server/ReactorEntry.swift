@@ -4,7 +4,7 @@ import CLinux
 ///
 /// A class, so that growing an input buffer through the dictionary does not copy it.
 final class ReactorEntry {
-    let connection: Connection
+    let connection: ClientConnection
     let socket: Int32
     var input: LineBuffer
     var armed = UInt32(CLINUX_READABLE)
@@ -13,7 +13,7 @@ final class ReactorEntry {
     var discarded = 0
     /// When it last said something, or came.
     var lastHeard: UInt64
-    /// See ``Connection/Standing``.
+    /// See ``ClientConnection/Standing``.
     var expiresAt: UInt64?
     var drainsSince: UInt64?
     /// The moment by which a line that was begun has to go on.
@@ -21,7 +21,7 @@ final class ReactorEntry {
     /// Whether the reactor looks at its deadlines.
     var isExpiring = false
 
-    init(connection: Connection, socket: Int32, lineBytes: Int, now: UInt64) {
+    init(connection: ClientConnection, socket: Int32, lineBytes: Int, now: UInt64) {
         self.connection = connection
         self.socket = socket
         input = LineBuffer(limit: lineBytes)

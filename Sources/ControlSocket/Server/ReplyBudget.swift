@@ -13,7 +13,7 @@ import Synchronization
 final class ReplyBudget: Sendable {
     private struct State {
         var held = 0
-        var waiting: [Connection] = []
+        var waiting: [ClientConnection] = []
     }
 
     private let limit: Int
@@ -37,7 +37,7 @@ final class ReplyBudget: Sendable {
 
     /// Sets room for one large reply aside, or puts the connection into the queue; it is told by its state's
     /// `hasGrant` when its turn has come. Not for one that is in the queue already.
-    func takePage(for connection: Connection) -> Outcome {
+    func takePage(for connection: ClientConnection) -> Outcome {
         state.withLock { state in
             if state.waiting.isEmpty, state.held + page <= limit {
                 state.held += page
@@ -52,7 +52,7 @@ final class ReplyBudget: Sendable {
     /// Counts what a connection holds more or less than before.
     /// - Returns: the connections whose turn has come by that. Each has its room already, and is to be told by
     ///   its state's `hasGrant`, when no other connection's lock is held.
-    func count(_ difference: Int) -> [Connection] {
+    func count(_ difference: Int) -> [ClientConnection] {
         state.withLock { state in
             state.held += difference
             var granted = 0
@@ -71,7 +71,7 @@ final class ReplyBudget: Sendable {
 
     /// Takes a connection out of the queue.
     /// - Returns: false where it is not there: its turn has come, and it will be told.
-    func leave(_ connection: Connection) -> Bool {
+    func leave(_ connection: ClientConnection) -> Bool {
         state.withLock { state in
             guard let index = state.waiting.firstIndex(where: { $0 === connection }) else { return false }
             state.waiting.remove(at: index)

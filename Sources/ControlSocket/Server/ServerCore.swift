@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Randomness
 import ServiceMesh
 import Synchronization
 
@@ -48,10 +49,7 @@ final class ServerCore: Sendable {
 
     /// A trace id for a request: distinct within the process, without the system call that a random one costs.
     func nextTrace() -> UInt64 {
-        var mixed = traces.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return max(1, mixed ^ (mixed >> 31))
+        max(1, SplitMix64.mixed(traces.wrappingAdd(SplitMix64.increment, ordering: .relaxed).newValue))
     }
 
     /// Asks the reactor to look at a connection.

@@ -6,6 +6,7 @@ import LibraryModel
 import LibraryStorage
 import ServiceMesh
 import ZipArchive
+import Synchronization
 
 /// What a migration does with one photo. It never throws: whatever happens is in its lines.
 struct OneMigration: Sendable {
@@ -152,7 +153,7 @@ struct OneMigration: Sendable {
 
 /// Digests of source files, from several tasks.
 final class SeenSources: Sendable {
-    private let digests = Lock<Set<String>>([])
+    private let digests = Mutex<Set<String>>([])
 
     /// False where it was there already.
     func insert(_ digest: String) -> Bool { digests.withLock { $0.insert(digest).inserted } }

@@ -9,7 +9,7 @@ struct CatalogueJobJournal: JobJournal {
     private static let kept = 4096
     private static let linesAtOnce = 5000
 
-    let database: Database
+    let database: DatabasePool
 
     func records() async throws -> [JobRecord] {
         try await write { try JobTable.takeAll(atMost: Self.kept, in: $0) }

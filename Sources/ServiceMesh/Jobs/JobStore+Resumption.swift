@@ -126,7 +126,8 @@ extension JobStore {
         }
         do {
             let body = try mesh.jobBody(method, params: params)
-            guard body.resumption != .none, min(record.role, .parent) >= body.access else {
+            let refusal = Authorisation.refusal(of: min(record.role, .parent), needing: body.access, for: method)
+            guard body.resumption != .none, refusal == nil else {
                 throw MeshError(.failedPrecondition, "\(method.prefix(80)) cannot go on after a restart.")
             }
             return body

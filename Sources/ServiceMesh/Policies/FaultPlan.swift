@@ -1,3 +1,4 @@
+import Randomness
 import Synchronization
 
 /// Delays and failures on purpose, for tests: what happens when a service is slow or fails now and then.
@@ -37,7 +38,7 @@ package final class FaultPlan: Sendable {
         }
         var verdicts: [Verdict] = []
         for (index, rule) in rules.enumerated() {
-            var random = Chance(state: seed ^ Self.hash(method) ^ (call &* 1_000_003 &+ UInt64(index)))
+            var random = SplitMix64(seed: seed ^ Self.hash(method) ^ (call &* 1_000_003 &+ UInt64(index)))
             switch rule {
             case .delay(let milliseconds):
                 verdicts.append(.delay(milliseconds: Int.random(in: milliseconds, using: &random)))
@@ -64,17 +65,5 @@ package final class FaultPlan: Sendable {
     /// FNV-1a: Swift's own hashes differ from run to run.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    }
-
-    /// splitmix64: small, and the same everywhere.
-    private struct Chance: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+import Randomness
 import ServiceMesh
 
 /// Rows of a large family's catalogue, the same on every machine: twelve categories, twenty years, names and captions in
@@ -21,7 +22,7 @@ struct GeneratedCatalogue: Sendable {
 
     /// The photo that has this number, from 0.
     static func photo(_ index: Int, categories: [Int64]) -> SourcedPhoto {
-        var random = SplitMix(state: UInt64(truncatingIfNeeded: index) &+ 0x5EED)
+        var random = SplitMix64(seed: UInt64(truncatingIfNeeded: index) &+ 0x5EED)
         let taken = firstDate + Int64(random.next() % UInt64(span))
         let digests = (random.hex(64), random.hex(64))
         var caption = (0..<4).map { _ in words[Int(random.next() % UInt64(words.count))] }.joined(separator: " ")
@@ -72,29 +73,19 @@ struct GeneratedCatalogue: Sendable {
         ]
         return fields.map { "\"\($0)\"" }.joined(separator: ",") + "\n"
     }
+}
 
-    private struct SplitMix {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-
-        mutating func hex(_ digits: Int) -> String {
-            var text: [UInt8] = []
-            while text.count < digits {
-                var number = next()
-                for _ in 0..<16 {
-                    text.append(Array("0123456789abcdef".utf8)[Int(number & 15)])
-                    number >>= 4
-                }
+extension SplitMix64 {
+    fileprivate mutating func hex(_ digits: Int) -> String {
+        var text: [UInt8] = []
+        while text.count < digits {
+            var number = next()
+            for _ in 0..<16 {
+                text.append(Array("0123456789abcdef".utf8)[Int(number & 15)])
+                number >>= 4
             }
-            return String(decoding: text.prefix(digits), as: UTF8.self)
         }
+        return String(decoding: text.prefix(digits), as: UTF8.self)
     }
 }
 

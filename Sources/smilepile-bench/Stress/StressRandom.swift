@@ -1,21 +1,16 @@
+import Randomness
+
 /// A generator of which every step's own is made: the same seed, client and step give the same choices, however many of
 /// them the step before has taken.
 struct StressRandom {
-    private var state: UInt64
+    private var numbers: SplitMix64
 
     init(seed: UInt64, _ parts: Int...) {
-        state = seed
-        for part in parts { state = next() ^ UInt64(bitPattern: Int64(part)) }
+        numbers = SplitMix64(seed: seed)
+        for part in parts { numbers = SplitMix64(seed: next() ^ UInt64(bitPattern: Int64(part))) }
     }
 
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { numbers.next() }
 
     /// 0..<`sides`.
     mutating func roll(_ sides: Int) -> Int { Int(next() % UInt64(max(1, sides))) }

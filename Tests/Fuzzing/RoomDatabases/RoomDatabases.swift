@@ -55,7 +55,7 @@ enum RoomDatabases: FuzzTarget {
         require(left.isEmpty, "left behind: \(left)")
     }
 
-    /// As ``Database/inspect(at:isOwnCopy:deadline:_:)`` does, on this thread.
+    /// As ``DatabasePool/inspect(at:isOwnCopy:deadline:_:)`` does, on this thread.
     private static func read(_ path: String) throws {
         let interruption = Interruption(deadline: .now.advanced(by: .seconds(5)))
         let connection = try Connection(path: path, readOnly: true, recovers: true, statements: 16, functions: [])

@@ -1,8 +1,10 @@
+import Randomness
+
 extension JSONTree {
     /// Another document like this one: a value, an element or a member changed, doubled, moved or left out.
     /// - Parameter seed: decides which; the same seed makes the same change.
     public func mutated(_ seed: UInt32) -> JSONTree {
-        var chance = Chance(state: UInt64(seed))
+        var chance = SplitMix64(seed: UInt64(seed))
         let index = chance.below(count)
         switch chance.below(8) {
         case 0, 1: return changed(index) { _ in .scalar(chance.one(of: Self.values)) }
@@ -22,9 +24,9 @@ extension JSONTree {
     }
 
     /// An element or a member left out, doubled, moved to the end, or added from elsewhere.
-    private func rearranged(_ chance: inout Chance, from document: JSONTree) -> JSONTree {
+    private func rearranged(_ chance: inout SplitMix64, from document: JSONTree) -> JSONTree {
         let other = document.node(chance.below(document.count))
-        func rearranged<Element>(_ elements: [Element], _ chance: inout Chance, _ new: Element) -> [Element] {
+        func rearranged<Element>(_ elements: [Element], _ chance: inout SplitMix64, _ new: Element) -> [Element] {
             var elements = elements
             guard !elements.isEmpty else { return [new] }
             let place = chance.below(elements.count)
@@ -53,16 +55,6 @@ extension JSONTree {
     ].map { Array($0.utf8) }
 }
 
-/// Numbers from a seed: Steele, Lea and Flood's SplitMix64.
-struct Chance {
-    var state: UInt64
-
-    mutating func below(_ bound: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((value ^ (value >> 31)) % UInt64(max(1, bound)))
-    }
-
+extension SplitMix64 {
     mutating func one<T>(of values: [T]) -> T { values[below(values.count)] }
 }

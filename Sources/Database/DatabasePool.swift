@@ -4,7 +4,7 @@ import Synchronization
 /// An SQLite database in one file, with one writer and several readers, for programs that must not lose what they
 /// acknowledged. It knows SQL, transactions and threads, and nothing of what is stored.
 ///
-///     let database = try await Database.open(at: path, schema: schema)
+///     let database = try await DatabasePool.open(at: path, schema: schema)
 ///     let id = try await database.write { connection in
 ///         try connection.execute("INSERT INTO album (name) VALUES (?)", name)
 ///         return connection.lastInsertRowID
@@ -20,11 +20,11 @@ import Synchronization
 /// The file must not be opened by any other process, nor twice in this one; and this process must not even open and
 /// close it as a plain file meanwhile, because POSIX drops a process's locks when it closes any descriptor of the file.
 /// To copy it, use `backupSnapshot(to:)`.
-public final class Database: Sendable {
+public final class DatabasePool: Sendable {
     /// Seen by the tests, which put several writes into its queue at once.
     let commits: CommitThread
     let readers: ReaderThreads
-    private let lastJob = Atomic<UInt64>(0)
+    private let lastItem = Atomic<UInt64>(0)
 
     private init(commits: CommitThread, readers: ReaderThreads) {
         self.commits = commits
@@ -50,7 +50,7 @@ public final class Database: Sendable {
     public static func open(
         at path: String, schema: Schema, readers: Int = 2, limits: DatabaseLimits = DatabaseLimits(),
         execution: Execution = .threads
-    ) async throws(DatabaseError) -> Database {
+    ) async throws(DatabaseError) -> DatabasePool {
         let commits = CommitThread(file: DatabaseFile(path: path, schema: schema), limits: limits, execution: execution)
         try await commits.start()
         let readers = ReaderThreads(path: path, schema: schema, count: readers, limits: limits, execution: execution)
@@ -60,7 +60,7 @@ public final class Database: Sendable {
             await commits.shutDown()
             throw error
         }
-        return Database(commits: commits, readers: readers)
+        return DatabasePool(commits: commits, readers: readers)
     }
 
     // MARK: Writing and reading
@@ -126,7 +126,7 @@ public final class Database: Sendable {
     /// Writes a consistent copy of the database as of now to `path`: one file of mode 0600, without deleted data, with
     /// the same application id and version. It appears complete or not at all; a file of that name is replaced.
     ///
-    /// The copy is in rollback-journal mode and needs no other file; `Database.open` takes it as it is. Reading goes
+    /// The copy is in rollback-journal mode and needs no other file; `DatabasePool.open` takes it as it is. Reading goes
     /// on meanwhile on the other readers, writing too; the log grows until the copy is done. Cancelling stops it.
     public func backupSnapshot(to path: String) async throws {
         try await submit(
@@ -182,13 +182,13 @@ public final class Database: Sendable {
     // MARK: Queueing
 
     private func submit<T: Sendable>(
-        to queue: JobQueue, as kind: Job.Kind, interruption: Interruption?,
+        to queue: WorkQueue, as kind: WorkItem.Kind, interruption: Interruption?,
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
         try Task.checkCancellation()
         if let error = interruption?.error { throw error }
-        let id = lastJob.add(1, ordering: .relaxed).newValue
-        // Whoever takes the job out of the queue owns the reply: a thread, or this.
+        let id = lastItem.add(1, ordering: .relaxed).newValue
+        // Whoever takes the item out of the queue owns the reply: a thread, or this.
         let giveUp: @Sendable (Interruption.Reason) -> Void = { reason in
             interruption?.stop(reason)
             queue.withdraw(id)?.fail(reason.error)
@@ -197,7 +197,7 @@ public final class Database: Sendable {
             var alarm: Task<Void, Never>?
             defer { alarm?.cancel() }
             return try await withCheckedThrowingContinuation { continuation in
-                let job = Job(
+                let item = WorkItem(
                     id: id, kind: kind, interruption: interruption,
                     run: { connection in
                         let value = try body(connection)
@@ -205,7 +205,7 @@ public final class Database: Sendable {
                     },
                     fail: { continuation.resume(throwing: $0) })
                 do throws(DatabaseError) {
-                    let isTakenUp = try queue.submit(job)
+                    let isTakenUp = try queue.submit(item)
                     // While it runs, the connection watches the deadline; in the queue, somebody else has to.
                     if !isTakenUp, let deadline = interruption?.deadline {
                         alarm = Task {
@@ -217,7 +217,7 @@ public final class Database: Sendable {
                 } catch {
                     return continuation.resume(throwing: error)
                 }
-                // The handler may have come before the job was there to be withdrawn.
+                // The handler may have come before the item was there to be withdrawn.
                 if Task.isCancelled { giveUp(.cancelled) }
             }
         } onCancel: {

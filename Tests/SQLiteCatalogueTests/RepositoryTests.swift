@@ -1,10 +1,9 @@
+import CatalogueTestSupport
 import Database
 import LibraryModel
-@testable import LibraryServices
 import LibraryStorage
 @testable import SQLiteCatalogue
 import ServiceMesh
-import SmilePile
 import TestSupport
 import Testing
 
@@ -13,9 +12,9 @@ import Testing
     private let sample = SampleCatalogue()
 
     /// A catalogue with the categories Family and Cars, and photos 1…3 in the first.
-    private func withCatalogue(_ body: (SQLiteCatalogue, Database) async throws -> Void) async throws {
+    private func withCatalogue(_ body: (SQLiteCatalogue, DatabasePool) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
-        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         let catalogue = SQLiteCatalogue(database)
         try await catalogue.write { [sample] transaction in
             for name in ["Family", "Cars"] {

@@ -1,7 +1,7 @@
+import CatalogueTestSupport
 import Database
 import Foundation
 import LibraryModel
-@testable import LibraryServices
 import LibraryStorage
 @testable import SQLiteCatalogue
 import ServiceMesh
@@ -27,12 +27,12 @@ import Testing
         let schema = Schema(
             applicationID: CatalogueSchema.applicationID,
             migrations: [Migration(version: version, name: "as it was", script: text)])
-        let database = try await Database.open(at: path, schema: schema)
+        let database = try await DatabasePool.open(at: path, schema: schema)
         await database.close()
     }
 
     private func objects(_ path: String) async throws -> [String] {
-        try await Database.inspect(at: path) { connection in
+        try await DatabasePool.inspect(at: path) { connection in
             // Statistics are there once a table has rows, and are no part of a version.
             try connection.query(
                 """
@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: versions) func theFixtureHasTheTablesOfItsVersion(_ version: Int) async throws {
         let folder = try TemporaryFolder()
         try await make(version, at: folder.file("fixture.sqlite"))
-        let database = try await Database.open(at: folder.file("empty.sqlite"), schema: schema(upTo: version))
+        let database = try await DatabasePool.open(at: folder.file("empty.sqlite"), schema: schema(upTo: version))
         await database.close()
         #expect(try await objects(folder.file("fixture.sqlite")) == objects(folder.file("empty.sqlite")))
     }
@@ -63,7 +63,7 @@ import Testing
 
     /// Everything a person would miss, as text; the shadow tables of the text index apart, whose pages may differ.
     private func contents(_ path: String) async throws -> [String] {
-        try await Database.inspect(at: path) { connection in
+        try await DatabasePool.inspect(at: path) { connection in
             var lines = try connection.query(
                 """
                 SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema WHERE name <> 'sqlite_stat1'
@@ -92,7 +92,7 @@ import Testing
         try await make(version, at: path)
         let before = try await contents(path)
         for next in version + 1...CatalogueSchema.schema.version {
-            let database = try await Database.open(at: path, schema: schema(upTo: next))
+            let database = try await DatabasePool.open(at: path, schema: schema(upTo: next))
             #expect(try await database.read { try $0.value("PRAGMA user_version") as Int? } == next)
             await database.close()
         }
@@ -110,7 +110,7 @@ import Testing
         // In one go it becomes the same catalogue.
         let other = folder.file("other.sqlite")
         try await make(version, at: other)
-        let database = try await Database.open(at: other, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: other, schema: CatalogueSchema.schema)
         await database.close()
         let once = try await contents(other)
         #expect(once == after, "\(Set(once).symmetricDifference(after).sorted())")
@@ -139,7 +139,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.file("catalogue.sqlite")
         try await make(5, at: path)
-        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
         let (discarded, unfinished) = try await database.read {
             (try DiscardedFileTable(connection: $0).all(), try UnfinishedBackupTable(connection: $0).all())
         }
@@ -156,7 +156,7 @@ import Testing
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let broken = Migration(version: 3, name: "broken", script: "DROP TABLE photos; SELECT nothing;")
         do {
-            _ = try await Database.open(at: path, schema: schema(upTo: 2, and: broken))
+            _ = try await DatabasePool.open(at: path, schema: schema(upTo: 2, and: broken))
             Issue.record("the upgrade did not fail")
         } catch {
             let error = MeshError(describing: error)
@@ -168,7 +168,7 @@ import Testing
         #expect(try await contents(path) == before)
         #expect(try await contents(path + ".before-v3") == before)
         // The program of before still opens it.
-        let database = try await Database.open(at: path, schema: schema(upTo: 2))
+        let database = try await DatabasePool.open(at: path, schema: schema(upTo: 2))
         await database.close()
     }
 
@@ -177,7 +177,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder.file("library"), withIntermediateDirectories: true)
         let path = folder.file("library/catalogue.sqlite")
         let next = Migration(version: CatalogueSchema.schema.version + 1, name: "future", script: "CREATE TABLE a (b)")
-        let newer = try await Database.open(at: path, schema: schema(upTo: .max, and: next))
+        let newer = try await DatabasePool.open(at: path, schema: schema(upTo: .max, and: next))
         await newer.close()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         do {

@@ -1,15 +1,15 @@
 import Foundation
 import LibraryModel
 import ServiceMesh
-import SmilePile
+import Randomness
 
 /// Rows for a catalogue without files, the same for the same seed.
-struct SampleCatalogue {
+public struct SampleCatalogue {
     private var state: UInt64
 
-    init(seed: UInt64 = 1) { state = seed &* 2 &+ 1 }
+    public init(seed: UInt64 = 1) { state = seed &* 2 &+ 1 }
 
-    mutating func number(below bound: Int) -> Int {
+    public mutating func number(below bound: Int) -> Int {
         // xorshift: the same everywhere, for ever.
         state ^= state << 13
         state ^= state >> 7
@@ -18,15 +18,15 @@ struct SampleCatalogue {
     }
 
     private func digest(_ kind: Int, _ index: Int) -> String {
-        let text = String(UInt64(index + 1) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(kind), radix: 16)
+        let text = String(UInt64(index + 1) &* SplitMix64.increment &+ UInt64(kind), radix: 16)
         return String(repeating: "0", count: 64 - text.count) + text
     }
 
-    func photo(
+    public func photo(
         _ index: Int, category: Int64 = 1, name: String? = nil, caption: String? = nil, takenAt: Int64?,
         isFavorite: Bool = false
     ) -> SourcedPhoto {
-        let hex = String(UInt64(index + 1) &* 0x9E37_79B9_7F4A_7C15, radix: 16)
+        let hex = String(UInt64(index + 1) &* SplitMix64.increment, radix: 16)
         let tail = String(repeating: "0", count: 16 - hex.count) + hex
         return SourcedPhoto(
             photo: Photo(
@@ -40,7 +40,7 @@ struct SampleCatalogue {
     }
 
     /// Twenty years; words that are everywhere, only in old photos, in a few, and in pairs that never meet.
-    mutating func photos(_ count: Int, categories: [Int64]) -> [SourcedPhoto] {
+    public mutating func photos(_ count: Int, categories: [Int64]) -> [SourcedPhoto] {
         let first: Int64 = 1_104_537_600_000
         let span = 20 * 365 * 86_400_000
         return (0..<count).map { index in

@@ -1,9 +1,8 @@
+import CatalogueTestSupport
 import Database
 import LibraryModel
-@testable import LibraryServices
 @testable import SQLiteCatalogue
 import ServiceMesh
-import SmilePile
 import TestSupport
 import Testing
 
@@ -16,7 +15,7 @@ import Testing
 
     @Test func placesAreInTheOrderOfDatesAndTheSameInSQLAndSwift() async throws {
         let folder = try TemporaryFolder()
-        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         let places = try await database.read { connection in
             try Self.dates.flatMap { date in
                 try [1, 1000, SearchPlace.maximumID].map { id in
@@ -43,44 +42,12 @@ import Testing
         await database.close()
     }
 
-    @Test func aChangedDateMovesThePhotoInTheIndex() async throws {
-        let test = try await TestLibrary()
-        let sample = SampleCatalogue()
-        _ = try await test.add((0..<20).map { sample.photo($0, caption: "beach", takenAt: Int64($0) << 30) })
-        await test.library.close()
-        let path = test.path + "/catalogue.sqlite"
-        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
-        try await database.write { connection in
-            try connection.execute("UPDATE photos SET taken_at = -taken_at WHERE id % 2 = 0")
-            try connection.execute("UPDATE photos SET taken_at = NULL, created_at = 5 WHERE id = 3")
-        }
-        await database.close()
-        #expect(try await catalogueProblems(at: path).isEmpty)
-    }
-
-    /// Also where the statement that enters many failed: single photos afterwards are in the index.
-    @Test func theIndexIsInStepAfterBatches() async throws {
-        let test = try await TestLibrary()
-        var sample = SampleCatalogue(seed: 3)
-        let photos = sample.photos(1500, categories: [1, 2])
-        _ = try await test.add(Array(photos[..<700]))
-        #expect(await status { _ = try await test.add(Array(photos[600...])) } == .alreadyExists)
-        let single = photos[700]
-        let added = try await test.mesh.send(
-            AddPhoto(photo: single.photo, sourceDigest: single.sourceDigest, sourceSize: single.sourceSize),
-            in: CallContext.root(mesh: test.mesh, role: .service))
-        _ = try await test.add(Array(photos[701...]))
-        _ = try await test.mesh.send(ForgetPhotos(ids: [added.id, 1, 2]))
-        await test.library.close()
-        #expect(try await catalogueProblems(at: test.path + "/catalogue.sqlite").isEmpty)
-    }
-
     /// A backup may say any id. The index holds 48 bits of it, and of those that come after it, so such a photo gets a
     /// new one.
     @Test func anIDThatTheIndexCannotHoldIsNotKept() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("c.sqlite")
-        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
         let ids = try await database.write { connection in
             try connection.execute("INSERT INTO categories VALUES (1, 'a', 'a', 0, NULL, '#4CAF50', 0, 0)")
             let sample = SampleCatalogue()

@@ -1,7 +1,8 @@
 import CSQLite
 import Executors
+import Synchronization
 
-extension Database {
+extension DatabasePool {
     /// Where a database's work runs.
     public enum Execution: Sendable {
         /// On threads of its own.
@@ -27,14 +28,14 @@ extension Database {
     }
 }
 
-/// A connection whose jobs a simulation runs in place of a thread, which sleeps while the queue is empty as a thread does.
+/// A connection whose work a simulation does in place of a thread, which sleeps while the queue is empty as a thread does.
 final class SteppedConnection: Sendable {
-    private let connection: Lock<Connection?>
+    private let connection: Mutex<Connection?>
 
-    init(_ connection: sending Connection) { self.connection = Lock(connection) }
+    init(_ connection: sending Connection) { self.connection = Mutex(connection) }
 
-    /// Lets `turn` do one job at each step from now on.
-    func serve(_ queue: JobQueue, turn: @escaping @Sendable (Connection) -> Void) {
+    /// Lets `turn` do one item at each step from now on.
+    func serve(_ queue: WorkQueue, turn: @escaping @Sendable (Connection) -> Void) {
         queue.serveSteps { [weak self, weak queue] in
             guard let self, let queue else { return }
             connection.withLock { if let connection = $0 { turn(connection) } }

@@ -1,10 +1,9 @@
+import CatalogueTestSupport
 import Database
 import LibraryModel
-@testable import LibraryServices
 import LibraryStorage
 @testable import SQLiteCatalogue
 import ServiceMesh
-import SmilePile
 import TestSupport
 import Testing
 
@@ -73,7 +72,7 @@ import Testing
 
     @Test func everyStatementUsesItsIndexWhateverTheStatistics() async throws {
         let folder = try TemporaryFolder()
-        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         try await database.read { try check($0) }
         // Statistics that would tempt a planner: one category, one date, nothing in order.
         try await database.write { connection in
@@ -89,7 +88,7 @@ import Testing
     /// Lists of categories, the status and a health check do not count photos.
     @Test func countingTakesNoWalkOverThePhotos() async throws {
         let folder = try TemporaryFolder()
-        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         let plans = try await database.read { connection in
             try [CategoryTable.all, PhotoTable.totals].flatMap { sql in
                 try connection.query("EXPLAIN QUERY PLAN \(sql)") { try $0["detail"] as String }
@@ -98,29 +97,4 @@ import Testing
         #expect(!plans.isEmpty && plans.allSatisfy { !$0.contains("photos") && !$0.contains(" p ") }, "\(plans)")
         await database.close()
     }
-}
-
-/// What is wrong with a catalogue that nobody has open: SQLite's own check, that the text index says of every photo
-/// what the photo says, and that the totals are right. Empty where all is well.
-func catalogueProblems(at path: String) async throws -> [String] {
-    let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
-    var problems = try await database.integrityCheck()
-    do {
-        try await database.write {
-            try $0.execute("INSERT INTO photo_search (photo_search, rank) VALUES ('integrity-check', 1)")
-        }
-    } catch {
-        problems.append("text index: \(error)")
-    }
-    problems += try await database.read { connection in
-        try connection.query(
-            """
-            SELECT category_id, photos, favorites, bytes FROM category_totals EXCEPT
-            SELECT c.id, count(p.id), coalesce(sum(p.is_favorite), 0), coalesce(sum(p.file_size), 0)
-            FROM categories c LEFT JOIN photos p ON p.category_id = c.id GROUP BY c.id
-            """
-        ) { "totals of \(try $0[0] as Int64) are wrong" }
-    }
-    await database.close()
-    return problems
 }

@@ -1,10 +1,9 @@
+import CatalogueTestSupport
 import Database
 import LibraryModel
-@testable import LibraryServices
 import LibraryStorage
 @testable import SQLiteCatalogue
 import ServiceMesh
-import SmilePile
 import TestSupport
 import Testing
 
@@ -14,7 +13,7 @@ import Testing
 
     @Test func marksAreTheSameInSQLAndSwift() async throws {
         let folder = try TemporaryFolder()
-        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         try await database.read { connection in
             for category in Self.categories {
                 for isFavorite in [false, true] {
@@ -49,7 +48,7 @@ import Testing
     @Test func categoriesOfOneMarkAreKeptApart() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("c.sqlite")
-        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
         try await database.write { connection in
             for id in [5, 4101] as [Int64] {
                 try connection.execute(
@@ -76,7 +75,7 @@ import Testing
     @Test func marksFollowEveryChange() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("c.sqlite")
-        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
         try await database.write { connection in
             for id in 1...3 as ClosedRange<Int64> {
                 try connection.execute(
@@ -133,7 +132,7 @@ import Testing
     /// Words that many photos have, but none of a category, of the favourites or of a time; before and after they change.
     @Test func whatIsApartIsFoundOnceItIsTogether() async throws {
         let folder = try TemporaryFolder()
-        let database = try await Database.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         try await database.write { connection in
             for id in 1...2 as ClosedRange<Int64> {
                 try connection.execute(

@@ -1,8 +1,9 @@
 import Dispatch
 import Executors
+import Synchronization
 
 /// One piece of work for a database thread. Whoever takes it out of the queue owes its caller exactly one reply.
-struct Job: Sendable {
+struct WorkItem: Sendable {
     typealias Reply = @Sendable () -> Void
 
     enum Kind {
@@ -23,14 +24,14 @@ struct Job: Sendable {
     let fail: @Sendable (any Error) -> Void
 }
 
-/// Jobs waiting for one thread or several: bounded, first come first served, and open to withdrawal.
+/// Work waiting for one thread or several: bounded, first come first served, and open to withdrawal.
 ///
 /// A thread that finds it empty sleeps on a semaphore, and only then is it signalled; a busy thread is never.
-final class JobQueue: Sendable {
-    enum Wait { case jobs, idle, finished }
+final class WorkQueue: Sendable {
+    enum Wait { case items, idle, finished }
 
     private struct State {
-        var jobs: [Job] = []
+        var items: [WorkItem] = []
         var sleepers = 0
         var isOpen = true
         var isFinishing = false
@@ -39,7 +40,7 @@ final class JobQueue: Sendable {
     }
 
     private let capacity: Int
-    private let state = Lock(State())
+    private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
     private let steps: (any StepExecutor)?
 
@@ -48,13 +49,13 @@ final class JobQueue: Sendable {
         self.steps = steps
     }
 
-    /// Appends `job`. Returns true where a sleeping thread takes it up at once.
+    /// Appends `item`. Returns true where a sleeping thread takes it up at once.
     /// - Throws: `busy` where as many are waiting as the queue holds, `closed` after `stopAdmission`.
-    func submit(_ job: Job) throws(DatabaseError) -> Bool {
+    func submit(_ item: WorkItem) throws(DatabaseError) -> Bool {
         let result: Result<Bool, DatabaseError> = state.withLock { state in
             guard state.isOpen else { return .failure(.closed) }
-            guard state.jobs.count < capacity else { return .failure(.busy) }
-            state.jobs.append(job)
+            guard state.items.count < capacity else { return .failure(.busy) }
+            state.items.append(item)
             guard state.sleepers > 0 else { return .success(false) }
             state.sleepers -= 1
             return .success(true)
@@ -69,30 +70,30 @@ final class JobQueue: Sendable {
         if let step = state.withLock({ $0.step }) { steps.schedule(step) }
     }
 
-    /// Takes the job with `id` out again, or nil where a thread has it already (or it has not been submitted).
-    func withdraw(_ id: UInt64) -> Job? {
+    /// Takes the item with `id` out again, or nil where a thread has it already (or it has not been submitted).
+    func withdraw(_ id: UInt64) -> WorkItem? {
         state.withLock { state in
-            // At most `capacity` comparisons; an index by id would cost every job for the sake of the cancelled ones.
-            guard let index = state.jobs.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.jobs.remove(at: index)
+            // At most `capacity` comparisons; an index by id would cost every item for the sake of the cancelled ones.
+            guard let index = state.items.firstIndex(where: { $0.id == id }) else { return nil }
+            return state.items.remove(at: index)
         }
     }
 
-    /// The next job, or nil where there is none. With `onlyShared`, nil also where the next one shares no transaction.
-    func take(onlyShared: Bool = false) -> Job? {
+    /// The next item, or nil where there is none. With `onlyShared`, nil also where the next one shares no transaction.
+    func take(onlyShared: Bool = false) -> WorkItem? {
         state.withLock { state in
-            guard let next = state.jobs.first, next.kind == .shared || !onlyShared else { return nil }
-            return state.jobs.removeFirst()
+            guard let next = state.items.first, next.kind == .shared || !onlyShared else { return nil }
+            return state.items.removeFirst()
         }
     }
 
-    var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
+    var isEmpty: Bool { state.withLock { $0.items.isEmpty } }
 
     /// Blocks the calling thread until there is something to do, or `idleAfter` has passed without it.
     func wait(idleAfter: Duration? = nil) -> Wait {
         while true {
             let now: Wait? = state.withLock { state in
-                if !state.jobs.isEmpty { return .jobs }
+                if !state.items.isEmpty { return .items }
                 if state.isFinishing { return .finished }
                 state.sleepers += 1
                 return nil
@@ -115,7 +116,7 @@ final class JobQueue: Sendable {
         }
     }
 
-    /// Refuses new jobs; those queued are still done.
+    /// Refuses new items; those queued are still done.
     func stopAdmission() { state.withLock { $0.isOpen = false } }
 
     /// As `stopAdmission`, and lets each thread end once the queue is empty.
@@ -131,7 +132,7 @@ final class JobQueue: Sendable {
 
     // MARK: In a simulation
 
-    /// Has `step` run whenever there is a job; it takes one and calls ``endStep()``.
+    /// Has `step` run whenever there is a item; it takes one and calls ``endStep()``.
     func serveSteps(_ step: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.step = step
@@ -141,15 +142,15 @@ final class JobQueue: Sendable {
 
     func endStep() {
         let goesOn = state.withLock { state in
-            if state.jobs.isEmpty && !state.isFinishing { state.sleepers = 1 }
-            return !state.jobs.isEmpty
+            if state.items.isEmpty && !state.isFinishing { state.sleepers = 1 }
+            return !state.items.isEmpty
         }
         if goesOn { signal() }
     }
 
-    /// How many of the jobs that wait the next commit takes: all, unless a simulation says fewer.
+    /// How many of the items that wait the next commit takes: all, unless a simulation says fewer.
     func groupSize(atMost limit: Int) -> Int {
         guard let steps else { return limit }
-        return min(limit, 1 + steps.choose(state.withLock { $0.jobs.count } + 1))
+        return min(limit, 1 + steps.choose(state.withLock { $0.items.count } + 1))
     }
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// Any thread may answer; only the reactor's thread reads, arms the socket and closes it. The lock is held while
 /// bytes are offered to the kernel (which never waits), so lines of two answers cannot mix and nobody writes to a
 /// descriptor that has been closed and given to someone else.
-final class Connection: Sendable {
+final class ClientConnection: Sendable {
     /// What the reactor waits for on this connection.
     struct Standing: Equatable {
         var isOver = false
@@ -54,7 +54,7 @@ final class Connection: Sendable {
 
     private func changeHere<Result: Sendable>(
         _ body: (inout ConnectionState) -> Result
-    ) -> (result: Result, granted: [Connection]) {
+    ) -> (result: Result, granted: [ClientConnection]) {
         let (result, entered, granted, calls) = state.withLock { state in
             let wasQueued = state.isQueued
             let result = body(&state)

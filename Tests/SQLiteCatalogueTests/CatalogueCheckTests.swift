@@ -1,8 +1,7 @@
+import CatalogueTestSupport
 import Database
 import Foundation
-@testable import LibraryServices
 @testable import SQLiteCatalogue
-import SmilePile
 import TestSupport
 import Testing
 
@@ -11,7 +10,7 @@ import Testing
     /// A catalogue as a kill leaves it, with its log, and the page at which an index of it begins.
     private func killed(in folder: TemporaryFolder) async throws -> (path: String, page: Int) {
         let path = folder.file("catalogue.sqlite")
-        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
         let page = try await database.write { connection in
             try connection.execute("INSERT INTO categories VALUES (1, 'a', 'a', 0, NULL, '#4CAF50', 0, 0)")
             let sample = SampleCatalogue()
@@ -30,7 +29,7 @@ import Testing
 
     @Test func aSoundCatalogueIsFoundSound() async throws {
         let folder = try TemporaryFolder()
-        let database = try await Database.open(at: try await killed(in: folder).path, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: try await killed(in: folder).path, schema: CatalogueSchema.schema)
         #expect(database.wasStoppedUncleanly)
         let check = CatalogueCheck(database)
         await check.wait()
@@ -45,7 +44,7 @@ import Testing
         try file.seek(toOffset: UInt64(page - 1) * 4096)
         try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
         try file.close()
-        let database = try await Database.open(at: path, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
         let check = CatalogueCheck(database)
         await check.wait()
         #expect(await !check.problems.isEmpty)

@@ -2,7 +2,7 @@ import Foundation
 import ServiceMesh
 
 /// From a line to its one reply. Everything here runs on the reactor's thread but ``perform(_:as:on:in:)``.
-extension Connection {
+extension ClientConnection {
     /// Takes one line. Whatever it holds is answered, now or by the task that it starts.
     /// - Parameter inline: whether that task may begin on this thread, after this returns.
     func receive(_ line: Span<UInt8>, inline: Bool) {

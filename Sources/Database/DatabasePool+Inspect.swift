@@ -1,7 +1,7 @@
 import CSQLite
 import Executors
 
-extension Database {
+extension DatabasePool {
     /// Reads a database of another program, which says nothing of this one's schema, and changes nothing in it.
     ///
     /// `body` runs once, on a thread and a read-only connection of its own. What the file says is not trusted: functions
