@@ -148,7 +148,7 @@ let package = Package(
                 "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "cell-probe", "CGD",
                 "CLinux", "TestSupport",
             ]),
-        tests("ZipArchiveTests", ["ZipArchive", "TestSupport"]),
+        tests("ZipArchiveTests", ["ZipArchive", "Randomness", "TestSupport"]),
         tests(
             "SQLiteCatalogueTests",
             [

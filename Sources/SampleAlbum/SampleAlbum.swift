@@ -79,7 +79,7 @@ public struct SampleAlbum: Sendable {
     public struct Unencodable: Error {}
 
     /// The pixels as a camera held that way stores them.
-    private func stored(_ expected: Expected, noise: SplitMix) throws -> Data {
+    private func stored(_ expected: Expected, noise: SplitMix64) throws -> Data {
         let isTurned = expected.orientation >= 5
         let (width, height) = isTurned ? (self.height, self.width) : (self.width, self.height)
         guard let image = gdImageCreateTrueColor(Int32(width), Int32(height)) else { throw Unencodable() }
@@ -102,7 +102,7 @@ public struct SampleAlbum: Sendable {
 
     /// Part of a row in one colour, with the same noise on every channel: its mean is zero, so the colour stays.
     private func fill(
-        _ row: UnsafeMutablePointer<Int32>, _ columns: Range<Int>, with color: Int, _ noise: inout SplitMix
+        _ row: UnsafeMutablePointer<Int32>, _ columns: Range<Int>, with color: Int, _ noise: inout SplitMix64
     ) {
         guard texture > 0 else {
             for x in columns { row[x] = Int32(color) }

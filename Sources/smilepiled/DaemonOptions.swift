@@ -45,7 +45,7 @@ struct DaemonOptions {
                 print(usage, terminator: "")
                 exit(0)
             case "--version":
-                print("smilepiled \(LibraryModel.version)")
+                print("smilepiled \(Release.version)")
                 exit(0)
             default:
                 let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -21,7 +21,7 @@ do {
         let listener = try ListeningSocket.inherited() ?? ListeningSocket(at: options.socket)
         server = try ControlServer(
             mesh: library.mesh, listener: listener,
-            configuration: .init(version: LibraryModel.version, library: library.path))
+            configuration: .init(version: Release.version, library: library.path))
     } catch {
         await library.close()
         throw error

@@ -4,7 +4,7 @@ import ServiceMesh
 import Randomness
 
 /// Rows for a catalogue without files, the same for the same seed.
-public struct SampleCatalogue {
+public struct SampleCatalogue: Sendable {
     private var state: UInt64
 
     public init(seed: UInt64 = 1) { state = seed &* 2 &+ 1 }

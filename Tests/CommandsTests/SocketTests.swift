@@ -44,7 +44,7 @@ struct SocketTests {
         let path = folder.file("control.sock")
         let server = try ControlServer(
             mesh: mesh, listener: try ListeningSocket(at: path),
-            configuration: .init(version: LibraryModel.version, library: folder.path))
+            configuration: .init(version: Release.version, library: folder.path))
         do {
             try await body(path)
         } catch {
@@ -67,7 +67,7 @@ struct SocketTests {
         try await withServer { path in
             let stage = Stage()
             #expect(await program(stage).run(["ping", "--socket", path]) == .done)
-            #expect(stage.results.hasPrefix("smilepiled \(LibraryModel.version) (process \(getpid())) answered in "))
+            #expect(stage.results.hasPrefix("smilepiled \(Release.version) (process \(getpid())) answered in "))
             let jobs = Stage()
             #expect(await program(jobs).run(["jobs", "--json", "--socket", path]) == .done)
             #expect(jobs.results == "{\"jobs\":[]}\n")

@@ -165,7 +165,7 @@ enum Sample {
 
     static func status(_ workers: ImageWorkerStatus) -> LibraryStatus {
         LibraryStatus(
-            version: LibraryModel.version, pid: 4711, path: "/srv/photos", photos: 3, favorites: 1, categories: 3,
+            version: Release.version, pid: 4711, path: "/srv/photos", photos: 3, favorites: 1, categories: 3,
             trashed: 2, photoBytes: 12_345_678, freeBytes: 5_000_000_000, lastBackupDate: nil, imageWorkers: workers,
             peakMemoryBytes: 0)
     }

@@ -60,7 +60,8 @@ import Testing
         static func edit<T: Sendable>(
             _ library: String, _ change: @escaping @Sendable (Connection) throws -> T
         ) async throws -> T {
-            let database = try await DatabasePool.open(at: library + "/catalogue.sqlite", schema: CatalogueSchema.schema)
+            let database = try await DatabasePool.open(
+                at: library + "/catalogue.sqlite", schema: CatalogueSchema.schema)
             let result = try await database.write { try change($0) }
             await database.close()
             return result

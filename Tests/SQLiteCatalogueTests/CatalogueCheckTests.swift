@@ -29,7 +29,8 @@ import Testing
 
     @Test func aSoundCatalogueIsFoundSound() async throws {
         let folder = try TemporaryFolder()
-        let database = try await DatabasePool.open(at: try await killed(in: folder).path, schema: CatalogueSchema.schema)
+        let database = try await DatabasePool.open(
+            at: try await killed(in: folder).path, schema: CatalogueSchema.schema)
         #expect(database.wasStoppedUncleanly)
         let check = CatalogueCheck(database)
         await check.wait()

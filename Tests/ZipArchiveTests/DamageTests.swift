@@ -1,4 +1,5 @@
 import Foundation
+import Randomness
 import TestSupport
 import Testing
 
@@ -80,7 +81,7 @@ struct DamageTests {
 
     /// 20,000 archives, each with a few fields of its headers overwritten. The seed makes every run the same.
     @Test func mutatedHeadersNeverCrash() throws {
-        var random = SplitMix(seed: 0x5A1A_D0C5)
+        var random = SplitMix64(seed: 0x5A1A_D0C5)
         let directory = good.count - 300
         let extremes: [[UInt8]] = [
             [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0x7F], [0, 0, 0, 0x80],

@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Randomness
 import Synchronization
 import TestSupport
 
@@ -49,26 +50,11 @@ final class TestFile: Sendable {
 
 /// Bytes that look random and are the same in every run.
 func noise(_ count: Int, seed: UInt64) -> [UInt8] {
-    var generator = SplitMix(seed: seed)
+    var generator = SplitMix64(seed: seed)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + 8)
     while bytes.count < count { withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) } }
     return Array(bytes.prefix(count))
-}
-
-/// Steele, Lea and Flood's SplitMix64: small, seeded, good enough to choose what to break.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }
 
 extension ZipError {

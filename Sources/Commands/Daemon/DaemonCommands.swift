@@ -46,8 +46,8 @@ extension CommandTable {
                     let version = PlainText.neutralized(hello.version)
                     session.console.result(
                         "smilepiled \(version) (process \(hello.pid)) answered in \(Figures.decimal(milliseconds)) ms.")
-                    if hello.version != LibraryModel.version {
-                        session.console.message("This program is \(LibraryModel.version).")
+                    if hello.version != Release.version {
+                        session.console.message("This program is \(Release.version).")
                     }
                 }
                 return .done

@@ -18,6 +18,6 @@ enum CommandTable {
         "jobs": "Long work in the daemon: imports, backups, restores.",
     ]
 
-    static let version = LibraryModel.version
+    static let version = Release.version
     static let versionLine = "smilepile \(version)"
 }

@@ -127,8 +127,8 @@ public struct AddPhoto: Message {
     public static let access = Role.service
     public static let kind = MessageKind.write
     public static let summary = "Enters a stored photo into the catalogue."
-    /// Its id is ignored; the catalogue gives one.
-    public let photo: Photo
+    /// Its id is ignored where the catalogue gives one.
+    public var photo: Photo
     /// SHA-256 of the file it was made from, lower-case hex.
     public let sourceDigest: String
     /// Bytes of that file.
@@ -168,8 +168,8 @@ public struct AddPhotos: Message {
 
 /// A photo that is to be entered; see ``AddPhoto``.
 public struct SourcedPhoto: Codable, Sendable {
-    /// Its id is ignored; the catalogue gives one.
-    public let photo: Photo
+    /// Its id is ignored where the catalogue gives one.
+    public var photo: Photo
     /// SHA-256 of the file it was made from, lower-case hex.
     public let sourceDigest: String
     /// Bytes of that file.

@@ -58,7 +58,7 @@ struct AppMetadata: Codable, Sendable {
     init(_ metadata: BackupMetadata) {
         version = 2
         exportDate = metadata.timestamp.milliseconds
-        appVersion = LibraryModel.version
+        appVersion = Release.version
         format = "ZIP"
         categories = metadata.categories.map { category in
             Category(

@@ -2,6 +2,7 @@ import Foundation
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
+import ZipArchive
 
 /// What a backup holds, in no format's terms: between the catalogue and the documents of a backup, in either direction.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+import ServiceMesh
 
 /// Names and limits of backups, whatever their documents look like: <doc:/LibraryModel/BackupsAsFiles>.
 enum BackupFormat {

@@ -77,7 +77,8 @@ struct BackupRestorer: Sendable {
             case .made(let made): return made
             case .lacking(let photos):
                 let there = staged
-                wanted = round < Self.rounds ? photos : backup.contents.photos.map(\.photo).filter { there[$0.uuid] == nil }
+                wanted =
+                    round < Self.rounds ? photos : backup.contents.photos.map(\.photo).filter { there[$0.uuid] == nil }
                 round += 1
             }
         }

@@ -40,7 +40,8 @@ struct RestorePlan: Sendable {
                     lines.append(
                         ReceiptLine(
                             item: there.displayName, outcome: "conflict",
-                            detail: "the library's colour \(there.colorHex) stays; the backup has \(category.colorHex)"))
+                            detail: "the library's colour \(there.colorHex) stays; the backup has \(category.colorHex)")
+                    )
                 }
             } else {
                 newCategories.append(category)

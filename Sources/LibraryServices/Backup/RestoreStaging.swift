@@ -104,7 +104,7 @@ extension BackupRestorer {
     /// - Returns: the staged thumbnail, or a line for a photo that cannot be opened: its bytes are what was saved, so it is
     ///   restored all the same, without a thumbnail.
     private func makeThumbnail(
-        of staged: String, for photo: BackupMetadata.Photo
+        of staged: String, for photo: Photo
     ) async throws -> (thumbnail: String?, problem: ReceiptLine?) {
         do {
             return (try await mesh.send(MakeThumbnail(stagedPhoto: staged)).stagedThumbnail, nil)

@@ -2,6 +2,7 @@ import Foundation
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
+import ZipArchive
 
 /// Our own dialect: what the documents of a backup are called, and how they are read and written
 /// (<doc:/LibraryModel/BackupsAsFiles>). Keys are the format's; ours are added, none removed.
@@ -50,7 +51,7 @@ enum SmilePileDialect {
             (name: appMetadataEntry, bytes: try encode(AppMetadata(content))),
         ]
         let manifest = BackupManifest(
-            backupVersion: version, appVersion: LibraryModel.version, platform: "Linux", timestamp: time,
+            backupVersion: version, appVersion: Release.version, platform: "Linux", timestamp: time,
             photoCount: contents.photos.count, categoryCount: contents.categories.count, generator: generator,
             isPartial: contents.isPartial ? true : nil, sealedWith: nil,
             files: others.map { document in

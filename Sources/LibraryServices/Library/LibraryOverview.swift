@@ -39,7 +39,7 @@ public actor LibraryOverview: MeshService {
         return try await catalogue.read { transaction in
             let totals = try transaction.photos.totals()
             return LibraryStatus(
-                version: LibraryModel.version, pid: getpid(), path: path, photos: totals.photos,
+                version: Release.version, pid: getpid(), path: path, photos: totals.photos,
                 favorites: totals.favorites, categories: try transaction.categories.count(),
                 trashed: try transaction.trash.count(), photoBytes: totals.bytes, freeBytes: free,
                 lastBackupDate: try transaction.settings.settings().lastBackupDate, imageWorkers: workers,
