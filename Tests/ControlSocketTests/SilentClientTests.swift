@@ -25,7 +25,7 @@ struct SilentClientTests {
 
     @Test("a half line that waits only because its client has to read first is not refused")
     func heldBackLine() async throws {
-        try await withHarness(limits: ControlLimits(outboxBytes: 1000, stallMilliseconds: 2000)) { harness in
+        try await withHarness(limits: ControlLimits(outboxBytes: 1000, stallMilliseconds: 60_000)) { harness in
             let raw = try harness.connect()
             let lines = (1...40).map { request("test.big", id: "\($0)", params: #"{"bytes":100000}"#) + "\n" }
             await raw.send(bytes: Array((lines.joined() + echo("end", id: "41").prefix(10)).utf8))

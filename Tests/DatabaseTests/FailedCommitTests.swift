@@ -7,7 +7,7 @@ import Testing
 /// A commit whose fsync fails is not taken for none: what it wrote may be there at the next start.
 @Suite struct FailedCommitTests {
     @Test func nothingIsWrittenAfterItAndTheNextStartDecides() async throws {
-        let open = try await OpenDatabase()
+        let open = try await OpenDatabase(limits: .withoutIdleCheckpoints)
         let database = open.database
         try await database.write { try Album.add("before", to: $0) }
         try await database.write { FailingLog.install(on: $0.handle, afterSyncs: 1) }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func theWholeGroupIsTold() async throws {
-        let open = try await OpenDatabase()
+        let open = try await OpenDatabase(limits: .withoutIdleCheckpoints)
         let database = open.database
         try await database.write { try Album.add("before", to: $0) }
         try await database.write { FailingLog.install(on: $0.handle, afterSyncs: 0) }
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func aLogThatWasFoundIsWrittenBackBeforeAnybodyReadsIt() async throws {
-        let open = try await OpenDatabase()
+        let open = try await OpenDatabase(limits: .withoutIdleCheckpoints)
         try await open.database.write { try Album.add("a", to: $0) }
         try await open.database.write { FailingLog.install(on: $0.handle, afterSyncs: 0) }
         _ = try? await open.database.write { try Album.add("b", to: $0) }

@@ -37,6 +37,13 @@ extension DatabaseLimits {
         limits.groupTime = .seconds(3_600)
         return limits
     }
+
+    /// Nothing is synced but what the test writes: for those that count syncs.
+    static var withoutIdleCheckpoints: DatabaseLimits {
+        var limits = patient
+        limits.idleCheckpoint = .seconds(3_600)
+        return limits
+    }
 }
 
 /// An open database in a folder of its own.
