@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -151,6 +152,13 @@ int clinux_birth(int descriptor, int64_t *nanoseconds) {
     }
     *nanoseconds = (int64_t)((uint64_t)found.stx_btime.tv_sec * 1000000000u + found.stx_btime.tv_nsec);
     return 0;
+}
+
+int clinux_clone(int from, int to) { return ioctl(to, FICLONE, from); }
+
+ssize_t clinux_copy_range(int from, int to, int64_t position, size_t length) {
+    off64_t source = position, target = position;
+    return copy_file_range(from, &source, to, &target, length, 0);
 }
 
 int clinux_rename_new(const char *from, const char *to) {

@@ -14,6 +14,7 @@ package struct LibraryFolder: Sendable {
 
     package var photos: String { folder(.photos) }
     package var thumbnails: String { folder(.thumbnails) }
+    package var originals: String { folder(.originals) }
     package var staging: String { path + "/" + Self.stagingName }
     package var backups: String { path + "/backups" }
     package var catalogue: String { path + "/" + Self.catalogueName }
@@ -40,10 +41,10 @@ package struct LibraryFolder: Sendable {
     /// Makes what is not there yet.
     /// - Throws: `failed_precondition` where the folder is another user's, or parts of it are links.
     package func make() throws {
-        for folder in [path, photos, thumbnails, staging, backups] { try FileSystem.makeFolder(folder) }
+        for folder in [path, photos, thumbnails, originals, staging, backups] { try FileSystem.makeFolder(folder) }
         // Photos are linked from one to the other, so none can be on another disk. In a library from elsewhere, a link
         // would have this one's files written and removed wherever it leads.
-        for part in [photos, thumbnails, staging, catalogue]
+        for part in [photos, thumbnails, originals, staging, catalogue]
         where try FileSystem.status(part).map({ $0.st_mode & S_IFMT == S_IFLNK }) ?? false {
             throw MeshError(
                 .failedPrecondition, "\(part) is a link. Put what it leads to in its place, or remove it.")
@@ -58,6 +59,8 @@ package struct LibraryFolder: Sendable {
     private func location(_ name: StoredName) -> String { path + "/" + name.path }
 
     private func staged(_ name: String) -> String { staging + "/" + name }
+
+    private func staged(_ name: StoredName) -> String { staged(name.stagedName) }
 }
 
 extension LibraryFolder: PhotoFiles {
@@ -80,72 +83,51 @@ extension LibraryFolder: PhotoFiles {
         for name in names { try? FileSystem.remove(staged(name)) }
     }
 
-    /// A photo's names under which it is staged and published, the thumbnail's behind it.
-    private func names(_ fileName: String) throws -> (photo: StoredName, thumbnail: StoredName) {
-        guard let photo = StoredName(.photos, fileName) else {
-            throw MeshError(.internal, "'\(fileName.prefix(200))' is no name for a photo. Please report it.")
-        }
-        return (photo, photo.thumbnail)
-    }
-
-    /// Three folders are synced however many files there are.
-    package func publish(_ photos: [StagedPhoto]) throws {
-        let files = try photos.flatMap { item -> [(staged: String, name: StoredName)] in
-            let names = try names(item.fileName)
-            return [(item.photo, names.photo)] + (item.thumbnail.map { [($0, names.thumbnail)] } ?? [])
-        }
-        for (_, name) in files where try FileSystem.status(location(name)) != nil { throw NameTaken(name) }
+    /// One folder of each kind is synced however many files there are.
+    package func publish(_ files: [StagedFile]) throws {
+        for file in files where try FileSystem.status(location(file.name)) != nil { throw NameTaken(file.name) }
         do {
-            for (temporary, name) in files where temporary != name.fileName {
-                try FileSystem.rename(staged(temporary), to: staged(name.fileName))
+            for file in files where file.staged != file.name.stagedName {
+                try FileSystem.rename(staged(file.staged), to: staged(file.name))
             }
             try FileSystem.sync(staging)
-            for (_, name) in files { try link(name) }
-            for kind in StoredName.Kind.allCases { try FileSystem.sync(folder(kind)) }
+            for file in files { try link(file.name) }
+            for kind in Set(files.map(\.name.kind)) { try FileSystem.sync(folder(kind)) }
         } catch {
-            try? withdraw(photos.map(\.fileName))
+            try? withdraw(files.map(\.name))
             throw error
         }
     }
 
     private func link(_ name: StoredName) throws {
         do {
-            try FileSystem.link(staged(name.fileName), as: location(name))
+            try FileSystem.link(staged(name), as: location(name))
         } catch let failure as FileSystem.Failure where failure.code == EEXIST {
             throw NameTaken(name)
         }
     }
 
-    package func settle(_ fileNames: [String]) throws {
-        for fileName in fileNames {
-            let names = try names(fileName)
-            try FileSystem.remove(staged(names.photo.fileName))
-            try FileSystem.remove(staged(names.thumbnail.fileName))
-        }
+    package func settle(_ names: [StoredName]) throws {
+        for name in names { try FileSystem.remove(staged(name)) }
     }
 
     /// The staged names go last, once the others are gone durably: without them, a linked file that a power cut brings
     /// back would be nobody's.
-    package func withdraw(_ fileNames: [String]) throws {
+    package func withdraw(_ names: [StoredName]) throws {
         var changed: Set<StoredName.Kind> = []
-        for fileName in fileNames {
-            let names = try names(fileName)
-            for name in [names.photo, names.thumbnail]
-            where try FileSystem.isSameFile(staged(name.fileName), location(name)) {
-                try FileSystem.remove(location(name))
-                changed.insert(name.kind)
-            }
+        for name in names where try FileSystem.isSameFile(staged(name), location(name)) {
+            try FileSystem.remove(location(name))
+            changed.insert(name.kind)
         }
         for kind in changed { try FileSystem.sync(folder(kind)) }
-        try settle(fileNames)
+        try settle(names)
     }
 
     /// Regular files only; file servers put folders of theirs everywhere.
-    package func leftovers() throws -> [String] {
-        let names = try FileSystem.names(in: staging).compactMap { $0 }.filter { name in
+    package func leftovers() throws -> [StoredName] {
+        try FileSystem.names(in: staging).compactMap { $0 }.filter { name in
             try FileSystem.status(staged(name)).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
-        }
-        return Set(names.map(StoredName.photoFileName(ofStaged:))).sorted()
+        }.compactMap { StoredName(staged: $0) }.sorted()
     }
 
     // MARK: Stored files

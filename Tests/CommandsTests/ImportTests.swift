@@ -24,11 +24,11 @@ struct ImportTests {
     func message() async throws {
         let stage = try stage(Sample.importJob())
         #expect(
-            await stage.run("import", "a/../b.jpg", "/x/./y", ".", "--category", "ÉTÉ", "--originals") == .done)
+            await stage.run("import", "a/../b.jpg", "/x/./y", ".", "--category", "ÉTÉ", "--no-originals") == .done)
         let params = try #require(stage.params("library.import"))
         #expect(params["paths"] == ["/home/ada/b.jpg", "/x/y", "/home/ada"])
         #expect(params["categoryId"] == 3)
-        #expect(params["originals"] == true)
+        #expect(params["originals"] == false)
         #expect(params["dryRun"] == nil)
         #expect(stage.params("job.watch") == ["job": "import-3f9a2c"])
     }
@@ -181,12 +181,12 @@ struct ImportTests {
         let names = (1...14_000).map {
             "/media/camera/DCIM/\($0)/a name that is as long as names of photos mostly are – \($0).jpg"
         }
-        #expect(await stage.program.run(["import", "--originals"] + names) == .done)
+        #expect(await stage.program.run(["import", "--no-originals"] + names) == .done)
         let pages = stage.allParams("library.collectPaths")
         #expect(pages.first?["list"] == nil && pages.dropFirst().allSatisfy { $0["list"] == "a-list" })
         #expect(pages.flatMap { $0["paths"]?.arrayValue ?? [] } == names.map { .string($0) })
         for page in pages { #expect(try JSONText.encode(page).count < 1 << 20) }
-        #expect(stage.allParams("library.import") == [["list": "a-list", "paths": [], "originals": true]])
+        #expect(stage.allParams("library.import") == [["list": "a-list", "paths": [], "originals": false]])
     }
 
     @Test("A category that does not exist: the nearest is named, nothing is imported")

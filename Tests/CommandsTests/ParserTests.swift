@@ -80,7 +80,7 @@ struct ParserTests {
             (["ping", "now"], "'now' is one word too many.", ["ping"]),
             (["import", "x", "--category"], "needs a value", ["import"]),
             (["import", "x", "--category", "--json"], "needs a value", ["import"]),
-            (["import", "x", "--originals=yes"], "takes no value", ["import"]),
+            (["import", "x", "--no-originals=yes"], "takes no value", ["import"]),
             (["import", "x", "--category", "a", "--category", "b"], "stands there twice", ["import"]),
             (["photos", "list", "--limit", "0"], "a number from 1 to 1000", ["photos", "list"]),
             (["photos", "list", "--limit", "ten"], "a number from 1 to 1000", ["photos", "list"]),

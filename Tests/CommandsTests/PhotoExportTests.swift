@@ -28,9 +28,9 @@ struct PhotoExportTests {
         let stage = try library(folder, photo: Sample.photo(1))
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         #expect(await stage.run("photos", "export", "1", "--to", "out/deep") == .done)
-        #expect(stage.results == folder.file("out/deep/IMG_1.jpg") + "\n")
-        #expect(try String(contentsOfFile: folder.file("out/deep/IMG_1.jpg"), encoding: .utf8) == "hello")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out/deep")) == ["IMG_1.jpg"])
+        #expect(stage.results == folder.file("out/deep/beach.jpg") + "\n")
+        #expect(try String(contentsOfFile: folder.file("out/deep/beach.jpg"), encoding: .utf8) == "hello")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out/deep")) == ["beach.jpg"])
     }
 
     @Test("A file that is there is never overwritten, and nothing half done stays")
@@ -39,11 +39,47 @@ struct PhotoExportTests {
         let stage = try library(folder, photo: Sample.photo(1))
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: true)
-        try Data("mine".utf8).write(to: URL(fileURLWithPath: folder.file("out/IMG_1.jpg")))
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: folder.file("out/beach.jpg")))
         #expect(await stage.run("photos", "export", "1", "--to", "out") == .failed)
         #expect(stage.messages.contains("is there already"))
-        #expect(try String(contentsOfFile: folder.file("out/IMG_1.jpg"), encoding: .utf8) == "mine")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")) == ["IMG_1.jpg"])
+        #expect(try String(contentsOfFile: folder.file("out/beach.jpg"), encoding: .utf8) == "mine")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")) == ["beach.jpg"])
+    }
+
+    @Test("The original under the photo's own name, or the photo as it is shown; two of one name are numbered")
+    func originals() async throws {
+        let folder = try TemporaryFolder("export")
+        var photo = Sample.photo(1)
+        (photo.originalPath, photo.fileSize) = ("originals/IMG_1.heic", 5)
+        let stage = try library(folder, photo: photo)
+        try FileManager.default.createDirectory(atPath: folder.file("originals"), withIntermediateDirectories: true)
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
+        try Data("as it came".utf8).write(to: URL(fileURLWithPath: folder.file("originals/IMG_1.heic")))
+        #expect(await stage.run("photos", "export", "1", "1", "--to", "out") == .done)
+        for name in ["out/beach.heic", "out/beach (2).heic"] {
+            #expect(try String(contentsOfFile: folder.file(name), encoding: .utf8) == "as it came")
+        }
+        #expect(await stage.run("photos", "export", "1", "--shown", "--to", "out") == .done)
+        #expect(try String(contentsOfFile: folder.file("out/beach.jpg"), encoding: .utf8) == "hello")
+        try stage.answer("photo.search", PhotoPage(photos: [photo], next: nil))
+        #expect(await stage.run("photos", "export", "--all", "--to", "all") == .done)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("all")) == ["beach.heic"])
+        #expect(await stage.run("photos", "export") == .usage && stage.messages.contains("--all"))
+        #expect(await stage.run("photos", "export", "1", "--all") == .usage)
+    }
+
+    @Test("Names that no file system takes, or that lead elsewhere, become harmless ones")
+    func names() {
+        var names = ExportNames()
+        func name(_ text: String) -> String {
+            var photo = Sample.photo(1)
+            photo.name = text
+            return names.name(for: photo, storedAt: "photos/IMG_1.jpg")
+        }
+        #expect(name("../../etc/passwd") == "_.._etc_passwd.jpg")
+        #expect(name("BEACH") == "BEACH.jpg" && name("beach") == "beach (2).jpg")
+        #expect(name(".hidden") == "hidden.jpg" && name("a\u{0}b\n") == "a_b_.jpg" && name("..") == "photo.jpg")
+        #expect(name(String(repeating: "é", count: 300)).utf8.count == 204)
     }
 
     @Test("A photo that does not exist, among others: nothing is exported")
@@ -54,7 +90,7 @@ struct PhotoExportTests {
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         #expect(await stage.run("photos", "export", "1", "99", "--to", "out") == .failed)
         #expect(stage.messages.contains("no photo with the id 99"))
-        #expect(!FileManager.default.fileExists(atPath: folder.file("out/IMG_1.jpg")))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("out/beach.jpg")))
     }
 
     @Test("Where there are no links, a name that is in use is not taken either")

@@ -188,8 +188,9 @@ enum Sample {
     ) throws -> String {
         let files = outcomes.values.reduce(0, +)
         let receipt = ImportReceipt(
-            categoryId: 1, files: files, imported: outcomes["imported"] ?? 0, duplicates: outcomes["duplicate"] ?? 0,
-            problems: outcomes["damaged"] ?? 0, notDone: outcomes["cancelled"] ?? 0, isDryRun: isDryRun,
+            categoryId: 1, files: files, imported: outcomes["imported"] ?? 0, completed: 0,
+            duplicates: outcomes["duplicate"] ?? 0, problems: outcomes["damaged"] ?? 0,
+            notDone: outcomes["cancelled"] ?? 0, isDryRun: isDryRun,
             ending: ending)
         return try job(
             "library.import", state: state, needsAttention: needsAttention, outcomes: outcomes,

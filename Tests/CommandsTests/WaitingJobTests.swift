@@ -104,7 +104,7 @@ struct WaitingJobTests {
     func failed() async throws {
         let stage = Stage()
         let receipt = ImportReceipt(
-            categoryId: 1, files: 3, imported: 3, duplicates: 0, problems: 0, notDone: 0, isDryRun: false,
+            categoryId: 1, files: 3, imported: 3, completed: 0, duplicates: 0, problems: 0, notDone: 0, isDryRun: false,
             ending: .failed)
         stage.answer(
             "job.get",

@@ -68,7 +68,7 @@ import Testing
         let album = place.folder.file("album")
         try SampleAlbum(width: 1600, height: 1200).write(count: 60, to: album)
         try await place.up()
-        #expect(try await place.smilepile("import", album, "--originals").status == 0)
+        #expect(try await place.smilepile("import", album).status == 0)
         let target = place.folder.file("b.zip")
         let client = try place.client()
         let job = try await client.call(CreateBackup(path: target)).job

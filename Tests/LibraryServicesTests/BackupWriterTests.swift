@@ -167,9 +167,10 @@ import ZipArchive
         }
         let theirs = URL(fileURLWithPath: folder.photos + "/IMG_1.jpg")
         try Data("theirs".utf8).write(to: theirs)
-        let item = StagedPhoto(photo: "x.photo", thumbnail: "x.thumbnail", fileName: "IMG_1.jpg")
-        #expect(throws: NameTaken.self) { try folder.publish([item]) }
-        folder.abandon([item])
+        let photo = try #require(StoredName(.photos, "IMG_1.jpg"))
+        let files = [StagedFile("x.photo", as: photo), StagedFile("x.thumbnail", as: photo.thumbnail)]
+        #expect(throws: NameTaken.self) { try folder.publish(files) }
+        folder.abandon(files)
         #expect(try folder.leftovers().isEmpty)
         #expect(try Data(contentsOf: theirs) == Data("theirs".utf8))
     }

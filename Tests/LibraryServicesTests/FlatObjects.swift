@@ -54,38 +54,28 @@ final class FlatObjects: PhotoFiles {
 
     func unstage(_ names: [String]) { for name in names { try? FileManager.default.removeItem(atPath: staged(name)) } }
 
-    private func names(_ fileName: String) -> [StoredName] {
-        StoredName(.photos, fileName).map { [$0, $0.thumbnail] } ?? []
-    }
-
-    func publish(_ photos: [StagedPhoto]) throws {
-        for photo in photos {
-            for (name, temporary) in zip(names(photo.fileName), [photo.photo, photo.thumbnail]) {
-                guard let temporary else { continue }
-                let bytes = try Data(contentsOf: URL(fileURLWithPath: staged(temporary)))
-                let digest = ContentDigest(of: bytes).sha256.hex
-                try change { index in
-                    guard index[name] == nil else { throw NameTaken(name) }
-                    index[name] = digest
-                }
-                try bytes.write(to: URL(fileURLWithPath: object(digest)))
-                try FileSystem.rename(staged(temporary), to: staged(name.fileName))
+    func publish(_ files: [StagedFile]) throws {
+        for file in files {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: staged(file.staged)))
+            let digest = ContentDigest(of: bytes).sha256.hex
+            try change { index in
+                guard index[file.name] == nil else { throw NameTaken(file.name) }
+                index[file.name] = digest
             }
+            try bytes.write(to: URL(fileURLWithPath: object(digest)))
+            try FileSystem.rename(staged(file.staged), to: staged(file.name.stagedName))
         }
     }
 
-    func settle(_ fileNames: [String]) throws { unstage(fileNames.flatMap(names).map(\.fileName)) }
+    func settle(_ names: [StoredName]) throws { unstage(names.map(\.stagedName)) }
 
-    func withdraw(_ fileNames: [String]) throws {
-        let published = fileNames.flatMap(names).filter {
-            FileManager.default.fileExists(atPath: staged($0.fileName))
-        }
-        _ = remove(published)
-        unstage(published.map(\.fileName) + fileNames)
+    func withdraw(_ names: [StoredName]) throws {
+        _ = remove(names.filter { FileManager.default.fileExists(atPath: staged($0.stagedName)) })
+        try settle(names)
     }
 
-    func leftovers() throws -> [String] {
-        Set(try FileManager.default.contentsOfDirectory(atPath: root + "/staging").map(StoredName.photoFileName))
+    func leftovers() throws -> [StoredName] {
+        try FileManager.default.contentsOfDirectory(atPath: root + "/staging").compactMap { StoredName(staged: $0) }
             .sorted()
     }
 

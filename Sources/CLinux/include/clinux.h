@@ -36,6 +36,14 @@ int clinux_set_nonblocking(int descriptor);
 /// that. Returns 0, or -1 with errno set.
 int clinux_rename_new(const char *from, const char *to);
 
+/// Makes the file behind `to` share all blocks of the one behind `from`, where the file system can (FICLONE). Returns 0, or
+/// -1 with errno set, and then nothing has changed.
+int clinux_clone(int from, int to);
+
+/// Copies up to `length` bytes at `position` of one file to the same position of another within the kernel
+/// (copy_file_range(2)). Returns how many, 0 at the end, or -1 with errno set.
+ssize_t clinux_copy_range(int from, int to, int64_t position, size_t length);
+
 /// Which kind of file system a path is on: one of the magic numbers of statfs(2). Returns -1 with errno set where it
 /// cannot be told.
 long clinux_file_system(const char *path);

@@ -147,12 +147,18 @@ struct JobReport {
             // The names are an ornament; what was imported is what matters.
         }
         place = PlainText.neutralized(place)
+        let completed =
+            receipt.completed == 0
+            ? []
+            : [
+                "\(Figures.count(receipt.completed, "photo")) that the library had \(receipt.isDryRun ? "would get" : "got") \(receipt.completed == 1 ? "its original" : "their originals")."
+            ]
         return [
             ending(receipt.ending)
                 + (receipt.isDryRun
                     ? "Would import \(count) into \(place). Nothing was stored."
                     : "Imported \(count) into \(place)\(folder.map { ", in " + PlainText.neutralized($0) } ?? "").")
-        ]
+        ] + completed
     }
 
     /// Whether the daemon has stopped meanwhile: it lets a job write its receipt, and may be gone before all is read.

@@ -5,14 +5,16 @@ extension CommandTable {
         Command(
             words: ["import"], summary: "Import photos from files and folders.",
             details: """
-                Folders are read with everything below them. The kind of a file is told by its content. Files that the
-                library has already are not stored again. Ctrl-C stops; what is imported stays.
+                Folders are read with everything below them. The kind of a file is told by its content. Photos are shown at
+                2048 pixels at most; the files that they were made of are kept beside them, byte for byte. Files that the
+                library has already are not stored again; photos without their original get it. Ctrl-C stops; what is
+                imported stays.
                 Exit code 5: some files were not photos, damaged, unreadable or changing; the receipt names them.
                 """,
             operands: [Operand("PATH", .path, .oneOrMore, help: "A file or a folder.")],
             options: [
                 .value("category", "NAME", .category, help: "Where the photos go; the first category unless given."),
-                .flag("originals", help: "Keep every file byte for byte, whatever its size."),
+                .flag("no-originals", help: "Do not keep files of which a smaller photo is made."),
                 .flag("dry-run", help: "Only look: say what would be imported, store nothing."), detach, verbose,
             ],
             examples: [
@@ -26,7 +28,7 @@ extension CommandTable {
                 if let name = invocation.value("category") { category = try await library.category(named: name).id }
                 let message = ImportPhotos(
                     paths: invocation.operandValues("PATH").map(session.absolute), categoryId: category,
-                    originals: invocation.has("originals") ? true : nil,
+                    originals: invocation.has("no-originals") ? false : nil,
                     dryRun: invocation.has("dry-run") ? true : nil)
                 return try await runJob(invocation, session, library) {
                     try await library.send(try await ImportPaths.fitting(message, library))

@@ -59,11 +59,21 @@ extension CommandTable {
             }
         },
         Command(
-            words: ["photos", "export"], summary: "Copy photos out of the library, as they are stored.",
-            details: "Files that are there already are not overwritten: they are named, and the exit code is 5.",
-            operands: [photos],
-            options: [.value("to", "FOLDER", .folder, help: "Where to; the current folder unless given.")],
-            examples: [Example("smilepile photos export 12 13 --to ~/Desktop/beach", "Two photos, into a folder.")]
+            words: ["photos", "export"], summary: "Copy photos out of the library, as they came into it.",
+            details: """
+                Each file gets the photo's own name, with a number where two have the same, and is its original where the
+                library has that. Files that are there already are not overwritten: they are named, and the exit code is 5.
+                """,
+            operands: [Operand("PHOTO", .text, .any, help: "Their numbers or uuids.")],
+            options: [
+                .flag("all", help: "Every photo of the library."),
+                .flag("shown", help: "The photos as they are shown, 2048 pixels at most, and not their originals."),
+                .value("to", "FOLDER", .folder, help: "Where to; the current folder unless given."),
+            ],
+            examples: [
+                Example("smilepile photos export 12 13 --to ~/Desktop/beach", "Two photos, into a folder."),
+                Example("smilepile photos export --all --to /media/stick", "Everything."),
+            ]
         ) { invocation, session in try await PhotoExport(session: session).run(invocation) },
     ]
 
@@ -120,6 +130,10 @@ extension CommandTable {
         sheet.add("Size", Figures.size(photo.fileSize))
         sheet.add("Kind", photo.mediaType)
         sheet.add("File", folder + "/" + photo.path)
+        sheet.add(
+            "Original",
+            photo.originalPath.map { $0 == photo.path ? "the file itself" : folder + "/" + $0 }
+                ?? "not in the library; import the file that it was made of again")
         sheet.add("UUID", photo.uuid)
         sheet.add("SHA-256", photo.contentDigest)
         session.console.show(sheet)

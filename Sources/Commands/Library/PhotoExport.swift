@@ -16,22 +16,40 @@ struct PhotoExport: Sendable {
 
     func run(_ invocation: Invocation) async throws -> ExitCode {
         let folder = session.absolute(invocation.value("to") ?? ".")
+        let names = invocation.operandValues("PHOTO")
+        guard names.isEmpty == invocation.has("all") else {
+            throw invocation.usageError("Name the photos, or give --all.")
+        }
+        let showsOriginals = !invocation.has("shown")
         let exported = try await session.withLibrary { library in
             let root = try await library.send(GetLibraryStatus()).value.path
             // All of them first: a number that was mistyped must not leave half of an export behind.
             var photos: [Photo] = []
-            for name in invocation.operandValues("PHOTO") { photos.append(try await library.photo(named: name).value) }
+            for name in names { photos.append(try await library.photo(named: name).value) }
             do {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             } catch {
                 throw CommandFailure.local("The folder \(folder) cannot be made. Choose another with --to.")
             }
+            var taken = ExportNames()
             var exported: [Exported] = []
-            for photo in photos {
-                let target = folder + "/" + photo.fileName
-                let problem = await copy(photo, from: root, to: target)
-                exported.append(Exported(id: photo.id, path: problem == nil ? target : nil, error: problem))
+            func export(_ photos: [Photo]) async {
+                for photo in photos {
+                    let source = showsOriginals ? photo.originalPath ?? photo.path : photo.path
+                    let target = folder + "/" + taken.name(for: photo, storedAt: source)
+                    let problem = await copy(
+                        source, from: root, to: target, size: source == photo.path ? photo.fileSize : nil)
+                    exported.append(Exported(id: photo.id, path: problem == nil ? target : nil, error: problem))
+                }
             }
+            await export(photos)
+            var after: String?
+            repeat {
+                guard names.isEmpty else { break }
+                let page = try await library.send(SearchPhotos(limit: 1000, after: after)).value
+                await export(page.photos)
+                after = page.next
+            } while after != nil
             return exported
         }
         if session.wantsJSON {
@@ -49,19 +67,20 @@ struct PhotoExport: Sendable {
     }
 
     /// Returns what went wrong, or nil.
-    private func copy(_ photo: Photo, from root: String, to target: String) async -> String? {
-        let parts = photo.path.split(separator: "/", omittingEmptySubsequences: false)
-        guard !photo.path.hasPrefix("/"), !parts.contains(".."), !parts.contains(""), !photo.path.utf8.contains(0)
-        else { return "its path in the catalogue (\(photo.path)) does not lie in the library." }
+    /// - Parameter size: that it must have; nil where nothing is known of it.
+    private func copy(_ path: String, from root: String, to target: String, size: Int64?) async -> String? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard !path.hasPrefix("/"), !parts.contains(".."), !parts.contains(""), !path.utf8.contains(0)
+        else { return "its path in the catalogue (\(path)) does not lie in the library." }
         return await withCheckedContinuation { continuation in
             // A copy may take seconds on a slow disk; the cooperative pool is not for that.
             Thread {
-                continuation.resume(returning: Self.copyFile(root + "/" + photo.path, to: target, size: photo.fileSize))
+                continuation.resume(returning: Self.copyFile(root + "/" + path, to: target, size: size))
             }.start()
         }
     }
 
-    private static func copyFile(_ source: String, to target: String, size: Int64) -> String? {
+    private static func copyFile(_ source: String, to target: String, size: Int64?) -> String? {
         do {
             try copyWhole(source, to: target, size: size)
             return nil
@@ -70,7 +89,7 @@ struct PhotoExport: Sendable {
         }
     }
 
-    private static func copyWhole(_ source: String, to target: String, size: Int64) throws {
+    private static func copyWhole(_ source: String, to target: String, size: Int64?) throws {
         func unreadable(_ what: String) -> CommandFailure {
             .local("\(source) cannot be \(what): \(String(cString: strerror(errno))).")
         }
@@ -94,10 +113,40 @@ struct PhotoExport: Sendable {
             }
             copied += Int64(count)
         }
-        guard copied == size else {
+        if let size, copied != size {
             throw CommandFailure.local(
                 "Its file has \(copied) bytes instead of \(size). Check the library before you trust it.")
         }
         try output.finish()
+    }
+}
+
+/// The names of exported files: the photos' own, with a number where two are the same.
+struct ExportNames {
+    /// Case folded: a memory stick takes two names that differ in case for one.
+    private var taken: Set<String> = []
+
+    mutating func name(for photo: Photo, storedAt path: String) -> String {
+        let stem = Self.stem(photo.displayName)
+        let ending = path.lastIndex(of: ".").map { String(path[$0...]) } ?? ""
+        for number in 1... {
+            let name = (number == 1 ? stem : "\(stem) (\(number))") + ending
+            if taken.insert(name.lowercased()).inserted { return name }
+        }
+        preconditionFailure("more photos than numbers")
+    }
+
+    /// Names are for people, and may hold what no file system takes, or what would lead elsewhere.
+    private static func stem(_ name: String) -> String {
+        let unusable: Set<Unicode.Scalar> = ["/", "\\", ":", "*", "?", "\"", "<", ">", "|"]
+        var text = String(
+            String.UnicodeScalarView(
+                name.unicodeScalars.map {
+                    unusable.contains($0) || $0.properties.generalCategory == .control ? "_" : $0
+                }))
+        while text.hasPrefix(".") { text.removeFirst() }
+        // 255 bytes are what most file systems take, with room for a number and the extension.
+        while text.utf8.count > 200 { text.removeLast() }
+        return text.isEmpty ? "photo" : text
     }
 }

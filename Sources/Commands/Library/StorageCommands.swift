@@ -3,7 +3,7 @@ import LibraryModel
 extension CommandTable {
     static let storageCommands: [Command] = [
         Command(
-            words: ["storage", "usage"], summary: "Show what photos and thumbnails take on the disk.",
+            words: ["storage", "usage"], summary: "Show what photos, thumbnails and originals take on the disk.",
             examples: [Example("smilepile storage usage", "How much room is there?")], isDefaultOfGroup: true
         ) { _, session in
             try await session.withLibrary { library in
@@ -15,6 +15,9 @@ extension CommandTable {
                     sheet.add(
                         "Thumbnails",
                         "\(Figures.size(usage.thumbnailBytes)) in \(Figures.count(usage.thumbnailCount, "file"))")
+                    sheet.add(
+                        "Originals",
+                        "\(Figures.size(usage.originalBytes)) in \(Figures.count(usage.originalCount, "file"))")
                     sheet.add("Together", Figures.size(usage.totalBytes))
                     sheet.add("Free", Figures.size(usage.freeBytes))
                     session.console.show(sheet)

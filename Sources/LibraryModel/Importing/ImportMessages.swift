@@ -17,7 +17,8 @@ public struct ImportPhotos: Message {
     public let list: String?
     /// The first category unless told.
     public let categoryId: Int64?
-    /// Keeps every source byte for byte, whatever its size.
+    /// Whether sources that are not stored as they are, are kept beside the photos made of them; the setting `keepOriginals`
+    /// unless told.
     public let originals: Bool?
     /// Only looks: says of each file whether it would be imported, stores nothing.
     public let dryRun: Bool?
@@ -101,6 +102,8 @@ public struct ImportPathList: Codable, Sendable, Equatable {
 /// What became of one file.
 public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case imported
+    /// The library had a photo made from the same bytes, and has got its original now.
+    case completed
     /// The library has a photo made from the same bytes.
     case duplicate
     /// Not a kind of picture that is taken.
@@ -121,7 +124,7 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     /// Whether a person should look at it.
     public var needsAttention: Bool {
         switch self {
-        case .imported, .duplicate, .cancelled: false
+        case .imported, .completed, .duplicate, .cancelled: false
         case .unsupported, .damaged, .tooLarge, .unreadable, .changed, .workerLost: true
         }
     }
@@ -132,6 +135,8 @@ public struct ImportReceipt: JobReceipt {
     /// Files found; each has one line in the job's receipt.
     public let files: Int
     public let imported: Int
+    /// Photos that had no original and have got one.
+    public let completed: Int
     public let duplicates: Int
     /// What needs attention: see ``ImportOutcome/needsAttention``.
     public let problems: Int
@@ -141,12 +146,14 @@ public struct ImportReceipt: JobReceipt {
     public let ending: JobEnding
 
     public init(
-        categoryId: Int64, files: Int, imported: Int, duplicates: Int, problems: Int, notDone: Int, isDryRun: Bool,
+        categoryId: Int64, files: Int, imported: Int, completed: Int, duplicates: Int, problems: Int, notDone: Int,
+        isDryRun: Bool,
         ending: JobEnding
     ) {
         self.categoryId = categoryId
         self.files = files
         self.imported = imported
+        self.completed = completed
         self.duplicates = duplicates
         self.problems = problems
         self.notDone = notDone
@@ -155,7 +162,8 @@ public struct ImportReceipt: JobReceipt {
     }
 }
 
-/// Makes a stored photo and its thumbnail from a source, in the staging folder. For PhotoImporter only.
+/// Makes a stored photo and its thumbnail from a source, and a copy of the source, in the staging folder. For PhotoImporter
+/// only.
 /// Errors: `unimplemented` (unsupported media), `data_loss` (damaged), `resource_exhausted` (too large),
 /// `not_found` (unreadable), `unavailable` (it changed meanwhile, or its helper was killed), `cancelled`.
 public struct PreparePhoto: Message {
@@ -165,11 +173,12 @@ public struct PreparePhoto: Message {
     public static let kind = MessageKind.write
     public static let summary = "Makes a photo and its thumbnail from a source, in the staging folder."
     public let source: String
-    public let keepOriginal: Bool
+    /// Whether a source that the photo is not byte for byte is copied too.
+    public let keepsOriginal: Bool
 
-    public init(source: String, keepOriginal: Bool) {
+    public init(source: String, keepsOriginal: Bool) {
         self.source = source
-        self.keepOriginal = keepOriginal
+        self.keepsOriginal = keepsOriginal
     }
 }
 
@@ -177,6 +186,8 @@ public struct PreparedPhoto: Codable, Sendable {
     /// Names in the staging folder; whoever asked owns the files.
     public let stagedPhoto: String
     public let stagedThumbnail: String
+    /// Nil where the photo is its own original, or none was wanted.
+    public let stagedOriginal: String?
     public let sourceDigest: String
     /// Bytes.
     public let sourceSize: Int64
@@ -190,12 +201,14 @@ public struct PreparedPhoto: Codable, Sendable {
     public let takenAt: Timestamp?
 
     public init(
-        stagedPhoto: String, stagedThumbnail: String, sourceDigest: String, sourceSize: Int64,
-        contentDigest: String, mediaType: String, fileExtension: String, fileSize: Int64, width: Int, height: Int,
+        stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
+        sourceSize: Int64, contentDigest: String, mediaType: String, fileExtension: String, fileSize: Int64, width: Int,
+        height: Int,
         takenAt: Timestamp?
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
+        self.stagedOriginal = stagedOriginal
         self.sourceDigest = sourceDigest
         self.sourceSize = sourceSize
         self.contentDigest = contentDigest

@@ -25,11 +25,14 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var contentDigest: String
     /// `image/jpeg`, …
     public var mediaType: String
+    /// The file that is byte for byte what was imported, relative to the library folder: ``path`` where the photo was taken
+    /// as it is, else `originals/IMG_20250615_100000_9f86d081.heic`; nil where the library does not have it.
+    public var originalPath: String?
 
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: Timestamp?,
-        contentDigest: String, mediaType: String
+        contentDigest: String, mediaType: String, originalPath: String? = nil
     ) {
         self.id = id
         self.uuid = uuid
@@ -46,6 +49,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.takenAt = takenAt
         self.contentDigest = contentDigest
         self.mediaType = mediaType
+        self.originalPath = originalPath
     }
 
     /// The name, or the file's name without its extension.
@@ -59,6 +63,11 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
 
     /// `thumbnails/thumb_<photo file>`, relative to the library folder.
     public var thumbnailPath: String { StoredName.thumbnailPath(ofPhoto: fileName) }
+
+    /// All files that belong to it, relative to the library folder.
+    public var filePaths: [String] {
+        [path, thumbnailPath] + (originalPath.map { $0 == path ? [] : [$0] } ?? [])
+    }
 
     /// The date that lists sort and filter by.
     public var shownAt: Timestamp { takenAt ?? createdAt }

@@ -200,3 +200,45 @@ public struct SourceDigests: Codable, Sendable {
     public let digests: [String]
     public init(digests: [String]) { self.digests = digests }
 }
+
+/// The photo that was made from a source, for PhotoImporter: of a duplicate it says what the library has.
+public struct FindPhotoOfSource: Message {
+    public typealias Reply = FoundPhoto
+    public static let method = "photo.findSource"
+    public static let access = Role.service
+    public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
+    public static let summary = "The photo that was made from a source."
+    /// SHA-256, lower-case hex.
+    public let digest: String
+    public init(digest: String) { self.digest = digest }
+}
+
+public struct FoundPhoto: Codable, Sendable {
+    /// Nil where there is none.
+    public let photo: Photo?
+    public init(photo: Photo?) { self.photo = photo }
+}
+
+/// Says which stored file is the original of a photo, for PhotoImporter: the file is at its place already. With its line in
+/// a job's receipt: both or neither. Errors: `not_found`.
+public struct SetOriginal: Message {
+    public typealias Reply = Photo
+    public static let method = "photo.setOriginal"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Says which stored file is the original of a photo."
+    /// SHA-256 of the source, lower-case hex.
+    public let sourceDigest: String
+    /// Relative to the library folder.
+    public let originalPath: String
+    public let job: JobID?
+    public let line: ReceiptLine?
+
+    public init(sourceDigest: String, originalPath: String, job: JobID?, line: ReceiptLine?) {
+        self.sourceDigest = sourceDigest
+        self.originalPath = originalPath
+        self.job = job
+        self.line = line
+    }
+}

@@ -1,10 +1,12 @@
-/// The name of a file that the library keeps, relative to the library: `photos/NAME`, or `thumbnails/thumb_NAME` for the
-/// thumbnail of that photo. Never a way out of those two folders: names come from catalogues, which may be anybody's.
+/// The name of a file that the library keeps, relative to the library: `photos/NAME`, `thumbnails/thumb_NAME` for the
+/// thumbnail of that photo, and `originals/NAME` with an extension of its own for what the photo was made of. Never a way
+/// out of those folders: names come from catalogues, which may be anybody's.
 package struct StoredName: Hashable, Sendable, Comparable {
     /// What a file is, and the folder of such files.
     package enum Kind: String, Sendable, CaseIterable {
         case photos
         case thumbnails
+        case originals
     }
 
     package let kind: Kind
@@ -12,6 +14,10 @@ package struct StoredName: Hashable, Sendable, Comparable {
     package let fileName: String
 
     private static let thumbnailPrefix = "thumb_"
+    /// In the staging place, where all kinds are together.
+    private static let originalPrefix = "original_"
+    /// Of every photo that is not its own original: it was made by us.
+    private static let madeExtension = ".jpg"
 
     /// Nil for a name that is empty or leads anywhere else.
     package init?(_ kind: Kind, _ fileName: String) {
@@ -33,16 +39,30 @@ package struct StoredName: Hashable, Sendable, Comparable {
     /// Relative to the library, with `/` between, as the catalogue has it.
     package var path: String { kind.rawValue + "/" + fileName }
 
-    /// Of this photo, or of the photo that this thumbnail was made of. A file among the thumbnails that is no thumbnail is
-    /// itself.
+    /// Of this photo, or of the photo that this thumbnail or original belongs to. A file among the thumbnails that is no
+    /// thumbnail is itself.
     package var photo: StoredName {
-        guard isThumbnail else { return self }
-        return StoredName(.photos, String(fileName.dropFirst(Self.thumbnailPrefix.count))) ?? self
+        switch kind {
+        case .photos: self
+        case .thumbnails:
+            isThumbnail ? StoredName(.photos, String(fileName.dropFirst(Self.thumbnailPrefix.count))) ?? self : self
+        case .originals: StoredName(.photos, Self.stem(fileName) + Self.madeExtension) ?? self
+        }
+    }
+
+    /// Of the original of this photo, where that is a file of its own.
+    /// - Parameter fileExtension: with the dot.
+    package func original(_ fileExtension: String) -> StoredName {
+        StoredName(.originals, Self.stem(photo.fileName) + fileExtension) ?? self
+    }
+
+    private static func stem(_ fileName: String) -> String {
+        fileName.lastIndex(of: ".").map { String(fileName[..<$0]) } ?? fileName
     }
 
     /// Of this photo's thumbnail, or of itself.
     package var thumbnail: StoredName {
-        kind == .thumbnails ? self : StoredName(.thumbnails, Self.thumbnailPrefix + fileName) ?? self
+        kind == .thumbnails ? self : StoredName(.thumbnails, Self.thumbnailPrefix + photo.fileName) ?? self
     }
 
     /// Whether it is named as thumbnails are.
@@ -57,9 +77,33 @@ package struct StoredName: Hashable, Sendable, Comparable {
         Kind.thumbnails.rawValue + "/" + thumbnailPrefix + fileName
     }
 
-    /// The photo that a file in the staging folder belongs to, by the name that it has there.
-    package static func photoFileName(ofStaged name: String) -> String {
-        name.hasPrefix(thumbnailPrefix) && name != thumbnailPrefix
-            ? String(name.dropFirst(thumbnailPrefix.count)) : name
+    /// What a file is called in the staging place while it is on its way to this name: each kind apart.
+    package var stagedName: String { kind == .originals ? Self.originalPrefix + fileName : fileName }
+
+    /// Of a file in the staging place.
+    package init?(staged name: String) {
+        if name.hasPrefix(Self.originalPrefix), name != Self.originalPrefix {
+            self.init(.originals, String(name.dropFirst(Self.originalPrefix.count)))
+        } else {
+            self.init(
+                name.hasPrefix(Self.thumbnailPrefix) && name != Self.thumbnailPrefix ? .thumbnails : .photos, name)
+        }
     }
+}
+
+/// The names of all files of one photo.
+package struct PhotoNames: Sendable {
+    package let photo: StoredName
+    /// Nil where the photo is its own original, or the library has none.
+    package let original: StoredName?
+
+    /// - Parameter originalExtension: with the dot; nil where the original is no file of its own.
+    package init(photo: StoredName, originalExtension: String? = nil) {
+        self.photo = photo
+        original = originalExtension.map { photo.original($0) }
+    }
+
+    package var thumbnail: StoredName { photo.thumbnail }
+
+    package var all: [StoredName] { [photo, thumbnail] + (original.map { [$0] } ?? []) }
 }

@@ -9,18 +9,33 @@ public struct Settings: Codable, Sendable, Equatable {
     public var autoProcessActions: Bool
     /// Photos leave the trash by themselves when their time is over.
     public var storageCleanupEnabled: Bool
+    /// Imports keep the sources of photos that are not stored as they came.
+    public var keepOriginals: Bool
     /// When the last backup was proven readable. Set by backups only.
     public let lastBackupDate: Timestamp?
 
     public init(
         swipeThreshold: Double = 0.3, enableHapticFeedback: Bool = true, autoProcessActions: Bool = false,
-        storageCleanupEnabled: Bool = true, lastBackupDate: Timestamp? = nil
+        storageCleanupEnabled: Bool = true, keepOriginals: Bool = true, lastBackupDate: Timestamp? = nil
     ) {
         self.swipeThreshold = swipeThreshold
         self.enableHapticFeedback = enableHapticFeedback
         self.autoProcessActions = autoProcessActions
         self.storageCleanupEnabled = storageCleanupEnabled
+        self.keepOriginals = keepOriginals
         self.lastBackupDate = lastBackupDate
+    }
+
+    /// Backups from before there was a setting say nothing of it.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            swipeThreshold: try container.decode(Double.self, forKey: .swipeThreshold),
+            enableHapticFeedback: try container.decode(Bool.self, forKey: .enableHapticFeedback),
+            autoProcessActions: try container.decode(Bool.self, forKey: .autoProcessActions),
+            storageCleanupEnabled: try container.decode(Bool.self, forKey: .storageCleanupEnabled),
+            keepOriginals: try container.decodeIfPresent(Bool.self, forKey: .keepOriginals) ?? true,
+            lastBackupDate: try container.decodeIfPresent(Timestamp.self, forKey: .lastBackupDate))
     }
 }
 
@@ -46,14 +61,16 @@ public struct ChangeSettings: Message {
     public let enableHapticFeedback: Bool?
     public let autoProcessActions: Bool?
     public let storageCleanupEnabled: Bool?
+    public let keepOriginals: Bool?
 
     public init(
         swipeThreshold: Double? = nil, enableHapticFeedback: Bool? = nil, autoProcessActions: Bool? = nil,
-        storageCleanupEnabled: Bool? = nil
+        storageCleanupEnabled: Bool? = nil, keepOriginals: Bool? = nil
     ) {
         self.swipeThreshold = swipeThreshold
         self.enableHapticFeedback = enableHapticFeedback
         self.autoProcessActions = autoProcessActions
         self.storageCleanupEnabled = storageCleanupEnabled
+        self.keepOriginals = keepOriginals
     }
 }

@@ -8,7 +8,8 @@ public struct GetStorageUsage: Message {
     public static let access = Role.parent
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
-    public static let summary = "What photos and thumbnails take on the disk, and whether there is room for more."
+    public static let summary =
+        "What photos, thumbnails and originals take on the disk, and whether there is room for more."
     /// Bytes that somebody wants to store; 10 MB unless told.
     public let needed: Int64?
     public init(needed: Int64? = nil) { self.needed = needed }
@@ -19,10 +20,15 @@ public struct StorageUsage: Codable, Sendable, Equatable {
     public let photoCount: Int
     public let thumbnailBytes: Int64
     public let thumbnailCount: Int
+    /// Of sources that are kept beside the photos made of them.
+    public let originalBytes: Int64
+    public let originalCount: Int
     /// Sparse files may claim more than a number holds.
     public var totalBytes: Int64 {
-        let (total, overflow) = photoBytes.addingReportingOverflow(thumbnailBytes)
-        return overflow ? .max : total
+        [photoBytes, thumbnailBytes, originalBytes].reduce(0) { sum, bytes in
+            let (total, overflow) = sum.addingReportingOverflow(bytes)
+            return overflow ? .max : total
+        }
     }
     /// Free for this user on the library's file system.
     public let freeBytes: Int64
@@ -30,13 +36,15 @@ public struct StorageUsage: Codable, Sendable, Equatable {
     public let hasEnoughSpace: Bool
 
     public init(
-        photoBytes: Int64, photoCount: Int, thumbnailBytes: Int64, thumbnailCount: Int, freeBytes: Int64,
-        hasEnoughSpace: Bool
+        photoBytes: Int64, photoCount: Int, thumbnailBytes: Int64, thumbnailCount: Int, originalBytes: Int64 = 0,
+        originalCount: Int = 0, freeBytes: Int64, hasEnoughSpace: Bool
     ) {
         self.photoBytes = photoBytes
         self.photoCount = photoCount
         self.thumbnailBytes = thumbnailBytes
         self.thumbnailCount = thumbnailCount
+        self.originalBytes = originalBytes
+        self.originalCount = originalCount
         self.freeBytes = freeBytes
         self.hasEnoughSpace = hasEnoughSpace
     }
@@ -89,7 +97,7 @@ public struct RescanLibrary: Message {
 
 /// What a rescan finds.
 public enum StorageFinding: String, Codable, Sendable, CaseIterable {
-    /// A photo whose file is not there.
+    /// A photo whose file, or whose original, is not there.
     case missing
     /// A photo that was taken over without a file and has none.
     case withoutFile = "without_file"
@@ -99,7 +107,7 @@ public enum StorageFinding: String, Codable, Sendable, CaseIterable {
     case unreadable
     /// A photo without its thumbnail.
     case noThumbnail = "no_thumbnail"
-    /// A file in the folder of photos or thumbnails that the catalogue does not know.
+    /// A file in the folder of photos, thumbnails or originals that the catalogue does not know.
     case unknown
 }
 
@@ -132,7 +140,7 @@ public struct CleanStorage: Message {
     public static let summary = "Removes thumbnails that belong to no photo, and on request photos that nobody knows."
     /// Only says what would go.
     public let dryRun: Bool?
-    /// Removes the files in the folder of photos that the catalogue does not know, for good.
+    /// Removes the files in the folders of photos and originals that the catalogue does not know, for good.
     public let unknownPhotos: Bool?
     public init(dryRun: Bool? = nil, unknownPhotos: Bool? = nil) {
         self.dryRun = dryRun
@@ -145,7 +153,7 @@ public struct StorageCleaning: Codable, Sendable, Equatable {
     public let thumbnails: Int
     /// Of the thumbnails together.
     public let bytes: Int64
-    /// Files in the folder of photos that the catalogue does not know, the first 1000 by name, relative to the library
+    /// Files in the folders of photos and originals that the catalogue does not know, the first 1000 by name, relative to the library
     /// folder. Removed where that was asked for.
     public let unknownPhotos: [String]
     /// All of them, named or not.
@@ -180,9 +188,9 @@ public struct IdentifyPath: Message {
 }
 
 public struct PathIdentity: Codable, Sendable, Equatable {
-    /// Inside the library's folders of photos or thumbnails.
+    /// Inside the library's folders of photos, thumbnails or originals.
     public let isOurs: Bool
-    /// The photo that has this file as its picture or thumbnail; none where the catalogue does not know it.
+    /// The photo that has this file as its picture, thumbnail or original; none where the catalogue does not know it.
     public let photoId: Int64?
     /// Absolute, of that photo.
     public let photoPath: String?

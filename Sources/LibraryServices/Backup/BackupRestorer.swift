@@ -43,7 +43,7 @@ struct BackupRestorer: Sendable {
             made = try await stageAndSwitch(backup, mode: mode, preview: preview, staged: &staged, job: job)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
-            let leftovers = staged.values.map(\.files)
+            let leftovers = staged.values.flatMap(\.files)
             try await pool.run { photoFiles.abandon(leftovers) }
             throw error
         }
@@ -71,7 +71,7 @@ struct BackupRestorer: Sendable {
             staged.merge(more) { _, new in new }
             try await job.mayContinue()
             job.begin(phase: "switching")
-            let items = more.values.map(\.files)
+            let items = more.values.flatMap(\.files)
             try await pool.run { try photoFiles.publish(items) }
             switch try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job) {
             case .made(let made): return made
@@ -142,7 +142,7 @@ struct BackupRestorer: Sendable {
         staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
         let (contents, unknown) = (backup.contents, backup.unknownLines)
-        let names = staged.mapValues(\.files.fileName)
+        let names = staged.mapValues(\.photo)
         let unopened = staged.values.compactMap(\.line).sorted { $0.item < $1.item }
         let id = job.id
         return try await catalogue.writeAlone { transaction in
@@ -152,7 +152,7 @@ struct BackupRestorer: Sendable {
             if mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
             let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
             guard lacking.isEmpty else { return .lacking(lacking) }
-            try RestoreApplication(contents: contents, plan: plan, mode: mode, fileNames: names).apply(in: transaction)
+            try RestoreApplication(contents: contents, plan: plan, mode: mode, names: names).apply(in: transaction)
             let made = MadeRestore(
                 receipt: receipt(backup, plan, mode: mode, dryRun: false), lines: unopened + plan.lines)
             try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
@@ -163,11 +163,8 @@ struct BackupRestorer: Sendable {
     /// The switch is made: nothing here can undo it, and what fails is done by the next start.
     /// - Returns: what a person has to know of it.
     private func cleanUp(_ staged: [String: RestoredFiles]) async -> [ReceiptLine] {
-        let names = staged.values.map(\.files.fileName)
-        let used = try? await catalogue.read { transaction in
-            let used = try transaction.photos.inUse(names.compactMap { StoredName(.photos, $0) })
-            return Set(used.map(\.fileName))
-        }
+        let names = staged.values.flatMap(\.files).map(\.name)
+        let used = try? await catalogue.read { try $0.photos.inUse(names) }
         if let used {
             _ = try? await pool.run {
                 try? photoFiles.settle(names.filter { used.contains($0) })
@@ -211,6 +208,8 @@ extension RestorePlan {
         for photo in contents.photos.map(\.photo) {
             guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { continue }
             plan.kept[photo.uuid] = nil
+            // It goes to the trash with the library's own copy.
+            plan.originals[photo.uuid] = nil
             plan.newPhotos.append(photo)
             plan.removed.append(there)
         }

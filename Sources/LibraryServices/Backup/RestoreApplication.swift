@@ -11,7 +11,7 @@ struct RestoreApplication {
     let plan: RestorePlan
     let mode: RestoreMode
     /// The new files' names, by the photo's uuid: in place and durable already.
-    let fileNames: [String: String]
+    let names: [String: StoredName]
 
     func apply(in transaction: any CatalogueTransaction) throws {
         let categories: [Int64: Int64]
@@ -25,13 +25,16 @@ struct RestoreApplication {
             // One that is kept may be staged too: it was not there for a while.
             guard
                 let path = try plan.kept[photo.uuid].map({ try StoredName(catalogued: $0.path) })
-                    ?? fileNames[photo.uuid].flatMap({ StoredName(.photos, $0) }),
+                    ?? names[photo.uuid],
                 let category = categories[photo.categoryId]
             else {
                 throw MeshError(.internal, "The photo \(photo.path) was not staged. Please report it.")
             }
             var entered = sourced
             (entered.photo.path, entered.photo.categoryId) = (path.path, category)
+            // A backup has no originals but those that are the photos themselves.
+            entered.photo.originalPath =
+                plan.originals[photo.uuid] ?? (photo.contentDigest == sourced.sourceDigest ? path.path : nil)
             return entered
         }
         try transaction.photos.insert(photos, keepingIDs: mode == .replace)

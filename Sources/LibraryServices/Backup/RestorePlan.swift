@@ -14,6 +14,8 @@ struct RestorePlan: Sendable {
     var newPhotos: [Photo] = []
     /// Photos that stay as they are (merge), or whose file stays in use (replace), by the backup's uuid.
     var kept: [String: Photo] = [:]
+    /// Paths of the originals that kept photos have (replace), by the backup's uuid: of those made from the same source.
+    var originals: [String: String] = [:]
     /// Photos of the library that the backup does not have (replace): they go to the trash.
     var removed: [Photo] = []
     var newSessions: [SwipeRecord] = []
@@ -80,17 +82,21 @@ struct RestorePlan: Sendable {
     private mutating func replace(_ contents: BackupContents, in transaction: any CatalogueTransaction) throws {
         newCategories = contents.categories
         newSessions = contents.swipeSessions
-        var present: [Photo] = []
-        try transaction.photos.forEach(since: nil) { present.append($0.photo) }
+        var present: [SourcedPhoto] = []
+        try transaction.photos.forEach(since: nil) { present.append($0) }
         // Those of the same uuid first: two photos may share their content, and each is to keep its own file.
-        var unused = Dictionary(grouping: present, by: \.contentDigest)
-        func take(_ photo: Photo, where isWanted: (Photo) -> Bool) -> Bool {
-            guard let index = unused[photo.contentDigest]?.firstIndex(where: isWanted) else { return false }
-            kept[photo.uuid] = unused[photo.contentDigest]?.remove(at: index)
+        var unused = Dictionary(grouping: present, by: \.photo.contentDigest)
+        func take(_ wanted: SourcedPhoto, where isMeant: (SourcedPhoto) -> Bool) -> Bool {
+            let photo = wanted.photo
+            guard let index = unused[photo.contentDigest]?.firstIndex(where: isMeant),
+                let there = unused[photo.contentDigest]?.remove(at: index)
+            else { return false }
+            kept[photo.uuid] = there.photo
+            if there.sourceDigest == wanted.sourceDigest { originals[photo.uuid] = there.photo.originalPath }
             return true
         }
-        let others = contents.photos.map(\.photo).filter { photo in !take(photo) { $0.uuid == photo.uuid } }
-        newPhotos = others.filter { photo in !take(photo) { _ in true } }
-        removed = unused.values.flatMap { $0 }.sorted { $0.id < $1.id }
+        let others = contents.photos.filter { wanted in !take(wanted) { $0.photo.uuid == wanted.photo.uuid } }
+        newPhotos = others.filter { wanted in !take(wanted) { _ in true } }.map(\.photo)
+        removed = unused.values.flatMap { $0 }.map(\.photo).sorted { $0.id < $1.id }
     }
 }

@@ -9,7 +9,8 @@ import ZipArchive
 extension BackupRestorer {
     /// A staged photo, and its line where something is to be said of it.
     struct RestoredFiles: Sendable {
-        let files: StagedPhoto
+        let photo: StoredName
+        let files: [StagedFile]
         let line: ReceiptLine?
     }
 
@@ -44,7 +45,7 @@ extension BackupRestorer {
             }
         } catch {
             let leftovers = staged.values
-            try await pool.run { photoFiles.abandon(leftovers.map(\.files)) }
+            try await pool.run { photoFiles.abandon(leftovers.flatMap(\.files)) }
             throw error
         }
         return staged
@@ -72,7 +73,10 @@ extension BackupRestorer {
             job.advance(items: 1)
             let name = try await freeName(like: photo)
             return RestoredFiles(
-                files: StagedPhoto(photo: staged.name, thumbnail: thumbnail, fileName: name.fileName), line: problem)
+                photo: name,
+                files: [StagedFile(staged.name, as: name)]
+                    + (thumbnail.map { [StagedFile($0, as: name.thumbnail)] } ?? []),
+                line: problem)
         } catch {
             let names = [staged.name, thumbnail].compactMap { $0 }
             try? await pool.run { photoFiles.unstage(names) }
@@ -87,7 +91,7 @@ extension BackupRestorer {
     /// in the trash soon, and a discarded file may be about to be removed: a second photo of that name would lose
     /// its files with the first.
     private func freeName(like photo: Photo) async throws -> StoredName {
-        let new = PhotoFileName.new(takenAt: photo.takenAt, fileExtension: photo.harmlessExtension)
+        let new = PhotoFileName.new(takenAt: photo.takenAt, fileExtension: PhotoFileName.fileExtension(of: photo.path))
         guard let wanted = photo.ownName else { return new }
         let files = [wanted, wanted.thumbnail]
         let isKnown = try await catalogue.read { transaction in
@@ -131,15 +135,5 @@ extension Photo {
                 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
         }
         return isOurs ? StoredName(.photos, String(wanted)) : nil
-    }
-
-    /// With the dot; by the photo's name where that says something harmless.
-    fileprivate var harmlessExtension: String {
-        guard let dot = path.lastIndex(of: ".") else { return ".jpg" }
-        let letters = path[path.index(after: dot)...].lowercased()
-        let isHarmless =
-            (1...5).contains(letters.utf8.count)
-            && letters.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
-        return isHarmless ? "." + letters : ".jpg"
     }
 }

@@ -12,10 +12,7 @@ package enum Reconciliation {
         discards: DiscardedFiles, pool: BlockingPool
     ) async throws -> [String] {
         let leftovers = try await pool.run { try photoFiles.leftovers() }
-        let stored = try await catalogue.read { transaction in
-            let names = try transaction.photos.inUse(leftovers.compactMap { StoredName(.photos, $0) })
-            return Set(names.map(\.fileName))
-        }
+        let stored = try await catalogue.read { try $0.photos.inUse(leftovers) }
         try await pool.run {
             try photoFiles.settle(leftovers.filter { stored.contains($0) })
             try photoFiles.withdraw(leftovers.filter { !stored.contains($0) })

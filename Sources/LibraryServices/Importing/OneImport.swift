@@ -1,6 +1,7 @@
 import Executors
 import Files
 import Foundation
+import Imaging
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
@@ -23,7 +24,8 @@ struct OneImport: Sendable {
     let photoFiles: any PhotoFiles
     let files: BlockingPool
     let category: Int64
-    let keepOriginal: Bool
+    /// Whether the library is to have the source itself.
+    let keepsOriginals: Bool
     let isDryRun: Bool
     var particulars = Particulars()
 
@@ -39,12 +41,8 @@ struct OneImport: Sendable {
     func take(_ file: SourceFiles.File) async -> Outcome {
         do {
             try Task.checkCancellation()
-            if let digest = try await duplicateDigest(of: file) {
-                return Outcome(
-                    line: line(
-                        file, .duplicate, "the library has a photo of the same bytes (SHA-256 \(digest.prefix(12))…)"))
-            }
-            let prepared = try await mesh.send(PreparePhoto(source: file.path, keepOriginal: keepOriginal))
+            if let digest = try await duplicateDigest(of: file) { return try await settleDuplicate(file, digest) }
+            let prepared = try await mesh.send(PreparePhoto(source: file.path, keepsOriginal: keepsOriginals))
             return try await store(prepared, from: file)
         } catch {
             return Outcome(line: line(file, describing: MeshError(describing: error)))
@@ -91,6 +89,75 @@ struct OneImport: Sendable {
         return known.contains(digest) ? digest : nil
     }
 
+    // MARK: What the library has already
+
+    /// The line of a file of which the library has a photo: what it has of it, or that its original was put beside it.
+    private func settleDuplicate(_ file: SourceFiles.File, _ digest: String) async throws -> Outcome {
+        let short = "SHA-256 \(digest.prefix(12))…"
+        guard let photo = try await mesh.send(FindPhotoOfSource(digest: digest)).photo else {
+            // It went between the two looks; whoever imports again gets a photo.
+            return Outcome(line: line(file, .duplicate, "the library had a photo of the same bytes (\(short))"))
+        }
+        if let there = photo.originalPath, try await isThere(there) {
+            return Outcome(
+                line: line(file, .duplicate, "the library has it as photo \(photo.id), with its original (\(short))"))
+        }
+        guard keepsOriginals else {
+            return Outcome(
+                line: line(
+                    file, .duplicate,
+                    "the library has it as photo \(photo.id), \(photo.width) x \(photo.height), without its original (\(short))"
+                ))
+        }
+        guard !isDryRun else {
+            return Outcome(line: line(file, .completed, "photo \(photo.id) would get its original"))
+        }
+        return try await complete(photo, with: file, digest)
+    }
+
+    private func isThere(_ path: String) async throws -> Bool {
+        try await files.run { try photoFiles.facts(StoredName(catalogued: path))?.isFile == true }
+    }
+
+    private func complete(_ photo: Photo, with file: SourceFiles.File, _ digest: String) async throws -> Outcome {
+        let name = try StoredName(catalogued: photo.path).original(PhotoFileName.fileExtension(of: file.path))
+        try await files.run { try publishOriginal(of: file.path, digest, as: name) }
+        let completed = line(file, .completed, "photo \(photo.id) has got its original, \(name.path)")
+        do {
+            _ = try await mesh.send(
+                SetOriginal(
+                    sourceDigest: digest, originalPath: name.path, job: job, line: job == nil ? nil : completed))
+        } catch {
+            if !MeshError(describing: error).mayHaveBeenStored {
+                try await finishing { try photoFiles.withdraw([name]) }
+            }
+            throw error
+        }
+        try? await finishing { try photoFiles.settle([name]) }
+        return Outcome(line: completed, isJournaled: job != nil)
+    }
+
+    private func publishOriginal(of path: String, _ digest: String, as name: StoredName) throws {
+        let staged = try photoFiles.stage()
+        defer { close(staged.descriptor) }
+        do {
+            let (descriptor, _) = try namedFiles.open(path)
+            defer { close(descriptor) }
+            _ = try FileSystem.copy(descriptor, to: staged.descriptor, staged.name)
+            // It was hashed before it was copied, and may have been another file then.
+            guard try ContentDigest(ofDescriptor: staged.descriptor).sha256.hex == digest else {
+                throw ImagingError.changed
+            }
+            try FileSystem.sync(staged.descriptor, staged.name)
+            try photoFiles.publish([StagedFile(staged.name, as: name)])
+        } catch {
+            photoFiles.unstage([staged.name])
+            throw error
+        }
+    }
+
+    // MARK: What it does not have
+
     private func store(_ prepared: PreparedPhoto, from file: SourceFiles.File) async throws -> Outcome {
         guard !isDryRun else {
             try await discard(prepared)
@@ -98,22 +165,23 @@ struct OneImport: Sendable {
                 line: line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"),
                 sourceDigest: prepared.sourceDigest)
         }
-        let fileName: StoredName
+        let names: PhotoNames
         do {
             try Task.checkCancellation()
-            fileName = try await publish(prepared)
+            names = try await publish(prepared, from: file)
         } catch {
             try? await discard(prepared)
             throw error
         }
         let photo = Photo(
-            id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: fileName.path,
+            id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: names.photo.path,
             categoryId: category,
             name: Self.name(of: file.path), caption: nil, isFromAssets: false,
             createdAt: particulars.createdAt ?? .now(),
             fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: particulars.isFavorite,
-            takenAt: prepared.takenAt, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType)
+            takenAt: prepared.takenAt, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
+            originalPath: prepared.isOriginal ? names.photo.path : names.original?.path)
         let imported = line(file, .imported, photo.path)
         do {
             _ = try await mesh.send(
@@ -123,14 +191,14 @@ struct OneImport: Sendable {
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
-            try await finishing { try photoFiles.withdraw([fileName.fileName]) }
+            try await finishing { try photoFiles.withdraw(names.all) }
             if let error = error as? MeshError, error.status == .alreadyExists {
-                return Outcome(line: line(file, .duplicate, error.message))
+                return try await settleDuplicate(file, prepared.sourceDigest)
             }
             throw error
         }
         // The photo is imported: a staging name that stays is the next start's business, not the person's.
-        try? await finishing { try photoFiles.settle([fileName.fileName]) }
+        try? await finishing { try photoFiles.settle(names.all) }
         return Outcome(line: imported, isJournaled: job != nil)
     }
 
@@ -139,22 +207,23 @@ struct OneImport: Sendable {
 
     private func discard(_ prepared: PreparedPhoto) async throws {
         try await finishing {
-            photoFiles.unstage([prepared.stagedPhoto, prepared.stagedThumbnail])
+            photoFiles.unstage(prepared.staged)
         }
     }
 
-    private func publish(_ prepared: PreparedPhoto) async throws -> StoredName {
+    private func publish(_ prepared: PreparedPhoto, from file: SourceFiles.File) async throws -> PhotoNames {
         try await files.run {
             // Eight random digits within one second's name clash about never; a second try is enough, and a
             // third failing says that something else is wrong.
             for attempt in 1...3 {
-                let name = PhotoFileName.new(takenAt: prepared.takenAt, fileExtension: prepared.fileExtension)
+                let photo = PhotoFileName.new(takenAt: prepared.takenAt, fileExtension: prepared.fileExtension)
+                let names = PhotoNames(
+                    photo: photo,
+                    originalExtension: prepared.stagedOriginal.map { _ in PhotoFileName.fileExtension(of: file.path) })
                 do {
-                    try photoFiles.publish([
-                        StagedPhoto(
-                            photo: prepared.stagedPhoto, thumbnail: prepared.stagedThumbnail, fileName: name.fileName)
-                    ])
-                    return name
+                    try photoFiles.publish(
+                        zip(prepared.staged, names.all).map { staged, name in StagedFile(staged, as: name) })
+                    return names
                 } catch is NameTaken where attempt < 3 {
                     continue
                 }
@@ -169,4 +238,12 @@ struct OneImport: Sendable {
         let stem = file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
         return String(stem.prefix(200))
     }
+}
+
+extension PreparedPhoto {
+    /// Names in the staging place: photo, thumbnail, and the original where there is one.
+    fileprivate var staged: [String] { [stagedPhoto, stagedThumbnail] + (stagedOriginal.map { [$0] } ?? []) }
+
+    /// Whether the photo was stored as it came.
+    fileprivate var isOriginal: Bool { contentDigest == sourceDigest }
 }

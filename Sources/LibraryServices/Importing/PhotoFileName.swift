@@ -20,6 +20,17 @@ enum PhotoFileName {
         return stored
     }
 
+    /// With the dot: the one of a file that is somebody else's where that says something harmless, else `.jpg`.
+    static func fileExtension(of path: String) -> String {
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: ".") else { return ".jpg" }
+        let letters = name[name.index(after: dot)...].lowercased()
+        let isHarmless =
+            (1...5).contains(letters.utf8.count)
+            && letters.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
+        return isHarmless ? "." + letters : ".jpg"
+    }
+
     private static func padded(_ digits: String, to count: Int) -> String {
         String(repeating: "0", count: max(0, count - digits.count)) + digits
     }

@@ -113,8 +113,10 @@ public actor PhotoImporter: MeshService {
         let isDryRun = request.dryRun == true
         job.begin(phase: "reading folders")
         let (category, done, found): (Int64, Set<String>, SourceFiles)
+        let keepsOriginals: Bool
         do {
             category = try await decidedCategory(request, job)
+            keepsOriginals = try await mesh.keepsOriginals(request.originals)
             done = try await job.recordedItems()
             found = try await sources(request.paths, done, job)
         } catch  where job.isCancelled {
@@ -128,7 +130,7 @@ public actor PhotoImporter: MeshService {
 
         let one = OneImport(
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
-            keepOriginal: request.originals == true, isDryRun: isDryRun)
+            keepsOriginals: keepsOriginals, isDryRun: isDryRun)
         await withTaskGroup(of: (SourceFiles.File, OneImport.Outcome).self) { group in
             var next = rest.makeIterator()
             func startNext() {
@@ -202,8 +204,17 @@ public actor PhotoImporter: MeshService {
         let notDone = count(.cancelled)
         return ImportReceipt(
             categoryId: category, files: ImportOutcome.allCases.map(count).reduce(0, +), imported: count(.imported),
-            duplicates: count(.duplicate), problems: problems, notDone: notDone, isDryRun: isDryRun,
+            completed: count(.completed), duplicates: count(.duplicate), problems: problems, notDone: notDone,
+            isDryRun: isDryRun,
             ending: ending ?? (notDone > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))
+    }
+}
+
+extension Mesh {
+    /// What one import was told, else what the library is set to.
+    func keepsOriginals(_ told: Bool?) async throws -> Bool {
+        if let told { return told }
+        return try await send(GetSettings()).keepOriginals
     }
 }
 

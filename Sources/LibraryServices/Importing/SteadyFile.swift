@@ -2,6 +2,7 @@ import Files
 import Foundation
 import Imaging
 import ImageWorkerProtocol
+import ZipArchive
 
 extension NamedFiles {
     /// Reads a file that somebody else may be writing to.
@@ -20,5 +21,34 @@ extension NamedFiles {
         var found = stat()
         try FileSystem.check(fstat(descriptor, &found), "look at", path)
         return FileState(found)
+    }
+}
+
+/// A source that is open, and is to be copied once it has been decoded.
+struct OpenSource: Sendable {
+    let descriptor: Int32
+    private let state: FileState
+    /// Whether another change may leave the state as it was. Asked when it was looked at: later every change seems old.
+    private let isFresh: Bool
+
+    init(_ descriptor: Int32, _ status: stat) {
+        self.descriptor = descriptor
+        state = FileState(status)
+        isFresh = state.isFresh
+    }
+
+    /// Makes its copy in the staging place, byte for byte and durable. Blocks.
+    ///
+    /// It was hashed when it was decoded; that its state is the same since tells that these are the same bytes. The copy is
+    /// hashed as well only where the state cannot tell.
+    /// - Parameter digest: of the bytes that were decoded; SHA-256, lower-case hex.
+    /// - Throws: ``ImagingError/changed`` where the copy would be other bytes; failures of the file system.
+    func copy(_ digest: String, to target: Int32, _ name: String) throws {
+        _ = try FileSystem.copy(descriptor, to: target, name)
+        var status = stat()
+        try FileSystem.check(fstat(descriptor, &status), "look at", name)
+        guard FileState(status) == state else { throw ImagingError.changed }
+        if isFresh, try ContentDigest(ofDescriptor: target).sha256.hex != digest { throw ImagingError.changed }
+        try FileSystem.sync(target, name)
     }
 }

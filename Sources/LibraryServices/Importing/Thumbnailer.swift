@@ -47,22 +47,37 @@ public actor Thumbnailer: MeshService {
     // Not isolated: several conversions run at once, and nothing of the actor's changes.
     nonisolated func prepare(_ request: PreparePhoto) async throws -> PreparedPhoto {
         let namedFiles = namedFiles
-        let (source, _) = try await files.run { try namedFiles.open(request.source) }
-        defer { close(source) }
+        let (descriptor, status) = try await files.run { try namedFiles.open(request.source) }
+        defer { close(descriptor) }
+        let source = OpenSource(descriptor, status)
         return try await staging { photo in
             try await staging { thumbnail in
                 let made = try await workers.convert(
-                    source: source, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
-                    keepOriginal: request.keepOriginal)
+                    source: descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
+                    keepOriginal: false)
                 try await files.run {
                     try FileSystem.sync(photo.descriptor, photo.name)
                     try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
                 }
+                // Copied last: of what turns out to be no picture, however long, nothing is.
+                let original =
+                    request.keepsOriginal && !made.keptOriginal
+                    ? try await stage(source, made.sourceDigest) : nil
                 return PreparedPhoto(
-                    stagedPhoto: photo.name, stagedThumbnail: thumbnail.name, sourceDigest: made.sourceDigest,
-                    sourceSize: made.sourceSize, contentDigest: made.contentDigest, mediaType: made.mediaType,
+                    stagedPhoto: photo.name, stagedThumbnail: thumbnail.name, stagedOriginal: original,
+                    sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, contentDigest: made.contentDigest,
+                    mediaType: made.mediaType,
                     fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
                     height: made.height, takenAt: made.takenAtMilliseconds.map(Timestamp.init(milliseconds:)))
+            }
+        }
+    }
+
+    private nonisolated func stage(_ source: OpenSource, _ digest: String) async throws -> String {
+        try await staging { copy in
+            try await files.run {
+                try source.copy(digest, to: copy.descriptor, copy.name)
+                return copy.name
             }
         }
     }

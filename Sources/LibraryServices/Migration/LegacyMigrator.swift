@@ -105,7 +105,8 @@ public actor LegacyMigrator: MeshService {
         }
         let one = OneMigration(
             mesh: mesh, job: job, catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files,
-            found: found, keepsMissing: request.keepMissing == true, isDryRun: isDryRun)
+            found: found, keepsMissing: request.keepMissing == true,
+            keepsOriginals: try await mesh.keepsOriginals(nil), isDryRun: isDryRun)
         await withTaskGroup(of: OneMigration.Lines.self) { group in
             var next = items.makeIterator()
             func startNext() {

@@ -18,6 +18,7 @@ struct OneMigration: Sendable {
     let files: BlockingPool
     let found: LegacyPhotoFiles
     let keepsMissing: Bool
+    let keepsOriginals: Bool
     let isDryRun: Bool
     /// Digests of the sources that a dry run has seen: nothing else tells it that two rows are one picture.
     let seen = SeenSources()
@@ -97,7 +98,7 @@ struct OneMigration: Sendable {
     ) async -> ReceiptLine {
         var one = OneImport(
             mesh: mesh, job: nil, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
-            keepOriginal: false, isDryRun: isDryRun)
+            keepsOriginals: keepsOriginals, isDryRun: isDryRun)
         one.particulars = .init(uuid: item.uuid, createdAt: createdAt, isFavorite: item.photo.isFavorite)
         let outcome = await one.take(file)
         let line = outcome.line

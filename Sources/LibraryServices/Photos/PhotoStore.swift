@@ -16,6 +16,8 @@ public actor PhotoStore: MeshService {
         AddPhoto.self
         AddPhotos.self
         FindSourceDigests.self
+        FindPhotoOfSource.self
+        SetOriginal.self
         SetFavorite.self
         MovePhotos.self
         EditPhoto.self
@@ -145,11 +147,22 @@ public actor PhotoStore: MeshService {
         return try await change(keys) { photos, transaction in try transaction.trash.add(photos, at: now) }
     }
 
+    func setOriginal(_ request: SetOriginal) async throws -> Photo {
+        guard let name = StoredName(path: request.originalPath) else {
+            throw MeshError(.invalidArgument, "'\(request.originalPath.prefix(200))' is no name of a stored file.")
+        }
+        return try await catalogue.write { transaction in
+            try transaction.photos.setOriginal(
+                name, ofSource: request.sourceDigest, line: request.line, of: request.job)
+        }
+    }
+
     func forget(_ ids: [Int64]) async throws -> ForgottenPhotos {
         let ids = try Self.validated(ids)
         let photos = try await catalogue.write { try $0.photos.forget(ids) }
-        await discards.remove(photos.compactMap { StoredName(path: $0.thumbnailPath) })
-        return ForgottenPhotos(paths: photos.map(\.path))
+        let thumbnails = Set(photos.map(\.thumbnailPath))
+        await discards.remove(thumbnails.compactMap { StoredName(path: $0) })
+        return ForgottenPhotos(paths: photos.flatMap(\.filePaths).filter { !thumbnails.contains($0) })
     }
 
     /// One transaction over photos that must all exist; counts those that `change` says it changed. A photo that is
@@ -197,6 +210,17 @@ extension AddPhoto: HandledMessage {
 
 extension AddPhotos: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.addAll(photos) }
+}
+
+extension FindPhotoOfSource: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> FoundPhoto {
+        let digest = digest
+        return FoundPhoto(photo: try await service.catalogue.read { try $0.photos.find(sourceDigest: digest) })
+    }
+}
+
+extension SetOriginal: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> Photo { try await service.setOriginal(self) }
 }
 
 extension FindSourceDigests: HandledMessage {

@@ -26,6 +26,7 @@ public actor SettingsStore: MeshService {
             settings.enableHapticFeedback = request.enableHapticFeedback ?? settings.enableHapticFeedback
             settings.autoProcessActions = request.autoProcessActions ?? settings.autoProcessActions
             settings.storageCleanupEnabled = request.storageCleanupEnabled ?? settings.storageCleanupEnabled
+            settings.keepOriginals = request.keepOriginals ?? settings.keepOriginals
             try transaction.settings.store(settings)
             return settings
         }

@@ -21,36 +21,46 @@ struct PhotoFileCheck: Sendable {
     /// Everything that is wrong with one. Blocks. Counts it as done.
     func findings(of entry: PhotoFileEntry) -> [Finding] {
         if isCancelled.isSet { return [] }
-        defer { job.advance(items: 1, bytes: digests ? entry.size : 0) }
+        defer { job.advance(items: 1, bytes: digests ? entry.photo.size : 0) }
+        if entry.photo.size == 0, (try? StoredName(catalogued: entry.photo.path)).map(isMissing) == true {
+            return [Finding(path: entry.photo.path, kind: .withoutFile, detail: "it was taken over without a picture")]
+        }
+        var found = findings(
+            of: entry.photo, remedy: "restore it from a backup",
+            missing: "restore it from a backup, or \(Self.removal(of: entry))")
+        if !found.contains(where: { $0.kind == .missing || $0.kind == .unreadable }),
+            let name = try? StoredName(catalogued: entry.photo.path), isMissing(name.thumbnail)
+        {
+            found.append(Finding(path: entry.photo.path, kind: .noThumbnail, detail: nil))
+        }
+        guard let original = entry.original else { return found }
+        let remedy = "it is the original of photo \(entry.id); import the source again"
+        return found + findings(of: original, remedy: remedy, missing: remedy)
+    }
+
+    /// False where that cannot be told.
+    private func isMissing(_ name: StoredName) -> Bool {
+        do { return try photoFiles.facts(name) == nil } catch { return false }
+    }
+
+    /// - Parameter missing: what to do where there is no file.
+    private func findings(of file: PhotoFileEntry.File, remedy: String, missing: String) -> [Finding] {
         func finding(_ kind: StorageFinding, _ detail: String?) -> Finding {
-            Finding(path: entry.path, kind: kind, detail: detail)
+            Finding(path: file.path, kind: kind, detail: detail)
         }
         do {
-            let name = try StoredName(catalogued: entry.path)
-            guard let facts = try photoFiles.facts(name) else {
-                return [
-                    entry.size == 0
-                        ? finding(.withoutFile, "it was taken over without a picture")
-                        : finding(.missing, "restore it from a backup, or \(Self.removal(of: entry))")
-                ]
+            let name = try StoredName(catalogued: file.path)
+            guard let facts = try photoFiles.facts(name) else { return [finding(.missing, missing)] }
+            guard facts.isFile else { return [finding(.damaged, "it is not a file")] }
+            guard facts.size == file.size else {
+                return [finding(.damaged, "it has \(facts.size) bytes and not \(file.size); \(remedy)")]
             }
-            var found: [Finding] = []
-            if !facts.isFile {
-                found.append(finding(.damaged, "it is not a file"))
-            } else if facts.size != entry.size {
-                found.append(
-                    finding(.damaged, "it has \(facts.size) bytes and not \(entry.size); restore it from a backup"))
-            } else if digests {
-                let actual = try photoFiles.withReader(name) {
-                    try ContentDigest(reading: $0, cancelled: { isCancelled.isSet }).sha256.hex
-                }
-                if actual != entry.digest {
-                    found.append(
-                        finding(.damaged, "its bytes are not those that were stored; restore it from a backup"))
-                }
+            guard digests else { return [] }
+            let actual = try photoFiles.withReader(name) {
+                try ContentDigest(reading: $0, cancelled: { isCancelled.isSet }).sha256.hex
             }
-            if try photoFiles.facts(name.thumbnail) == nil { found.append(finding(.noThumbnail, nil)) }
-            return found
+            guard actual != file.digest else { return [] }
+            return [finding(.damaged, "its bytes are not those that were stored; \(remedy)")]
         } catch ZipError.cancelled {
             return []
         } catch {

@@ -40,10 +40,12 @@ public actor StorageAuditor: MeshService {
         return try await files.run {
             let photos = try photoFiles.list(.photos, after: nil)
             let thumbnails = try photoFiles.list(.thumbnails, after: nil)
+            let originals = try photoFiles.list(.originals, after: nil)
             let room = try photoFiles.room()
             return StorageUsage(
                 photoBytes: StoredFile.bytes(of: photos), photoCount: photos.count,
-                thumbnailBytes: StoredFile.bytes(of: thumbnails), thumbnailCount: thumbnails.count, freeBytes: room,
+                thumbnailBytes: StoredFile.bytes(of: thumbnails), thumbnailCount: thumbnails.count,
+                originalBytes: StoredFile.bytes(of: originals), originalCount: originals.count, freeBytes: room,
                 hasEnoughSpace: needed <= room)
         }
     }
@@ -63,7 +65,7 @@ public actor StorageAuditor: MeshService {
     func clean(_ request: CleanStorage) async throws -> StorageCleaning {
         let photoFiles = photoFiles
         let orphans = try await unknown(.thumbnails).filter(\.name.isThumbnail)
-        let unknown = try await unknown(.photos)
+        let unknown = try await unknown(.photos) + unknown(.originals)
         if request.dryRun != true {
             let wanted = (orphans + (request.unknownPhotos == true ? unknown : [])).map(\.name)
             try await files.run {
@@ -90,7 +92,7 @@ public actor StorageAuditor: MeshService {
         let seen = try await files.run {
             let found = try photoFiles.list(kind, after: nil)
             let staged = Set(try photoFiles.leftovers())
-            return found.filter { !staged.contains($0.name.photo.fileName) }
+            return found.filter { !staged.contains($0.name) }
         }
         var unknown: [StoredFile] = []
         for part in seen.split(maximum: 1_000) {
@@ -135,7 +137,7 @@ public actor StorageAuditor: MeshService {
         }
         if !flag.isSet {
             job.begin(phase: "looking for unknown files")
-            for file in try await unknown(.photos) {
+            for file in try await unknown(.photos) + unknown(.originals) {
                 tally.record(
                     file.name.path, .unknown,
                     "no photo has this file; move it out of the library and import it from there if it is wanted, else: smilepile storage clean --unknown-photos",
@@ -163,7 +165,7 @@ public actor StorageAuditor: MeshService {
             return all
         }
         tally.photos += page.count
-        tally.bytes += digests ? page.reduce(0) { $0 + $1.size } : 0
+        tally.bytes += digests ? page.reduce(0) { $0 &+ $1.photo.size &+ ($1.original?.size ?? 0) } : 0
         guard !found.isEmpty else { return }
         // A photo that went meanwhile took its files along.
         let still = try await catalogue.read { transaction in
@@ -181,7 +183,7 @@ public actor StorageAuditor: MeshService {
             throw MeshError(.invalidArgument, "Paths are absolute here; '\(path.prefix(200))' is not.")
         }
         guard photoFiles.owns(path), let name = photoFiles.name(at: path),
-            name.kind == .photos || name.isThumbnail
+            name.kind != .thumbnails || name.isThumbnail
         else {
             return PathIdentity(isOurs: photoFiles.owns(path), photoId: nil, photoPath: nil, thumbnailPath: nil)
         }

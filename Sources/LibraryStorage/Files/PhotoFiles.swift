@@ -25,13 +25,14 @@ package protocol PhotoFiles: Sendable {
     /// come next, then ``settle(_:)``; where they do not come, ``withdraw(_:)``, and where nobody can tell, neither: see
     /// `MeshError.mayHaveBeenStored`.
     /// - Throws: ``NameTaken``; a failure. Nothing is left in place then, and staged files may be gone.
-    func publish(_ photos: [StagedPhoto]) throws
-    /// The rows are durable: the staging place forgets these photos.
-    func settle(_ fileNames: [String]) throws
+    func publish(_ files: [StagedFile]) throws
+    /// The rows are durable: the staging place forgets these files.
+    func settle(_ names: [StoredName]) throws
     /// There are no rows: the published files go, durably, and then the staged ones.
-    func withdraw(_ fileNames: [String]) throws
-    /// What a kill left in the staging place: the file names of the photos, whatever is left of each.
-    func leftovers() throws -> [String]
+    func withdraw(_ names: [StoredName]) throws
+    /// What a kill left in the staging place, under the names that the files were to have; one that had none yet is among
+    /// them under a name that no photo has.
+    func leftovers() throws -> [StoredName]
 
     // MARK: Stored files
 
@@ -58,25 +59,23 @@ package protocol PhotoFiles: Sendable {
 }
 
 extension PhotoFiles {
-    /// Staged photos that are not wanted: what is published of them goes, and what is staged. What cannot be removed is
+    /// Staged files that are not wanted: what is published of them goes, and what is staged. What cannot be removed is
     /// left to the next start.
-    package func abandon(_ photos: [StagedPhoto]) {
-        guard (try? withdraw(photos.map(\.fileName))) != nil else { return }
-        unstage(photos.flatMap { [$0.photo] + ($0.thumbnail.map { [$0] } ?? []) })
+    package func abandon(_ files: [StagedFile]) {
+        guard (try? withdraw(files.map(\.name))) != nil else { return }
+        unstage(files.map(\.staged))
     }
 }
 
-/// A photo's files in the staging place, and the name that the photo is to have.
-package struct StagedPhoto: Sendable {
-    package let photo: String
-    /// Nil for a photo of which none could be made.
-    package let thumbnail: String?
-    package let fileName: String
+/// A file in the staging place, and the name that it is to have.
+package struct StagedFile: Sendable {
+    /// In the staging place.
+    package let staged: String
+    package let name: StoredName
 
-    package init(photo: String, thumbnail: String?, fileName: String) {
-        self.photo = photo
-        self.thumbnail = thumbnail
-        self.fileName = fileName
+    package init(_ staged: String, as name: StoredName) {
+        self.staged = staged
+        self.name = name
     }
 }
 

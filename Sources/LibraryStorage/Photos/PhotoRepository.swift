@@ -21,6 +21,8 @@ package protocol PhotoRepository {
     func sealed(_ query: SealedPhotoQuery) throws -> SealedPhotos
     /// The digests of sources of one size, in bytes; 1,000 at most.
     func sourceDigests(size: Int64) throws -> [String]
+    /// The photo that was made from a source with this digest (SHA-256, lower-case hex); nil where there is none.
+    func find(sourceDigest: String) throws -> Photo?
     /// The photo of the library that each of these is, by uuid and content, by content, by uuid, by source, in that order;
     /// nil for what the library does not have.
     func matches(of others: [PhotoIdentity]) throws -> [Photo?]
@@ -28,7 +30,7 @@ package protocol PhotoRepository {
     func forEach(since time: Timestamp?, _ body: (SourcedPhoto) throws -> Void) throws
     /// What the catalogue says of photos' files, by id, from the one behind `id` on; 256 at a time.
     func files(_ place: PhotoFileEntry.Place, after id: Int64) throws -> [PhotoFileEntry]
-    /// Those of `names` that are a photo's file or thumbnail, in the library or in the trash.
+    /// Those of `names` that are a photo's file, thumbnail or original, in the library or in the trash.
     func inUse(_ names: [StoredName]) throws -> Set<StoredName>
 
     // MARK: Changing
@@ -36,6 +38,10 @@ package protocol PhotoRepository {
     /// Enters a photo under a new id, with its line in a job's receipt where it has one: both or neither.
     /// - Throws: `pictureThere`; `noCategory`.
     func insert(_ new: SourcedPhoto, line: ReceiptLine?, of job: JobID?) throws -> Photo
+    /// Says which file is the original of the photo that was made from `source`, with the file's line in a job's receipt.
+    /// - Parameter source: SHA-256, lower-case hex.
+    /// - Throws: `noPhoto` where there is none.
+    func setOriginal(_ name: StoredName, ofSource source: String, line: ReceiptLine?, of job: JobID?) throws -> Photo
     /// Enters photos under new ids.
     /// - Throws: `pictureThere`, `repeatedPhoto`, `noCategory`; then none of them is entered.
     func insert(_ photos: [SourcedPhoto]) throws
@@ -89,7 +95,7 @@ package struct PhotoIdentity: Sendable {
     }
 }
 
-/// What the catalogue says of a photo's file.
+/// What the catalogue says of a photo's files.
 package struct PhotoFileEntry: Sendable {
     package enum Place: Sendable, CaseIterable {
         case library, trash
@@ -97,19 +103,30 @@ package struct PhotoFileEntry: Sendable {
 
     package let place: Place
     package let id: Int64
-    /// As the catalogue has it, which may be no name of a stored file.
-    package let path: String
-    /// Bytes.
-    package let size: Int64
-    /// SHA-256, lower-case hex.
-    package let digest: String
+    package let photo: File
+    /// Where it is another file.
+    package let original: File?
 
-    package init(place: Place, id: Int64, path: String, size: Int64, digest: String) {
+    package init(place: Place, id: Int64, photo: File, original: File?) {
         self.place = place
         self.id = id
-        self.path = path
-        self.size = size
-        self.digest = digest
+        self.photo = photo
+        self.original = original
+    }
+
+    package struct File: Sendable {
+        /// As the catalogue has it, which may be no name of a stored file.
+        package let path: String
+        /// Bytes.
+        package let size: Int64
+        /// SHA-256, lower-case hex.
+        package let digest: String
+
+        package init(path: String, size: Int64, digest: String) {
+            self.path = path
+            self.size = size
+            self.digest = digest
+        }
     }
 }
 

@@ -36,6 +36,7 @@ enum PhotoColumns {
         Column("is_favorite", isEditable: true) { $0.photo.isFavorite },
         Column("media_type") { $0.photo.mediaType },
         Column("content_digest") { $0.photo.contentDigest },
+        Column("original_path") { $0.photo.originalPath },
         Column("source_digest") { $0.sourceDigest },
         Column("source_size") { $0.sourceSize },
     ]
@@ -52,7 +53,7 @@ enum PhotoColumns {
             createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
             width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
             takenAt: takenAt.map(Timestamp.init(milliseconds:)), contentDigest: try row["content_digest"],
-            mediaType: try row["media_type"])
+            mediaType: try row["media_type"], originalPath: try row["original_path"])
     }
 
     static func sourcedPhoto(_ row: borrowing Row) throws -> SourcedPhoto {

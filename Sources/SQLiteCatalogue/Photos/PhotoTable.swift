@@ -72,16 +72,30 @@ struct PhotoTable: PhotoRepository {
             case .trash: "trash"
             }
         return try connection.query(
-            "SELECT id, path, file_size, content_digest FROM \(table) WHERE id > ? ORDER BY id LIMIT 256", id
-        ) { PhotoFileEntry(place: place, id: try $0[0], path: try $0[1], size: try $0[2], digest: try $0[3]) }
+            """
+            SELECT id, path, file_size, content_digest, original_path, source_size, source_digest
+            FROM \(table) WHERE id > ? ORDER BY id LIMIT 256
+            """, id
+        ) { row in
+            let photo = PhotoFileEntry.File(path: try row[1], size: try row[2], digest: try row[3])
+            let originalPath: String? = try row[4]
+            let (size, digest): (Int64, String) = (try row[5], try row[6])
+            let original = originalPath.map { PhotoFileEntry.File(path: $0, size: size, digest: digest) }
+            return PhotoFileEntry(
+                place: place, id: try row[0], photo: photo,
+                original: original.flatMap { $0.path == photo.path ? nil : $0 })
+        }
     }
 
+    /// An original is found by its photo, whose path is indexed.
     func inUse(_ names: [StoredName]) throws -> Set<StoredName> {
         try Set(
             names.filter { name in
                 try connection.value(
-                    "SELECT EXISTS (SELECT 1 FROM photos WHERE path = ?1) OR EXISTS (SELECT 1 FROM trash WHERE path = ?1)",
-                    name.photo.path) as Bool? ?? false
+                    """
+                    SELECT EXISTS (SELECT 1 FROM photos WHERE path = ?1 AND (?2 IS NULL OR original_path = ?2))
+                        OR EXISTS (SELECT 1 FROM trash WHERE path = ?1 AND (?2 IS NULL OR original_path = ?2))
+                    """, name.photo.path, name.kind == .originals ? name.path : nil) as Bool? ?? false
             })
     }
 
@@ -93,6 +107,13 @@ struct PhotoTable: PhotoRepository {
         let id = try insertRow(new, id: nil)
         if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
         return try require(.id(id))
+    }
+
+    func setOriginal(_ name: StoredName, ofSource source: String, line: ReceiptLine?, of job: JobID?) throws -> Photo {
+        guard let photo = try find(sourceDigest: source) else { throw CatalogueError.noPhoto(.path(name.photo.path)) }
+        try connection.execute("UPDATE photos SET original_path = ? WHERE id = ?", name.path, photo.id)
+        if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
+        return try require(.id(photo.id))
     }
 
     func insert(_ photos: [SourcedPhoto]) throws {

@@ -129,7 +129,7 @@ struct TrashTable: TrashRepository {
         try ids.flatMap { id in
             let photo = try require(id).photo.photo
             try connection.execute("DELETE FROM trash WHERE id = ?", id)
-            let paths = [photo.path, photo.thumbnailPath]
+            let paths = photo.filePaths
             try DiscardedFileTable(connection: connection).add(paths)
             return paths.compactMap { StoredName(path: $0) }
         }

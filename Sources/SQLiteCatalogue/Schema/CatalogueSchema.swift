@@ -22,7 +22,17 @@ enum CatalogueSchema {
                 version: 5, name: "marks in the text index; decisions checked quickly",
                 script: SearchMarkSchema.script + version5),
             Migration(version: 6, name: "unfinished backups", script: version6),
+            Migration(version: 7, name: "originals", script: version7),
         ])
+
+    /// Which file is byte for byte what was imported. What was stored as it came is its own original; of what was made
+    /// smaller before this version, nothing else was kept.
+    private static let version7 = """
+        ALTER TABLE photos ADD COLUMN original_path TEXT;
+        ALTER TABLE trash ADD COLUMN original_path TEXT;
+        UPDATE photos SET original_path = path WHERE content_digest = source_digest;
+        UPDATE trash SET original_path = path WHERE content_digest = source_digest;
+        """
 
     /// Files that backups are being written to stood among the discarded files, by their absolute paths: whoever had a
     /// copy of the catalogue removed what the original was writing. Now they have a table of their own, which says

@@ -12,6 +12,7 @@ struct SettingTable: SettingRepository {
         case enableHapticFeedback
         case autoProcessActions
         case storageCleanupEnabled
+        case keepOriginals
     }
 
     let connection: Connection
@@ -34,6 +35,7 @@ struct SettingTable: SettingRepository {
             enableHapticFeedback: try flag(.enableHapticFeedback, standard.enableHapticFeedback),
             autoProcessActions: try flag(.autoProcessActions, standard.autoProcessActions),
             storageCleanupEnabled: try flag(.storageCleanupEnabled, standard.storageCleanupEnabled),
+            keepOriginals: try flag(.keepOriginals, standard.keepOriginals),
             lastBackupDate: try value(.lastBackupDate).flatMap(Int64.init).map(Timestamp.init(milliseconds:)))
     }
 
@@ -42,6 +44,7 @@ struct SettingTable: SettingRepository {
         try set(.enableHapticFeedback, to: String(settings.enableHapticFeedback))
         try set(.autoProcessActions, to: String(settings.autoProcessActions))
         try set(.storageCleanupEnabled, to: String(settings.storageCleanupEnabled))
+        try set(.keepOriginals, to: String(settings.keepOriginals))
     }
 
     func setLastBackupDate(_ time: Timestamp) throws { try set(.lastBackupDate, to: String(time.milliseconds)) }

@@ -145,9 +145,11 @@ private final class MemoryCatalogue: @unchecked Sendable {
                     let plan = try RestorePlan.make(
                         backup.contents, mode: mode, in: SQLTransaction(connection: connection))
                     let names = Dictionary(
-                        plan.newPhotos.map { ($0.uuid, $0.uuid + ".jpg") }, uniquingKeysWith: { first, _ in first })
+                        plan.newPhotos.compactMap { photo in
+                            StoredName(.photos, photo.uuid + ".jpg").map { (photo.uuid, $0) }
+                        }, uniquingKeysWith: { first, _ in first })
                     let application = RestoreApplication(
-                        contents: backup.contents, plan: plan, mode: mode, fileNames: names)
+                        contents: backup.contents, plan: plan, mode: mode, names: names)
                     try application.apply(in: SQLTransaction(connection: connection))
                     // Restoring it again changes nothing.
                     let again = try RestorePlan.make(

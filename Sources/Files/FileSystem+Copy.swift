@@ -1,0 +1,68 @@
+import CLinux
+import Foundation
+
+extension FileSystem {
+    /// Bytes that are copied between two looks at whether to go on.
+    private static let part = 16 << 20
+
+    /// Makes an empty file the same bytes as another one. On a file system that can, both share them (a reflink, which is
+    /// also the state of one moment); else the kernel copies, or, between file systems that it cannot copy between, this
+    /// process does. Blocks.
+    /// - Parameters:
+    ///   - source: its descriptor; the position is neither used nor moved.
+    ///   - name: of the new file, for errors.
+    /// - Returns: bytes that it has now.
+    /// - Throws: ``Failure``; a cancellation where `isCancelled` said so. The new file may have any part then.
+    package static func copy(
+        _ source: Int32, to target: Int32, _ name: String, isCancelled: () -> Bool = { false }
+    ) throws -> Int64 {
+        if clinux_clone(source, target) == 0 {
+            var status = stat()
+            try check(fstat(target, &status), "look at", name)
+            return Int64(status.st_size)
+        }
+        var position: Int64 = 0
+        while true {
+            if isCancelled() { throw CancellationError() }
+            let count = clinux_copy_range(source, target, position, part)
+            if count > 0 {
+                position += Int64(count)
+            } else if count == 0 {
+                return position
+            } else if errno != EINTR {
+                guard position == 0, [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EIO].contains(errno) else {
+                    throw Failure(action: "copy to", path: name, code: errno)
+                }
+                return try copyThroughMemory(source, to: target, name, isCancelled: isCancelled)
+            }
+        }
+    }
+
+    private static func copyThroughMemory(
+        _ source: Int32, to target: Int32, _ name: String, isCancelled: () -> Bool
+    ) throws -> Int64 {
+        let reader = OpenFile(source)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var position: Int64 = 0
+        while true {
+            if isCancelled() { throw CancellationError() }
+            let count: Int
+            do {
+                count = try reader.read(into: buffer, at: position)
+            } catch {
+                throw Failure(action: "read for", path: name, code: error.code)
+            }
+            guard count > 0 else { return position }
+            var done = 0
+            while done < count {
+                let written = pwrite(
+                    target, buffer.baseAddress.map { $0 + done }, count - done, off_t(position) + off_t(done))
+                if written < 0 && errno == EINTR { continue }
+                guard written > 0 else { throw Failure(action: "write", path: name, code: errno) }
+                done += written
+            }
+            position += Int64(count)
+        }
+    }
+}
