@@ -17,11 +17,16 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var contentDigest: String
     /// Whether the photo was stored byte for byte.
     public var keptOriginal: Bool
-    /// Milliseconds since 1970-01-01 UTC from EXIF; without an offset there, in the worker's local zone.
-    public var takenAtMilliseconds: Int64?
+    /// When it was taken, from EXIF, XMP or IPTC; nil where none of them has a date that can be.
+    public var taken: CameraDate?
     /// Degrees, north and east positive, from EXIF. Both or neither.
     public var latitude: Double?
     public var longitude: Double?
+    /// What somebody wrote under it, from XMP, IPTC or EXIF: one line, 1 to ``ImageLimits/captionLength`` Unicode scalars,
+    /// none of them a control character.
+    public var caption: String?
+    /// Stars that somebody gave it, 0 to 5, from XMP.
+    public var rating: Int?
     /// Pixels of the thumbnail.
     public var thumbnailWidth: Int
     public var thumbnailHeight: Int
@@ -30,8 +35,8 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
 
     public init(
         mediaType: String, fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceSize: Int64,
-        sourceDigest: String, contentDigest: String, keptOriginal: Bool, takenAtMilliseconds: Int64?, latitude: Double?,
-        longitude: Double?,
+        sourceDigest: String, contentDigest: String, keptOriginal: Bool, taken: CameraDate?, latitude: Double?,
+        longitude: Double?, caption: String? = nil, rating: Int? = nil,
         thumbnailWidth: Int, thumbnailHeight: Int, thumbnailSize: Int64
     ) {
         self.mediaType = mediaType
@@ -43,12 +48,25 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
         self.sourceDigest = sourceDigest
         self.contentDigest = contentDigest
         self.keptOriginal = keptOriginal
-        self.takenAtMilliseconds = takenAtMilliseconds
+        self.taken = taken
         self.latitude = latitude
         self.longitude = longitude
+        self.caption = caption
+        self.rating = rating
         self.thumbnailWidth = thumbnailWidth
         self.thumbnailHeight = thumbnailHeight
         self.thumbnailSize = thumbnailSize
+    }
+}
+
+extension ConvertedPhoto {
+    /// Whether a character of a caption is fit to be shown: no control character, no line of its own, nothing that turns the
+    /// direction of the text beside it.
+    package static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+        default: !(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value)
+        }
     }
 }
 

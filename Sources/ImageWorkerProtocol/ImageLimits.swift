@@ -11,6 +11,9 @@
 /// | scans of a progressive JPEG | 100 | each one walks the whole picture |
 /// | embedded colour profile | 4 MiB | the largest printer profiles are about 2 MiB |
 /// | EXIF block | 1 MiB read, 65,527 bytes written | one JPEG segment |
+/// | XMP packet, each of two | 16 MiB; 4 MiB in UTF-16 | the longest hold a second picture, 5 to 10 MiB |
+/// | IPTC records | 1 MiB | programs write some kilobytes |
+/// | caption | 2,000 Unicode scalars | what a person may give a photo |
 /// | memory of a worker by itself | 96 MiB | a JPEG of 50 million pixels needs 40 |
 /// | memory that all workers share for big photos | 1.5 GiB | 64 million pixels need 0.5 GiB, 48 million deep ones 0.6 |
 /// | processor time of a worker | 300 s | it is replaced long before; a photo has 60 s of the clock |
@@ -36,6 +39,14 @@ public enum ImageLimits {
     public static let exifBytes = 1 << 20
     /// Bytes of an EXIF block that fit one JPEG segment beside its name.
     public static let exifSegmentBytes = 65_533 - 6
+    /// Bytes of an XMP packet, and of its second part.
+    public static let xmpBytes = 16 << 20
+    /// Bytes of an XMP packet in UTF-16, which is held three times while it becomes UTF-8.
+    public static let wideXMPBytes = 4 << 20
+    /// Bytes of IPTC's records.
+    public static let iptcBytes = 1 << 20
+    /// Unicode scalars of a caption.
+    public static let captionLength = 2000
     /// Bytes of address space that a worker may take beyond what it starts with.
     public static let workerMemory: UInt64 = 96 << 20
     /// Bytes of address space that the daemon lends to workers for big photos, all of them together.

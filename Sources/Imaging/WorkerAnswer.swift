@@ -18,12 +18,10 @@ extension ConvertedPhoto {
             && (1...Int64(ImageLimits.sourceBytes)).contains(sourceSize)
             && fileSize > 0 && isPicture(width, height, within: keptOriginal ? ImageLimits.side : ImageLimits.photoSide)
             && isDigest(sourceDigest) && isDigest(contentDigest)
-            && (takenAtMilliseconds.map(Self.times.contains) ?? true) && isPlace(latitude, longitude)
+            && (taken.map(isDate) ?? true) && isPlace(latitude, longitude)
+            && (caption.map(isCaption) ?? true) && (rating.map((0...5).contains) ?? true)
             && ConvertedThumbnail(width: thumbnailWidth, height: thumbnailHeight, fileSize: thumbnailSize).isPossible
     }
-
-    /// The years 1800 to 9999, which EXIF can say, in milliseconds since 1970; a day more at both ends for the zones.
-    private static let times: ClosedRange<Int64> = -5_364_748_800_000...253_402_387_200_000
 }
 
 extension ConvertedThumbnail {
@@ -51,6 +49,17 @@ private func isPicture(_ width: Int, _ height: Int, within side: Int) -> Bool {
 private func isDigest(_ text: String) -> Bool {
     text.utf8.count == 64
         && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+}
+
+private func isDate(_ date: CameraDate) -> Bool {
+    CameraDate.clocks.contains(date.clock) && (date.offset.map(CameraDate.offsets.contains) ?? true)
+}
+
+/// One line of characters that can be shown, not too many.
+private func isCaption(_ text: String) -> Bool {
+    let scalars = text.unicodeScalars
+    return text.utf8.count <= ImageLimits.captionLength * 4 && (1...ImageLimits.captionLength).contains(scalars.count)
+        && scalars.allSatisfy(ConvertedPhoto.isShown) && scalars.contains { !$0.properties.isWhitespace }
 }
 
 /// Both or neither, on this planet.

@@ -3,8 +3,8 @@ import ImageWorkerProtocol
 
 // PhotoConversion decodes, reduces, turns, recolours and encodes pictures: all that touches a hostile file. It is
 // linked by `smilepile-image-worker` alone. Decoders/ hold one file per type, each behind `PictureDecoder`; Pixels/ is
-// what happens to decoded lines; Metadata/ reads and patches EXIF; Worker/ is the process around it. What it promises
-// is in the documentation of Imaging, which is the daemon's side of it.
+// what happens to decoded lines; Metadata/ reads and corrects EXIF, XMP and IPTC; Worker/ is the process around it. What
+// it promises is in the documentation of Imaging, which is the daemon's side of it.
 
 /// One source file into a stored photo and its thumbnail. Runs in the worker process, on one thread.
 ///
@@ -33,7 +33,7 @@ final class PhotoConverter {
         defer { withExtendedLifetime(source) {} }
         let type = try PictureType(content: source.bytes)
         let decoder = try decoder(type, source)
-        let facts = decoder.metadata.exif.map(ExifFacts.init(block:))
+        let facts = PhotoFacts(decoder.metadata)
         let block = decoder.metadata.exif.flatMap(ExifBlock.init)
         let orientation = decoder.metadata.isUpright ? .upright : block?.orientation ?? .upright
         let keeps = keepOriginal || (type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide)
@@ -50,9 +50,9 @@ final class PhotoConverter {
             let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
             let picture = try colours.apply(to: reduced.upright(orientation))
             small = try makeThumbnail(of: picture)
-            var kept = block
-            kept?.describe(upright: picture.size)
-            let encoded = try EncodedJPEG(picture, quality: ImageLimits.photoQuality, exif: kept?.bytes)
+            let carried = CarriedMetadata(decoder.metadata, upright: picture.size)
+            let encoded = try EncodedJPEG(
+                picture, quality: ImageLimits.photoQuality, segments: carried.segments)
             try encoded.withBytes(Output(photo).write)
             stored = (picture.size, encoded.count, try encoded.withBytes(Digest.sha256))
         }
@@ -61,10 +61,10 @@ final class PhotoConverter {
             mediaType: keeps ? type.mediaType : PictureType.jpeg.mediaType, fileSize: Int64(stored.bytes),
             width: stored.size.width, height: stored.size.height, sourceMediaType: type.mediaType,
             sourceSize: Int64(source.count), sourceDigest: sourceDigest, contentDigest: stored.digest,
-            keptOriginal: keeps,
-            takenAtMilliseconds: facts?.takenAt?.milliseconds, latitude: facts?.location?.latitude,
-            longitude: facts?.location?.longitude, thumbnailWidth: small.size.width,
-            thumbnailHeight: small.size.height, thumbnailSize: Int64(small.jpeg.count))
+            keptOriginal: keeps, taken: facts.taken, latitude: facts.location?.latitude,
+            longitude: facts.location?.longitude, caption: facts.caption, rating: facts.rating,
+            thumbnailWidth: small.size.width, thumbnailHeight: small.size.height,
+            thumbnailSize: Int64(small.jpeg.count))
     }
 
     /// The thumbnail alone, of a photo that is stored already.
@@ -83,7 +83,7 @@ final class PhotoConverter {
     /// The decoder, with the memory that its header asks for.
     private func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
         let decoder = try pictureDecoder(type, source)
-        let needed = source.count + decoder.memory
+        let needed = source.count + decoder.memory + decoder.metadata.memory
         if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked { try ask(needed) }
         return decoder
     }
@@ -110,7 +110,7 @@ final class PhotoConverter {
 
     private func encodedThumbnail(_ picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {
         EncodedThumbnail(
-            jpeg: try EncodedJPEG(picture, quality: ImageLimits.thumbnailQuality, exif: nil), size: picture.size)
+            jpeg: try EncodedJPEG(picture, quality: ImageLimits.thumbnailQuality), size: picture.size)
     }
 
     private func reduce(_ decoder: any PictureDecoder, _ colours: ColourStep, to side: Int)

@@ -5,53 +5,6 @@ import Testing
 
 @testable import PhotoConversion
 
-@Suite struct ExifDateTests {
-    @Test(
-        arguments: [
-            ("0000:00:00 00:00:00", nil), ("2021:13:01 10:00:00", nil), ("2021:02:30 10:00:00", nil),
-            ("2023:02:29 10:00:00", nil), ("2021:05:01 24:00:00", nil), ("2021:05:01 10:60:00", nil),
-            ("    :  :     :  :  ", nil), ("2021:05:01", nil), ("", nil), ("1500:01:01 00:00:00", nil),
-            ("2024:02:29 10:00:00", 1_709_200_800_000), ("2021:05:01 10:00:00", 1_619_863_200_000),
-            ("2021-05-01T10:00:00", 1_619_863_200_000), ("1969:12:31 23:59:59", -1000),
-            ("9999:12:31 23:59:59", 253_402_300_799_000),
-        ] as [(String, Int64?)])
-    func absurdDatesAreNone(_ text: String, _ expected: Int64?) {
-        #expect(ExifDate(date: text, fraction: nil, offset: "+00:00")?.milliseconds == expected)
-    }
-
-    @Test(arguments: [
-        ("5", 500), ("05", 50), ("123", 123), ("1239", 123), ("", 0), ("ab", 0), ("7x", 700), (" 25", 250),
-    ])
-    func fractionsAreDigitsAfterThePoint(_ text: String, _ expected: Int) throws {
-        let date = try #require(ExifDate(date: "2021:05:01 10:00:00", fraction: text, offset: nil))
-        #expect(date.millisecond == expected)
-    }
-
-    @Test(
-        arguments: [
-            ("+02:00", 7200), ("-05:30", -19800), ("Z", 0), ("+14:00", 50400), ("+99:99", nil), ("   :  ", nil),
-            ("", nil),
-            ("+2:00", nil), ("0200", nil), ("+-1:00", nil),
-        ] as [(String, Int?)])
-    func absurdOffsetsAreNone(_ text: String, _ expected: Int?) throws {
-        let date = try #require(ExifDate(date: "2021:05:01 10:00:00", fraction: nil, offset: text))
-        #expect(date.offset == expected)
-    }
-
-    @Test func anOffsetMakesAMoment() throws {
-        let date = try #require(ExifDate(date: "2021:03:28 02:30:00", fraction: "25", offset: "+02:00"))
-        #expect(date.milliseconds == 1_616_891_400_250)
-    }
-
-    @Test func withoutAnOffsetTheLocalZoneCounts() throws {
-        let date = try #require(ExifDate(date: "2021:05:01 10:00:00", fraction: nil, offset: nil))
-        var components = DateComponents(year: 2021, month: 5, day: 1, hour: 10)
-        components.timeZone = TimeZone.current
-        let expected = try #require(Calendar(identifier: .gregorian).date(from: components))
-        #expect(date.milliseconds == Int64(expected.timeIntervalSince1970) * 1000)
-    }
-}
-
 @Suite struct ExifBlockTests {
     private let makerNote = (0..<200).map { UInt8($0 & 255) }
 
@@ -73,7 +26,7 @@ import Testing
         let source = try Pictures.jpeg(PixelSize(width: 4000, height: 3000), exif: cameraBlock())
         let converted = try convertHere(source, folder)
         #expect(converted.width == 1536 && converted.height == 2048)
-        #expect(converted.takenAtMilliseconds == 1_619_856_000_250)
+        #expect(converted.taken == CameraDate(clock: 1_619_863_200_250, offset: 120, source: .exif))
         #expect(converted.latitude == -33.5)
         #expect(abs((converted.longitude ?? 0) - 151.26) < 1e-9)
         let stored = try folder.bytes("photo")
@@ -89,7 +42,7 @@ import Testing
         #expect(Data(kept).range(of: Data(makerNote)) == Data(expected).range(of: Data(makerNote)))
         // Converting the result again finds the same facts, and nothing to turn.
         let facts = ExifFacts(block: kept)
-        #expect(facts.takenAt?.milliseconds == converted.takenAtMilliseconds)
+        #expect(facts.original?.milliseconds == converted.taken?.clock)
         #expect(facts.location?.latitude == -33.5)
         // The camera's own directory: PixelXDimension as LONG, PixelYDimension as SHORT.
         #expect(Data(kept).range(of: Data([0xA0, 2, 0, 4, 0, 0, 0, 1, 0, 0, 6, 0])) != nil)
@@ -146,7 +99,8 @@ import Testing
                 .text(0x9003, "0000:00:00 00:00:00"), .text(0x9004, "2020:01:02 03:04:05"), .text(0x9012, "+00:00"),
                 .text(0x9291, "99"), .text(0x9292, "5"),
             ])
-        #expect(ExifFacts(block: block).takenAt?.milliseconds == 1_577_934_245_500)
+        let facts = PhotoFacts(EmbeddedMetadata(exif: block))
+        #expect(facts.taken == CameraDate(clock: 1_577_934_245_500, offset: 0, source: .exifCreated))
     }
 }
 

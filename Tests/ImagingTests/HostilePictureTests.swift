@@ -60,14 +60,14 @@ import Testing
     @Test(
         arguments: [
             ("0000:00:00 00:00:00", nil), ("2021:02:30 12:00:00", nil), ("2021:13:01 12:00:00", nil),
-            ("    :  :     :  :  ", nil), ("9999:12:31 23:59:59", 253_402_300_799_000),
+            ("    :  :     :  :  ", nil), ("9999:12:31 23:59:59", nil),
             ("2021:05:01 10:00:00", 1_619_863_200_000),
         ] as [(String, Int64?)])
     func datesOfWholeFiles(_ date: String, _ expected: Int64?) throws {
         let exif = ExifMaker.block(
             main: [.short(0x0112, 1)], photo: [.text(0x9003, date), .text(0x9011, "+00:00")])
         let converted = try convertHere(Pictures.jpeg(Self.size, exif: exif), TemporaryFolder("dates"))
-        #expect(converted.takenAtMilliseconds == expected)
+        #expect(converted.taken?.clock == expected)
     }
 
     @Test(

@@ -87,7 +87,7 @@ import Testing
         for y in 0..<size.height {
             for x in 0..<size.width { picture.planes[0].line(y)[x] = UInt8.random(in: 0...255, using: &generator) }
         }
-        return try EncodedJPEG(picture, quality: 80, exif: nil).withBytes { Data($0) }
+        return try EncodedJPEG(picture, quality: 80).withBytes { Data($0) }
     }
 
     @Test func contentDecidesTheType() throws {

@@ -13,8 +13,9 @@ struct WorkerAnswerTests {
         mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
         sourceSize: 2000, sourceDigest: String(repeating: "0a", count: 32),
         contentDigest: String(repeating: "f1", count: 32),
-        keptOriginal: false, takenAtMilliseconds: 1_696_170_622_123, latitude: 48.8, longitude: -2.3,
-        thumbnailWidth: 300, thumbnailHeight: 200, thumbnailSize: 900)
+        keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .exif), latitude: 48.8,
+        longitude: -2.3, caption: "At the lake", rating: 4, thumbnailWidth: 300, thumbnailHeight: 200,
+        thumbnailSize: 900)
 
     private static func changed(_ change: (inout ConvertedPhoto) -> Void) -> ConvertedPhoto {
         var answer = answer
@@ -24,7 +25,15 @@ struct WorkerAnswerTests {
 
     @Test func whatAWorkerSaysIsPossible() {
         for answer in [
-            Self.answer, Self.changed { ($0.latitude, $0.longitude, $0.takenAtMilliseconds) = (nil, nil, nil) },
+            Self.answer, Self.changed { ($0.latitude, $0.longitude, $0.taken) = (nil, nil, nil) },
+            Self.changed { ($0.caption, $0.rating, $0.taken) = (nil, nil, nil) },
+            Self.changed { $0.taken?.offset = nil },
+            Self.changed { $0.caption = String(repeating: "\u{1F3DE}", count: ImageLimits.captionLength) },
+            Self.changed {
+                $0.taken = CameraDate(clock: CameraDate.clocks.upperBound, offset: 960, source: .iptc)
+                $0.rating = 0
+            },
+            Self.changed { $0.taken = CameraDate(clock: CameraDate.clocks.lowerBound, offset: -960, source: .xmp) },
             Self.changed { ($0.latitude, $0.longitude) = (-90, 180) },
             Self.changed {
                 ($0.keptOriginal, $0.mediaType, $0.contentDigest) = (true, $0.sourceMediaType, $0.sourceDigest)
@@ -49,7 +58,11 @@ struct WorkerAnswerTests {
             { $0.height = .max }, { $0.thumbnailWidth = 301 }, { $0.thumbnailHeight = 0 }, { $0.thumbnailSize = 0 },
             { $0.sourceDigest = "" }, { $0.contentDigest = $0.contentDigest.uppercased() },
             { $0.contentDigest = String($0.contentDigest.dropLast()) + "g" }, { $0.contentDigest += "00" },
-            { $0.takenAtMilliseconds = .max }, { $0.takenAtMilliseconds = .min }, { $0.latitude = nil },
+            { $0.taken?.clock = .max }, { $0.taken?.clock = .min }, { $0.taken?.offset = 961 },
+            { $0.taken?.clock = CameraDate.clocks.lowerBound - 1 }, { $0.taken?.offset = .min },
+            { $0.caption = "" }, { $0.caption = " " }, { $0.caption = "a\u{1B}[2J" }, { $0.caption = "a\nb" },
+            { $0.caption = "a\u{202E}b" }, { $0.caption = String(repeating: "x", count: 2001) },
+            { $0.rating = 6 }, { $0.rating = -1 }, { $0.latitude = nil },
             { $0.longitude = nil }, { $0.latitude = 90.5 }, { $0.longitude = -181 }, { $0.latitude = .nan },
             { $0.longitude = .infinity },
         ]
@@ -60,6 +73,20 @@ struct WorkerAnswerTests {
             .damaged(String(repeating: "x", count: 1001)),
         ] {
             #expect(!error.isPossible)
+        }
+    }
+
+    /// The longest that there is goes into one packet.
+    @Test func everyAnswerFitsALine() throws {
+        for letter in ["\"", "/", "\\", "\u{1F3DE}", "\u{7FF}", "\u{2060}"] {
+            let longest = Self.changed {
+                $0.caption = String(repeating: letter, count: ImageLimits.captionLength)
+                ($0.fileSize, $0.sourceSize, $0.latitude, $0.longitude) = (
+                    .max, .max, -89.12345678901234, -179.1234567890123
+                )
+            }
+            let reply = WorkerReply(outcome: .converted(longest), residentKilobytes: .max, addressKilobytes: .max)
+            #expect(try #require(WorkerProtocol.line(reply)).count < WorkerProtocol.longestLine, "\(letter)")
         }
     }
 

@@ -68,7 +68,7 @@ public actor Thumbnailer: MeshService {
                     sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, contentDigest: made.contentDigest,
                     mediaType: made.mediaType,
                     fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
-                    height: made.height, takenAt: made.takenAtMilliseconds.map(Timestamp.init(milliseconds:)))
+                    height: made.height, takenAt: made.taken.map { Timestamp(milliseconds: $0.clock) })
             }
         }
     }

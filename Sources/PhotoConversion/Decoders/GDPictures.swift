@@ -30,7 +30,7 @@ struct PNGPicture: PictureDecoder {
 /// The first frame of a GIF through gd, which shows it where the frame says, on its own.
 struct GIFPicture: PictureDecoder {
     let size: PixelSize
-    let metadata = EmbeddedMetadata()
+    let metadata: EmbeddedMetadata
     private let source: SourceFile
 
     var memory: Int { size.pixels * GDImage.bytesPerPixel }
@@ -41,6 +41,7 @@ struct GIFPicture: PictureDecoder {
         size = PixelSize(
             width: Int(bytes.littleEndian16(at: 6)), height: Int(bytes.littleEndian16(at: 8)))
         try ImageLimits.check(width: size.width, height: size.height, pixels: ImageLimits.wholePixels)
+        metadata = EmbeddedMetadata(gif: bytes)
     }
 
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {

@@ -23,7 +23,7 @@ struct HEIFPicture: PictureDecoder {
         try ImageLimits.check(
             width: size.width, height: size.height,
             pixels: isDeep ? ImageLimits.deepPixels : ImageLimits.wholePixels)
-        metadata = EmbeddedMetadata(exif: item.exif, profile: item.profile, isUpright: true)
+        metadata = EmbeddedMetadata(exif: item.exif, xmp: item.xmp, profile: item.profile, isUpright: true)
     }
 
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {

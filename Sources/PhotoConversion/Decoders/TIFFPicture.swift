@@ -18,8 +18,10 @@ struct TIFFPicture: PictureDecoder {
         size = PixelSize(width: Int(width), height: Int(height))
         try ImageLimits.check(width: size.width, height: size.height, pixels: ImageLimits.wholePixels)
         try Self.refuseRaw(file, source.bytes)
+        let tags = TIFFTags(source.bytes)
         metadata = EmbeddedMetadata(
-            exif: TIFFExif.block(from: source.bytes), profile: Self.profile(file), isUpright: false)
+            exif: TIFFExif.block(from: source.bytes), xmp: tags.xmp, iptc: tags.iptc, profile: Self.profile(file),
+            isUpright: false)
     }
 
     /// A strip or a row of tiles at a time: as decoded, as RGBA, and as stored.

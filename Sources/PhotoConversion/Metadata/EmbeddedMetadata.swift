@@ -1,14 +1,20 @@
 import CZlib
 import ImageWorkerProtocol
 
-/// What a container carries beside its pixels: an EXIF block (beginning at its TIFF header) and a colour profile.
+/// What a container carries beside its pixels: an EXIF block (beginning at its TIFF header), XMP, IPTC and a colour profile.
 struct EmbeddedMetadata {
     var exif: [UInt8]?
+    /// An XMP packet in UTF-8, well-formed or not.
+    var xmp: [UInt8]?
+    /// The second part of a packet that was too long for a JPEG's segment.
+    var extendedXMP: [UInt8]?
+    /// IPTC's records.
+    var iptc: [UInt8]?
     var profile: ColourProfile?
     /// Whether the container has turned the picture already, so that EXIF's orientation must not do it again.
     var isUpright = false
 
-    private static let exifName: [UInt8] = Array("Exif\0\0".utf8)
+    static let exifName: [UInt8] = Array("Exif\0\0".utf8)
 
     /// An EXIF block without the name that some writers put before it; nil where there is nothing or too much.
     static func exifBlock(_ bytes: ByteView) -> [UInt8]? {
@@ -17,51 +23,15 @@ struct EmbeddedMetadata {
         return block.array
     }
 
+    /// Bytes that reading, correcting and writing these takes at most: a packet is there as found, as corrected, taken apart,
+    /// in segments, and twice in the growing output.
+    var memory: Int { [xmp, extendedXMP, iptc].reduce(0) { $0 + ($1?.count ?? 0) } * 8 }
+
     private static func profile(_ bytes: ByteView) -> ColourProfile? {
         bytes.count >= 128 && bytes.count <= ImageLimits.profileBytes ? .icc(bytes.array) : nil
     }
 
-    /// JPEG: the first APP1 named Exif, and the APP2 parts of a profile in the order of their numbers.
-    init(jpeg bytes: ByteView) {
-        var parts: [Int: ByteView] = [:]
-        var partCount = 0
-        var offset = 2
-        while offset + 4 <= bytes.count {
-            guard bytes[offset] == 0xFF else {
-                // libjpeg skips what is no marker; so does this.
-                offset += 1
-                continue
-            }
-            let marker = bytes[offset + 1]
-            if marker == 0xFF {
-                offset += 1
-                continue
-            }
-            if marker == 0xDA || marker == 0xD9 { break }
-            if marker == 0 || marker == 1 || (0xD0...0xD8).contains(marker) {
-                offset += 2
-                continue
-            }
-            let length = Int(bytes.bigEndian16(at: offset + 2))
-            guard length >= 2 else { break }
-            let body = bytes.part(from: offset + 4, count: length - 2)
-            if marker == 0xE1, exif == nil, body.starts(with: Self.exifName) {
-                exif = Self.exifBlock(body)
-            } else if marker == 0xE2, body.count > 14, body.text(at: 0, count: 12) == "ICC_PROFILE\0" {
-                if parts[Int(body[12])] == nil { parts[Int(body[12])] = body.part(from: 14) }
-                partCount = Int(body[13])
-            }
-            offset += 2 + length
-        }
-        var assembled: [UInt8] = []
-        for number in 1..<(partCount + 1) where partCount > 0 {
-            guard let part = parts[number], assembled.count + part.count <= ImageLimits.profileBytes else { return }
-            assembled += part.array
-        }
-        if assembled.count >= 128 { profile = .icc(assembled) }
-    }
-
-    /// PNG: the chunks eXIf and iCCP, wherever they stand.
+    /// PNG: the chunks eXIf and iCCP, and the text that is XMP, wherever they stand.
     init(png bytes: ByteView) {
         var offset = 8
         while offset + 12 <= bytes.count {
@@ -73,7 +43,8 @@ struct EmbeddedMetadata {
                 // A name of at most 79 bytes, a zero, the method (0 is deflate), then the data.
                 var name = 0
                 while name < 80, name < body.count, body[name] != 0 { name += 1 }
-                if body[name + 1] == 0 { profile = Self.inflated(body.part(from: name + 2)) }
+                if body[name + 1] == 0 { profile = Self.inflatedProfile(body.part(from: name + 2)) }
+            case "iTXt" where xmp == nil: xmp = Self.packet(inText: body)
             case "IEND": return
             default: break
             }
@@ -81,7 +52,7 @@ struct EmbeddedMetadata {
         }
     }
 
-    /// WebP: the RIFF chunks EXIF and ICCP.
+    /// WebP: the RIFF chunks EXIF, ICCP and XMP.
     init(webp bytes: ByteView) {
         var offset = 12
         while offset + 8 <= bytes.count {
@@ -90,27 +61,40 @@ struct EmbeddedMetadata {
             switch bytes.text(at: offset, count: 4) {
             case "EXIF" where exif == nil: exif = Self.exifBlock(body)
             case "ICCP" where profile == nil: profile = Self.profile(body)
+            case "XMP " where xmp == nil: xmp = Self.xmpPacket(body)
             default: break
             }
             offset += 8 + length + length % 2
         }
     }
 
-    init(exif: [UInt8]? = nil, profile: ColourProfile? = nil, isUpright: Bool = false) {
+    init(
+        exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iptc: [UInt8]? = nil, profile: ColourProfile? = nil,
+        isUpright: Bool = false
+    ) {
         self.exif = exif
+        self.xmp = xmp
+        self.iptc = iptc
         self.profile = profile
         self.isUpright = isUpright
     }
 
-    /// A deflated profile, or nil where it is broken or inflates past the limit.
-    private static func inflated(_ bytes: ByteView) -> ColourProfile? {
-        var target = [UInt8](repeating: 0, count: min(ImageLimits.profileBytes, max(64 << 10, bytes.count * 8)))
+    private static func inflatedProfile(_ bytes: ByteView) -> ColourProfile? {
+        inflated(bytes, upTo: ImageLimits.profileBytes).flatMap { $0.count >= 128 ? .icc($0) : nil }
+    }
+
+    /// Deflated data, or nil where they are broken or inflate past the limit.
+    static func inflated(_ bytes: ByteView, upTo limit: Int) -> [UInt8]? {
+        var target = [UInt8](repeating: 0, count: min(limit, max(64 << 10, bytes.count * 8)))
         while true {
             var length = uLong(target.count)
             let status = uncompress(&target, &length, bytes.base, uLong(bytes.count))
-            if status == Z_OK { return length >= 128 ? .icc(Array(target[..<Int(length)])) : nil }
-            guard status == Z_BUF_ERROR, target.count < ImageLimits.profileBytes else { return nil }
-            target = [UInt8](repeating: 0, count: ImageLimits.profileBytes)
+            if status == Z_OK {
+                target.removeLast(target.count - Int(length))
+                return target
+            }
+            guard status == Z_BUF_ERROR, target.count < limit else { return nil }
+            target = [UInt8](repeating: 0, count: limit)
         }
     }
 }

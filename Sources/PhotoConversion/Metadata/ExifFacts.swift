@@ -2,9 +2,14 @@ import CExif
 
 /// What the catalogue wants to know from EXIF, read by libexif.
 struct ExifFacts {
-    var takenAt: ExifDate?
+    /// DateTimeOriginal: when the picture was taken.
+    var original: WallClock?
+    /// CreateDate (DateTimeDigitized): when it became a file, which for most cameras is the same moment.
+    var created: WallClock?
     /// Degrees, north and east positive.
     var location: (latitude: Double, longitude: Double)?
+    /// ImageDescription, where a person wrote it.
+    var caption: String?
 
     /// - Parameter block: beginning at its TIFF header.
     init(block: [UInt8]) {
@@ -23,10 +28,14 @@ struct ExifFacts {
         }
         // libexif gives up on a directory whose tags it finds in no order it knows; the date is worth a second look.
         let walker = ExifBlock(block)
-        takenAt =
-            Self.date { Self.text($0, directories) }
-            ?? Self.date { walker?.photoText(UInt16($0)) }
+        func date(_ tag: UInt32, fraction: UInt32, offset: UInt32) -> WallClock? {
+            Self.date(tag, fraction, offset) { Self.text($0, directories) }
+                ?? Self.date(tag, fraction, offset) { walker?.photoText(UInt16($0)) }
+        }
+        original = date(0x9003, fraction: 0x9291, offset: 0x9011)
+        created = date(0x9004, fraction: 0x9292, offset: 0x9012)
         location = Self.location(directories, order)
+        caption = Self.caption(directories)
     }
 
     private typealias Directories = [UnsafeMutablePointer<ExifContent>?]
@@ -51,19 +60,28 @@ struct ExifFacts {
         return nil
     }
 
-    private static func date(_ text: (UInt32) -> String?) -> ExifDate? {
-        // DateTimeOriginal, then CreateDate (DateTimeDigitized), each with its own sub-seconds and offset.
-        let tags: [(date: UInt32, fraction: UInt32, offset: UInt32)] = [
-            (0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012),
-        ]
-        for tag in tags {
-            if let date = text(tag.date),
-                let found = ExifDate(date: date, fraction: text(tag.fraction), offset: text(tag.offset))
-            {
-                return found
-            }
-        }
-        return nil
+    /// Each date has sub-seconds and an offset of its own.
+    private static func date(_ tag: UInt32, _ fraction: UInt32, _ offset: UInt32, _ text: (UInt32) -> String?)
+        -> WallClock?
+    {
+        text(tag).flatMap { WallClock(exif: $0, fraction: text(fraction), offset: text(offset)) }
+    }
+
+    private static func caption(_ directories: Directories) -> String? {
+        guard let caption = words(EXIF_TAG_IMAGE_DESCRIPTION, directories) else { return nil }
+        let isMachines = CameraPhrase.isOne(
+            caption, make: words(EXIF_TAG_MAKE, directories) ?? "", model: words(EXIF_TAG_MODEL, directories) ?? "")
+        return isMachines ? nil : caption
+    }
+
+    /// A text for people of the main directory: ASCII by the specification, and anything in fact.
+    private static func words(_ tag: ExifTag, _ directories: Directories) -> String? {
+        guard let found = entry(tag.rawValue, EXIF_IFD_0, directories), found.pointee.format == EXIF_FORMAT_ASCII,
+            let bytes = found.pointee.data
+        else { return nil }
+        let characters = UnsafeBufferPointer(start: bytes, count: Int(found.pointee.size)).prefix { $0 != 0 }
+        return EmbeddedText.caption(
+            EmbeddedText.decoded(EmbeddedText.prefix(Array(characters)[...], upTo: PhotoFacts.captionBytes)))
     }
 
     private static func location(_ directories: Directories, _ order: ExifByteOrder)

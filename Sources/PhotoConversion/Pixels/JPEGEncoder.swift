@@ -8,8 +8,8 @@ final class EncodedJPEG {
     var count: Int { bytes.count }
 
     /// Encodes `picture`, whose kind decides the sampling: chroma as it is in YCbCr planes, full for RGB.
-    /// - Parameter exif: a TIFF block to carry as EXIF, at most ``ImageLimits/exifSegmentBytes``.
-    init(_ picture: PlanarPicture, quality: Int, exif: [UInt8]?) throws(ImagingError) {
+    /// - Parameter segments: to carry before the picture, in this order.
+    init(_ picture: PlanarPicture, quality: Int, segments: [JPEGSegment] = []) throws(ImagingError) {
         let colour: Int
         var sampling = (width: 0, height: 0)
         switch picture.kind {
@@ -29,9 +29,10 @@ final class EncodedJPEG {
         var address: UnsafePointer<UInt8>?
         var length = 0
         do throws(ImagingError) {
-            if let exif, exif.count <= ImageLimits.exifSegmentBytes {
-                let segment = Array("Exif\0\0".utf8) + exif
-                try Self.check(cjpeg_encoder_write_segment(handle, 0xE1, segment, UInt32(segment.count)))
+            for segment in segments {
+                try Self.check(
+                    cjpeg_encoder_write_segment(
+                        handle, Int32(segment.marker), segment.bytes, UInt32(segment.bytes.count)))
             }
             if colour == cjpeg_ycc {
                 try Self.writePlanes(of: picture, handle, sampling)

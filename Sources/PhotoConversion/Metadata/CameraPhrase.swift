@@ -1,0 +1,34 @@
+/// What cameras and programs write where a person's words belong.
+enum CameraPhrase {
+    /// As compared: in lower case, without spaces and punctuation.
+    private static let known: Set<String> = [
+        "olympusdigitalcamera", "olympusimagingcorp", "digitalcamera", "digitalstillcamera", "sonydsc", "samsungcsc",
+        "exifjpegpicture", "exifjpeg", "dcim", "default", "untitled", "image", "picture", "photo", "nodescription",
+        "imagedescription", "mybeautifulpicture", "screenshot", "createdwithgimp", "convertedpbmfile",
+    ]
+    /// Of files, as cameras name them.
+    private static let fileNames = ["dsc", "dscn", "dscf", "img", "imag", "pict", "sany", "p", "pxl", "hpim", "cimg"]
+
+    /// - Parameters:
+    ///   - text: without spaces at its ends.
+    ///   - make: of the camera, as EXIF has it; so `model`.
+    static func isOne(_ text: String, make: String, model: String) -> Bool {
+        let folded = fold(text)
+        let (make, model) = (fold(make), fold(model))
+        if folded.isEmpty || known.contains(folded) || folded.hasSuffix("digitalcamera") { return true }
+        if [make, model, make + model].contains(folded) { return true }
+        if folded.hasPrefix("filewrittenbyadobephotoshop") { return true }
+        // A name of a file: letters, then nothing but digits.
+        let digits = folded.drop { !$0.isNumber }
+        if digits.count >= 3, digits.allSatisfy(\.isNumber), fileNames.contains(String(folded.prefix { !$0.isNumber }))
+        {
+            return true
+        }
+        // What the scene was taken for, in a code: "oznor", "cof", "hdrpl".
+        return ["huawei", "honor"].contains(make) && !text.contains(" ") && text.utf8.allSatisfy { $0 < 0x80 }
+    }
+
+    private static func fold(_ text: String) -> String {
+        String(text.lowercased().unicodeScalars.filter { $0.properties.isAlphabetic || ("0"..."9").contains($0) })
+    }
+}

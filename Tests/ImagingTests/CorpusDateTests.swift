@@ -1,0 +1,123 @@
+import Foundation
+import ImageWorkerProtocol
+import TestSupport
+import Testing
+
+@testable import Imaging
+
+/// What the table says of a photo's date, by the order in which sources count.
+enum CorpusDate {
+    private struct Expected {
+        /// To the second, as the table's tools write it.
+        var clock: String
+        /// Digits behind the point; empty where the table does not tell.
+        var fraction = ""
+        var offset: String
+        var source: CameraDate.Source
+    }
+
+    /// Rows in which the table's columns do not say what the picture does, and why.
+    private static let exceptions: [String: (clock: String, offset: Int?, source: CameraDate.Source)] = [
+        // Two dates in one property: the table has both, and the first one counts.
+        "real/camera-jpeg/mdx__Issue 600 (2).jpg": ("2009-09-09 17:00:00.000", nil, .xmp),
+        // Apple's XMP says GMT+02:00.
+        "real/mpf-motion/pilheif__spatial_photo.heic": ("2024-04-22 14:38:09.526", 120, .xmp),
+    ]
+
+    /// Without dates of the table's columns: one has a time and no day; the other is in the future.
+    private static let dateless: Set = [
+        "real/dates/immich__time-created.jpg", "real/jpeg-variants/pillow__exif_gps.jpg",
+    ]
+
+    static func matches(_ row: Corpus.Row, _ taken: CameraDate?) -> Bool {
+        let path = row["path"] ?? ""
+        if let exception = exceptions[path] {
+            return taken.map { (text($0), $0.offset, $0.source) == exception } ?? false
+        }
+        guard !dateless.contains(path), let expected = expected(row) else { return taken == nil }
+        guard let taken, taken.source == expected.source else { return false }
+        let digits = expected.fraction.prefix(3)
+        let milliseconds = digits + String(repeating: "0", count: 3 - digits.count)
+        // CreateDate's own sub-seconds are not in the table.
+        let isKnown = expected.source != .exifCreated
+        return text(taken).hasPrefix(isKnown ? "\(expected.clock).\(milliseconds)" : expected.clock)
+            && offset(taken.offset) == expected.offset
+    }
+
+    private static func expected(_ row: Corpus.Row) -> Expected? {
+        let columns: [(String, CameraDate.Source)] = [
+            ("exif_DateTimeOriginal", .exif), ("exif_CreateDate", .exifCreated), ("xmp_date", .xmp),
+            ("iptc_date", .iptc),
+        ]
+        for (column, source) in columns {
+            let parts = (row[column] ?? "").split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, parts[0].count == 10, !parts[0].hasPrefix("0000"), parts[0].first != " " else {
+                continue
+            }
+            let day = parts[0].replacing(":", with: "-")
+            switch source {
+            case .exif, .exifCreated:
+                let offset = row[source == .exif ? "exif_OffsetTimeOriginal" : "exif_OffsetTimeDigitized"]
+                let fraction = source == .exif ? row["exif_SubSecTimeOriginal"] : nil
+                return Expected(
+                    clock: "\(day) \(parts[1])", fraction: fraction ?? "", offset: offset ?? "", source: source)
+            case .xmp, .iptc:
+                let time = parts[1].prefix { $0.isNumber || $0 == ":" }
+                let rest = parts[1].dropFirst(time.count)
+                let fraction = rest.hasPrefix(".") ? rest.dropFirst().prefix { $0.isNumber } : ""
+                let offset = rest.drop { $0 == "." || $0.isNumber }
+                return Expected(
+                    clock: "\(day) \(time.count == 5 ? time + ":00" : time)", fraction: String(fraction),
+                    offset: offset == "Z" ? "+00:00" : String(offset), source: source)
+            }
+        }
+        return nil
+    }
+
+    /// By another way than the one under test.
+    private static func text(_ date: CameraDate) -> String {
+        let format = Date.ISO8601FormatStyle(
+            dateSeparator: .dash, dateTimeSeparator: .space, timeZoneSeparator: .omitted,
+            includingFractionalSeconds: true)
+        let moment = Date(timeIntervalSince1970: Double(date.clock / 1000))
+        let milliseconds = String(date.clock % 1000 + 1000).suffix(3)
+        return moment.formatted(format).prefix(19) + "." + milliseconds
+    }
+
+    private static func offset(_ minutes: Int?) -> String {
+        guard let minutes else { return "" }
+        let digits = [abs(minutes) / 60, abs(minutes) % 60].map { String($0 + 100).suffix(2) }
+        return (minutes < 0 ? "-" : "+") + digits.joined(separator: ":")
+    }
+}
+
+/// The dates of real photos, by workers in three places of the world.
+@Suite(.enabled(if: Corpus.isPresent, "no corpus beside the checkout"))
+struct CorpusDateTests {
+    private static let folders = [
+        "dates", "xmp-iptc", "camera-jpeg", "heic", "png", "webp", "tiff", "gif", "plain-photo", "jpeg-variants",
+    ]
+
+    @Test(arguments: ["UTC", "America/New_York", "Asia/Kolkata"])
+    func noZoneOfTheMachineHasAPartInADate(_ zone: String) async throws {
+        let folder = try TemporaryFolder("zone")
+        let script = "#!/bin/sh\nTZ='\(zone)' exec '\(try workerExecutable())'\n"
+        let worker = try folder.write(script.utf8, "worker.sh")
+        try #require(chmod(worker, 0o700) == 0)
+        let pool = ImageWorkerPool(executable: worker, workers: 2)
+        let rows = try Corpus.table("real/truth.tsv").filter { row in
+            let parts = (row["path"] ?? "").split(separator: "/")
+            return row["pillow"] == "ok" && parts.count == 3 && Self.folders.contains(String(parts[1]))
+        }
+        var dated = 0
+        for row in rows {
+            let path = row["path"] ?? ""
+            // Whether it should have been taken is another test's question.
+            guard let converted = try? await convert(pool, Corpus.folder + "/" + path, folder) else { continue }
+            #expect(CorpusDate.matches(row, converted.taken), "\(path): \(String(describing: converted.taken))")
+            if converted.taken != nil { dated += 1 }
+        }
+        #expect(dated > 60)
+        await pool.shutDown()
+    }
+}
