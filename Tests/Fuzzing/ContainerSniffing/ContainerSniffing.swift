@@ -15,7 +15,7 @@ enum ContainerSniffing: FuzzTarget {
 
     static func seeds() throws -> [[UInt8]] {
         let photo = Array(try SampleAlbum(width: 24, height: 16, texture: 4).photo(3))
-        return [photo] + drawn() + bitmaps() + withProfiles(photo) + [
+        return [photo] + drawn() + bitmaps() + withProfiles(photo) + withTexts(photo) + [
             Array("GIF89a\u{10}\u{0}".utf8), [0, 0, 0, 20] + Array("ftypmif1\u{0}\u{0}\u{0}\u{0}heic".utf8),
             [0, 0, 0, 24] + Array("ftypavif\u{0}\u{0}\u{0}\u{0}mif1avif".utf8),
             [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], webp(),
@@ -69,6 +69,42 @@ enum ContainerSniffing: FuzzTarget {
             + Array("ICCP".utf8) + [160, 0, 0, 0] + [UInt8](repeating: 1, count: 160)
     }
 
+    /// XMP in each container, and IPTC; in the JPEG both in two parts.
+    private static func withTexts(_ photo: [UInt8]) -> [[UInt8]] {
+        let digest = String(repeating: "0", count: 32)
+        let packet = Array(
+            """
+            <rdf:RDF xmlns:rdf='\(XMPPacket.Namespace.rdf.rawValue)'><rdf:Description xmlns:n='\(XMPPacket.Namespace
+            .note.rawValue)' n:HasExtendedXMP='\(digest)'/></rdf:RDF>
+            """.utf8)
+        func segment(_ marker: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+            [0xFF, marker, UInt8((bytes.count + 2) >> 8), UInt8((bytes.count + 2) & 255)] + bytes
+        }
+        let part = XMPSegments.extensionName + Array(digest.utf8) + [0, 0, 0, 8]
+        let resources = PhotoshopResources.segments(iptc: [0x1C, 2, 120, 0, 4, 1, 2, 3, 4])
+            .flatMap { $0.bytes.dropFirst(PhotoshopResources.segmentName.count) }
+        let jpeg =
+            segment(0xE1, XMPSegments.standardName + packet)
+            + segment(0xE1, part + [0, 0, 0, 0] + Array("<a><".utf8))
+            + segment(0xE1, part + [0, 0, 0, 4] + Array("/a>\n".utf8))
+            + segment(0xED, PhotoshopResources.segmentName + resources.prefix(20))
+            + segment(0xED, PhotoshopResources.segmentName + resources.dropFirst(20))
+        let text = Array("XML:com.adobe.xmp\u{0}\u{0}\u{0}\u{0}\u{0}".utf8) + packet
+        let png: [UInt8] =
+            [0x89] + Array("PNG\r\n\u{1A}\n".utf8) + [0, 0, UInt8(text.count >> 8), UInt8(text.count & 255)]
+            + Array("iTXt".utf8) + text + [0, 0, 0, 0]
+        let gif: [UInt8] =
+            Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + packet + [1]
+            + (0...255).reversed().map { UInt8($0) } + [0, 0x3B]
+        let tiff: [UInt8] =
+            [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 2, 0] + [
+                0xBC, 2, 1, 0, UInt8(packet.count & 255), UInt8(packet.count >> 8), 0, 0,
+            ]
+            + [47, 0, 0, 0, 0xBB, 0x83, 7, 0, 9, 0, 0, 0, 38, 0, 0, 0, 0, 0, 0, 0]
+            + [0x1C, 2, 120, 0, 4, 1, 2, 3, 4] + packet
+        return [photo.prefix(2) + jpeg + photo.dropFirst(2), png, gif, tiff]
+    }
+
     /// With a profile in two parts, the second first: one that is none, and that of sRGB.
     private static func withProfiles(_ photo: [UInt8]) -> [[UInt8]] {
         var profiles = [[UInt8](repeating: 1, count: 160)]
@@ -106,6 +142,9 @@ enum ContainerSniffing: FuzzTarget {
             check(EmbeddedMetadata(jpeg: view))
             check(EmbeddedMetadata(png: view))
             check(EmbeddedMetadata(webp: view))
+            check(EmbeddedMetadata(gif: view))
+            let tags = TIFFTags(view)
+            check(EmbeddedMetadata(xmp: tags.xmp, iptc: tags.iptc))
             checkLines(view)
             return try? PictureType(content: view)
         }
@@ -128,6 +167,11 @@ enum ContainerSniffing: FuzzTarget {
     private static func check(_ metadata: EmbeddedMetadata) {
         require((metadata.exif?.count ?? 9) > 8, "an EXIF block of nothing")
         require((metadata.exif?.count ?? 0) <= ImageLimits.exifBytes, "an EXIF block over its limit")
+        for packet in [metadata.xmp, metadata.extendedXMP] {
+            require((packet?.count ?? 0) <= ImageLimits.xmpBytes, "a packet over its limit")
+        }
+        require((metadata.iptc?.count ?? 0) <= ImageLimits.iptcBytes, "records over their limit")
+        require(metadata.extendedXMP == nil || metadata.xmp != nil, "the second part of nothing")
         if case .icc(let profile)? = metadata.profile {
             require((128...ImageLimits.profileBytes).contains(profile.count), "a profile of \(profile.count) bytes")
         }

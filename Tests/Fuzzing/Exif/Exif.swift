@@ -5,7 +5,8 @@ import SampleAlbum
 
 @testable import PhotoConversion
 
-/// An EXIF block as a container carries it, or a whole TIFF file: found, read, patched; and the dates in it.
+/// An EXIF block as a container carries it, or a whole TIFF file: found, read, patched; XMP and IPTC, read, corrected and
+/// carried; and the dates in all of them.
 @main
 enum Exif: FuzzTarget {
     static func seeds() throws -> [[UInt8]] {
@@ -17,7 +18,37 @@ enum Exif: FuzzTarget {
         return seeds + [
             Array("2023:10:01 14:30:22\u{0}5\u{0}+02:00".utf8), Array("2024-02-29T23:59:60\u{0}\u{0}Z".utf8),
             Array("1969/12/31 23:59:59\u{0}999\u{0}-11:30".utf8), little(), withThumbnail(),
+            Array("20190612\u{0}143305\u{0}+0200".utf8), Array("2019-06-12T14:33:05.526GMT+02:00".utf8),
+        ] + packets() + [records()]
+    }
+
+    /// Each form of a property that is read or corrected. What says `LONG` becomes too long for a segment.
+    private static func packets() -> [[UInt8]] {
+        let namespaces = [("xmp", XMPPacket.Namespace.xmp), ("tiff", .tiff), ("dc", .dublinCore), ("n", .note)]
+            .map { "xmlns:\($0)='\($1.rawValue)'" }.joined(separator: " ")
+        func wrapped(_ attributes: String, _ elements: String) -> [UInt8] {
+            let description = "<rdf:Description rdf:about='' \(namespaces) \(attributes)>\(elements)</rdf:Description>"
+            let rdf = "<rdf:RDF xmlns:rdf='\(XMPPacket.Namespace.rdf.rawValue)'>\(description)</rdf:RDF>"
+            return Array(
+                "<?xpacket begin='' id='x'?><x:xmpmeta xmlns:x='adobe:ns:meta/'>\(rdf)</x:xmpmeta><?xpacket end='w'?>"
+                    .utf8)
+        }
+        return [
+            wrapped("xmp:Rating='4' tiff:Orientation='6' xmp:CreateDate='2019-06-12'", ""),
+            wrapped(
+                "", "<tiff:ImageWidth>4000</tiff:ImageWidth><xmp:CreateDate>2019-06-12T14:33Z</xmp:CreateDate>"),
+            wrapped(
+                "n:HasExtendedXMP='00'",
+                "<dc:description><rdf:Alt><rdf:li xml:lang='x-default'>At &#x41;</rdf:li></rdf:Alt></dc:description>"),
+            wrapped(
+                "dc:title='LONG' xmp:Label='a'", "<xmp:Nickname><![CDATA[x]]></xmp:Nickname><dc:type>LONG</dc:type>"),
         ]
+    }
+
+    private static func records() -> [UInt8] {
+        [(55, "20190612"), (60, "143305+0200"), (120, "At the lake")].flatMap { (number: UInt8, text: String) in
+            [0x1C, 2, number, 0, UInt8(text.utf8.count)] + Array(text.utf8)
+        }
     }
 
     /// Everything that a file written on a little-endian machine may hold: a BYTE, a LONG, links and a maker note.
@@ -53,12 +84,68 @@ enum Exif: FuzzTarget {
                 require(again == gathered, "gathered again it is another")
             }
         }
+        checkTexts(input)
         checkDate(input)
+    }
+
+    // MARK: XMP and IPTC
+
+    private static let size = PixelSize(width: 2048, height: 1365)
+
+    private static func checkTexts(_ input: [UInt8]) {
+        var text = input
+        if let mark = input.indices.first(where: { input[$0...].starts(with: "LONG".utf8) }) {
+            text.replaceSubrange(mark..<mark + 4, with: [UInt8](repeating: 0x61, count: 70_000))
+        }
+        let metadata = text.withUnsafeBytes {
+            EmbeddedMetadata(
+                xmp: EmbeddedMetadata.xmpPacket(ByteView($0)), iptc: EmbeddedMetadata.iptcRecords(ByteView($0)))
+        }
+        check(PhotoFacts(metadata))
+        let packet = metadata.xmp ?? []
+        let found = XMPPacket(packet)
+        if let found {
+            for property in found.properties {
+                require(property.span.upperBound <= packet.count, "a property past the end")
+                require(property.value.map { property.span.contains($0.lowerBound) } ?? true, "a value elsewhere")
+            }
+        }
+        let segments = CarriedMetadata(metadata, upright: size).segments
+        require(segments.allSatisfy { $0.bytes.count <= JPEGSegment.mostBytes }, "a segment that is too long")
+        var file: [UInt8] = [0xFF, 0xD8]
+        for segment in segments {
+            let length = segment.bytes.count + 2
+            file += [0xFF, segment.marker, UInt8(length >> 8), UInt8(length & 255)] + segment.bytes
+        }
+        let again = file.withUnsafeBytes { EmbeddedMetadata(jpeg: ByteView($0)) }
+        require(again.iptc == metadata.iptc, "other records than were written")
+        // What is too long and cannot be taken apart is left out.
+        if let carried = again.xmp {
+            require((XMPPacket(carried) == nil) == (found == nil), "well-formed, or no more")
+            require(found != nil || carried == packet, "what is not understood was changed")
+        } else {
+            require(packet.isEmpty || packet.count > 65_000, "a packet that was left out")
+        }
+        // What is carried once is right, and stays as it is.
+        let twice = CarriedMetadata(again, upright: size).segments
+        require(twice.map(\.bytes) == segments.map(\.bytes), "carried again it is another")
+    }
+
+    private static func check(_ facts: PhotoFacts) {
+        if let taken = facts.taken {
+            require(CameraDate.clocks.contains(taken.clock), "\(taken)")
+            require(taken.offset.map(CameraDate.offsets.contains) ?? true, "\(taken)")
+        }
+        require(facts.rating.map((0...5).contains) ?? true, "\(facts.rating ?? 0) stars")
+        if let caption = facts.caption {
+            let scalars = caption.unicodeScalars
+            require((1...ImageLimits.captionLength).contains(scalars.count), "a caption of \(scalars.count)")
+            require(scalars.allSatisfy(ConvertedPhoto.isShown), "a caption that cannot be shown")
+        }
     }
 
     private static func checkPatching(_ block: [UInt8]) {
         guard var patched = ExifBlock(block) else { return }
-        let size = PixelSize(width: 2048, height: 1365)
         let before = patched.orientation
         for tag: UInt16 in [0x9003, 0x9004, 0x9011, 0x9012, 0x9291, 0x9292] {
             require((patched.photoText(tag)?.utf8.count ?? 0) <= 64, "a text that is too long")
@@ -76,36 +163,35 @@ enum Exif: FuzzTarget {
         if let location = facts.location {
             require(abs(location.latitude) <= 90 && abs(location.longitude) <= 180, "nowhere: \(location)")
         }
-        if let date = facts.takenAt { check(date) }
+        for date in [facts.original, facts.created] { date.map(check) }
     }
 
-    /// A date, its fraction and its offset, with a zero between them.
+    /// A date, its fraction and its offset, with a zero between them; or a date and a time.
     private static func checkDate(_ input: [UInt8]) {
         let texts = input.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
-        guard let first = texts.first,
-            let date = ExifDate(
-                date: first, fraction: texts.count > 1 ? texts[1] : nil, offset: texts.count > 2 ? texts[2] : nil)
-        else { return }
-        check(date)
+        guard let first = texts.first else { return }
+        let second = texts.count > 1 ? texts[1] : nil
+        let dates = [
+            WallClock(exif: first, fraction: second, offset: texts.count > 2 ? texts[2] : nil), WallClock(xmp: first),
+            WallClock(iptc: first, time: second),
+        ]
+        for date in dates { date.map(check) }
     }
 
-    private static func check(_ date: ExifDate) {
+    private static func check(_ date: WallClock) {
         require((0..<1000).contains(date.millisecond), "\(date)")
-        guard let milliseconds = date.milliseconds else { return }
-        require((-6_000_000_000_000...253_500_000_000_000).contains(milliseconds), "\(date) is \(milliseconds)")
-        guard let offset = date.offset else { return }
-        require(abs(offset) < 86_400, "\(date)")
-        // Back again, by way of another function of the C library.
-        var seconds = time_t((milliseconds - Int64(date.millisecond)) / 1000) + offset
+        let milliseconds = date.milliseconds
+        require(CameraDate.clocks.contains(milliseconds), "\(date) is \(milliseconds)")
+        require(date.offset.map(CameraDate.offsets.contains) ?? true, "\(date)")
+        // Back again, by way of a function of the C library.
+        var seconds = time_t((milliseconds - Int64(date.millisecond)) / 1000)
         var parts = tm()
         gmtime_r(&seconds, &parts)
-        if date.second < 60 {
-            require(
-                [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec]
-                    .map(Int.init) == [date.year, date.month, date.day, date.hour, date.minute, date.second],
-                "\(date) comes back as \(parts)")
-        }
+        require(
+            [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec]
+                .map(Int.init) == [date.year, date.month, date.day, date.hour, date.minute, date.second],
+            "\(date) comes back as \(parts)")
     }
 }

@@ -15,8 +15,10 @@ enum WorkerProtocolFuzz: FuzzTarget {
             mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
             sourceSize: 2000, sourceDigest: String(repeating: "0a", count: 32),
             contentDigest: String(repeating: "f1", count: 32),
-            keptOriginal: false, takenAtMilliseconds: 1_696_170_622_123, latitude: 48.8, longitude: -2.3,
-            thumbnailWidth: 300, thumbnailHeight: 200, thumbnailSize: 900)
+            keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .xmp),
+            latitude: 48.8,
+            longitude: -2.3, caption: "At the lake", rating: 4, thumbnailWidth: 300, thumbnailHeight: 200,
+            thumbnailSize: 900)
         let thumbnail = ConvertedThumbnail(width: 300, height: 200, fileSize: 900)
         let errors: [ImagingError] = [
             .unsupported("x"), .damaged("x"), .tooLarge("x"), .changed, .timedOut, .workerCrashed("x"),
@@ -100,10 +102,14 @@ enum WorkerProtocolFuzz: FuzzTarget {
             require(digest.unicodeScalars.count == 64 && digest == digest.lowercased(), digest)
             require(digest.allSatisfy { $0.isASCII && $0.isHexDigit }, digest)
         }
-        var seconds = time_t((photo.takenAtMilliseconds ?? 0) / 1000)
+        var seconds = time_t((photo.taken?.clock ?? 0) / 1000)
         var parts = tm()
         gmtime_r(&seconds, &parts)
-        require((1799...10_000).contains(parts.tm_year + 1900), "taken in \(parts.tm_year + 1900)")
+        require((1800...9999).contains(parts.tm_year + 1900), "taken in \(parts.tm_year + 1900)")
+        require(abs(photo.taken?.offset ?? 0) <= 960, "\(photo)")
+        require((0...5).contains(photo.rating ?? 0), "\(photo)")
+        require((1...2000).contains(photo.caption?.unicodeScalars.count ?? 1), "\(photo)")
+        require(photo.caption?.contains(where: \.isNewline) != true, "\(photo)")
         require(abs(photo.latitude ?? 0) <= 90 && abs(photo.longitude ?? 0) <= 180, "\(photo)")
     }
 }
