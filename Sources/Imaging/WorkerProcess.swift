@@ -137,14 +137,13 @@ final class WorkerProcess: Sendable {
         return pid
     }
 
-    /// The little that a worker needs, and no secrets: the time zone, where the libraries are if somebody had to say so,
-    /// and what a sanitizer was told. No locale: nothing that a worker writes depends on one.
+    /// The little that a worker needs, and no secrets: where the libraries are if somebody had to say so, and what a
+    /// sanitizer was told. No locale and no time zone: nothing that a worker writes depends on one.
     private static func environment() -> [String] {
-        let kept = ["TZDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"]
+        let kept = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"]
         let values = ProcessInfo.processInfo.environment
-        // Without a zone in the environment glibc would look at the system's file for each photo, which a worker cannot.
         return kept.compactMap { name in values[name].map { "\(name)=\($0)" } }
-            + ["TZ=\(values["TZ"] ?? ":/etc/localtime")", "SWIFT_BACKTRACE=enable=no"]
+            + ["SWIFT_BACKTRACE=enable=no"]
     }
 }
 

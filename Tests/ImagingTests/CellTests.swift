@@ -258,10 +258,10 @@ import Testing
             #expect(open[3].hasSuffix("/statm"))
             let environment = Set(
                 try file("environ").split(separator: "\0").compactMap { $0.split(separator: "=").first })
-            #expect(environment.isSuperset(of: ["TZ", "SWIFT_BACKTRACE"]))
+            #expect(environment.contains("SWIFT_BACKTRACE"))
             #expect(
                 environment.isSubset(of: [
-                    "TZ", "TZDIR", "SWIFT_BACKTRACE", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS",
+                    "SWIFT_BACKTRACE", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS",
                     "UBSAN_OPTIONS",
                 ]))
         } else {

@@ -48,8 +48,6 @@ enum Cell {
 
     /// What libraries open when they are first used has to be open before.
     private static func openWhatIsOpenedLater() {
-        // With TZ in the environment, which the pool sets, the zone's file is not looked at again.
-        tzset()
         // libcrypto reads its configuration.
         _ = Digest.sha256(UnsafeRawBufferPointer(start: nil, count: 0))
         // libheif looks for plug-ins, where it is built to have them.
