@@ -62,8 +62,12 @@ import Testing
     @Test func whatIsNotWellFormedStaysAsItIs() throws {
         let broken = Array("<x:xmpmeta><rdf:RDF tiff:Orientation='6'></x:xmpmeta>".utf8)
         #expect(try carried(MetadataMaker.jpeg(Self.size, xmp: broken)).xmp == broken)
-        let long = broken + [UInt8](repeating: 0x41, count: 65_503)
+        // Not even its padding is taken for one.
+        let long = broken + [UInt8](repeating: 0x20, count: 65_503) + Array("<?xpacket end='w'?>".utf8)
         #expect(try carried(MetadataMaker.webp(Self.size, xmp: long)).xmp == nil, "no segment holds it")
+        // Whatever stands behind a packet's end is none of its padding.
+        let tail = MetadataMaker.packet("xmp:Rating='1'", "<my:Story>\(Self.longText)</my:Story>") + [0x78]
+        #expect(XMPPacket(tail) == nil && XMPSegments(tail, extension: nil) == nil)
     }
 
     @Test func longRecordsGoOnInTheNextSegment() throws {

@@ -26,7 +26,7 @@ struct CarriedMetadata {
     /// it is left out, because to take it apart one has to understand it.
     private static func segments(xmp packet: [UInt8], extension rest: [UInt8]?, _ size: PixelSize) -> [JPEGSegment] {
         guard let corrected = corrected(packet, size, hasExtension: rest != nil) else {
-            return XMPSegments(packet, extension: nil)?.segments ?? []
+            return packet.count <= XMPSegments.mostStandardBytes ? [XMPSegments.standard(packet)] : []
         }
         let correctedRest = rest.map { self.corrected($0, size, hasExtension: true) ?? $0 }
         return XMPSegments(corrected, extension: correctedRest)?.segments ?? []

@@ -16,7 +16,7 @@ struct XMPSegments {
     private(set) var segments: [JPEGSegment] = []
 
     /// - Parameters:
-    ///   - packet: corrected already.
+    ///   - packet: well-formed, and corrected already.
     ///   - extension: the rest of it, where the source had two.
     /// - Returns: Nil where it is too long for a segment and cannot be taken apart.
     init?(_ packet: [UInt8], extension rest: [UInt8]?) {
@@ -39,7 +39,12 @@ struct XMPSegments {
             }
         }
         guard standard.count <= Self.mostStandardBytes else { return nil }
-        segments.insert(JPEGSegment(marker: 0xE1, bytes: Self.standardName + standard), at: 0)
+        segments.insert(Self.standard(standard), at: 0)
+    }
+
+    /// - Parameter packet: of at most ``mostStandardBytes``.
+    static func standard(_ packet: [UInt8]) -> JPEGSegment {
+        JPEGSegment(marker: 0xE1, bytes: standardName + packet)
     }
 
     private static func bytes32(_ value: Int) -> [UInt8] {
@@ -58,12 +63,15 @@ struct XMPSegments {
 
     /// Without the white space that programs leave at a packet's end for later changes, 2 to 4 KB or much more.
     private static func withoutPadding(_ bytes: [UInt8]) -> [UInt8] {
-        guard let root = bytes.lastIndex(of: UInt8(ascii: ">")) else { return bytes }
+        func isBlank(_ byte: UInt8) -> Bool { XMLScanner.isSpace(byte) || byte == 0 }
+        guard let close = bytes.lastIndex(where: { !isBlank($0) }), bytes[close] == UInt8(ascii: ">") else {
+            return bytes
+        }
         // The last tag is the packet's own end, a processing instruction; before it is the padding.
-        let end = bytes[..<root].lastIndex(of: UInt8(ascii: "<")) ?? root
+        let end = bytes[..<close].lastIndex(of: UInt8(ascii: "<")) ?? close
         guard bytes[end...].starts(with: "<?xpacket".utf8) else { return bytes }
-        let content = bytes[..<end].lastIndex { !XMLScanner.isSpace($0) && $0 != 0 } ?? end
-        return Array(bytes[...content]) + bytes[end...root]
+        let content = bytes[..<end].lastIndex { !isBlank($0) } ?? end
+        return Array(bytes[...content]) + bytes[end...close]
     }
 
     // MARK: Naming the second packet
