@@ -55,6 +55,9 @@ let package = Package(
         .target(
             name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(
+            name: "CPNG", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("png")]),
         // Starting a worker, and what a worker does to itself
         .target(name: "CWorker", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
@@ -78,8 +81,8 @@ let package = Package(
         module(
             "PhotoConversion",
             [
-                "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CHEIF", "CExif", "CLCMS", "CZimg", "CTIFF",
-                "CWebP", "CCrypto", "CZlib",
+                "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CPNG", "CHEIF", "CExif", "CLCMS", "CZimg",
+                "CTIFF", "CWebP", "CCrypto", "CZlib",
             ]),
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
         module("ZipArchive", ["Files", "Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),

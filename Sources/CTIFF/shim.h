@@ -86,5 +86,15 @@ static inline int ctiff_is_dng(TIFF *tiff) {
     return TIFFGetField(tiff, TIFFTAG_DNGVERSION, &version);
 }
 
+/// Decodes one line of the first picture, whose samples lie side by side, into `scanline`, and of that the RGBA that
+/// libtiff shows it as. Lines are asked for in order, which no strip has to be decoded twice for. Returns 0 where the
+/// data cannot be decoded.
+static inline int ctiff_read_line(
+    TIFF *tiff, TIFFRGBAImage *image, uint32_t line, void *scanline, uint32_t *pixels) {
+    if (TIFFReadScanline(tiff, scanline, line, 0) < 0) return 0;
+    image->put.contig(image, pixels, 0, line, image->width, 1, 0, 0, (unsigned char *)scanline);
+    return 1;
+}
+
 /// JPEG strips in YCbCr come out as RGB only when asked to.
 static inline void ctiff_ask_for_rgb(TIFF *tiff) { TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB); }

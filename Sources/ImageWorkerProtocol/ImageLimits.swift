@@ -21,16 +21,10 @@
 public enum ImageLimits {
     /// Bytes of a source file.
     public static let sourceBytes = 512 << 20
-    /// Pixels of a JPEG.
-    public static let jpegPixels = 250_000_000
-    /// Pixels of every other type.
-    public static let wholePixels = 64_000_000
-    /// Pixels of a HEIC or AVIF with more than 8 bits a sample.
-    public static let deepPixels = 48_000_000
+    /// Pixels of a picture of any type, where the memory suffices.
+    public static let pixels = 256_000_000
     /// Pixels of one side.
     public static let side = 65_535
-    /// Bytes of coefficients that a progressive JPEG may ask for.
-    public static let coefficientBytes: UInt64 = 384 << 20
     /// Scans of a progressive JPEG.
     public static let scans = 100
     /// Bytes of an embedded colour profile.
@@ -71,13 +65,13 @@ public enum ImageLimits {
     public static let thumbnailQuality = 85
 
     /// Refuses dimensions that a header should not have, before memory is asked for.
-    package static func check(width: Int, height: Int, pixels: Int) throws(ImagingError) {
+    package static func check(width: Int, height: Int) throws(ImagingError) {
         guard width > 0, height > 0 else { throw .damaged("its header says \(width) x \(height) pixels") }
         guard width <= side, height <= side else {
             throw .tooLarge("\(width) x \(height) pixels; a side may have \(side)")
         }
         guard width * height <= pixels else {
-            throw .tooLarge("\(width) x \(height) pixels; the limit is \(pixels / 1_000_000) million")
+            throw .needsMemory("\(width) x \(height) pixels; at most \(pixels / 1_000_000) million are decoded")
         }
     }
 }

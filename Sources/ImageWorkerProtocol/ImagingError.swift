@@ -6,8 +6,11 @@ public enum ImagingError: Error, Sendable, Equatable, Codable {
     case unsupported(String)
     /// The content is of a known type but cannot be decoded, or a substantial part of it is missing.
     case damaged(String)
-    /// The picture is over a limit (see ``ImageLimits``), or decoding it ran out of memory.
+    /// The file is over a limit (see ``ImageLimits``) that more memory would not move: its bytes, a side, its scans.
     case tooLarge(String)
+    /// The picture may be good, but cannot be decoded within the memory that workers have, or has more pixels than they
+    /// take on. Nothing is known to be wrong with it; a machine with more memory, or a later version, may open it.
+    case needsMemory(String)
     /// The source was written to, replaced or cut while it was read.
     case changed
     /// The worker did not answer within the pool's timeout and was ended.
@@ -27,6 +30,11 @@ public enum ImagingError: Error, Sendable, Equatable, Codable {
     case diskFull
 }
 
+extension ImagingError {
+    /// Where an allocation was refused.
+    package static let lackOfMemory = Self.needsMemory("more than a worker may have")
+}
+
 extension ImagingError: CustomStringConvertible {
     /// A sentence for people that says what to do next.
     public var description: String {
@@ -38,6 +46,9 @@ extension ImagingError: CustomStringConvertible {
             "This photo is damaged (\(found)). Copy it again from where it came from."
         case .tooLarge(let found):
             "This photo is too large to open safely (\(found)). Make a smaller copy and import that."
+        case .needsMemory(let found):
+            "This photo needs more memory than there is for opening photos (\(found)). "
+                + "Nothing is known to be wrong with it. Make a smaller copy to see it here."
         case .changed:
             "This file changed while it was read. Import it again when nothing writes to it any more."
         case .timedOut:

@@ -9,8 +9,9 @@ package enum WorkerRequest: Codable, Equatable {
     case convert(keepOriginal: Bool)
     /// Descriptors: source, thumbnail.
     case thumbnail
-    /// The memory that the worker asked for is there. Only while it waits for that.
-    case proceed
+    /// So many bytes of memory beyond its own are there, which are fewer than the worker asked for where all of it is
+    /// less. Only while it waits for that.
+    case proceed(bytes: Int)
 
     package var descriptorCount: Int {
         switch self {

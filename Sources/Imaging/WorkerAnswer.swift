@@ -34,7 +34,8 @@ extension ImagingError {
     /// Whether it is a worker's to say: what it found in a photo, in a few words. The rest is said of workers.
     var isPossible: Bool {
         switch self {
-        case .unsupported(let found), .damaged(let found), .tooLarge(let found), .io(let found):
+        case .unsupported(let found), .damaged(let found), .tooLarge(let found), .needsMemory(let found),
+            .io(let found):
             found.utf8.count <= 1000
         case .changed, .diskFull: true
         case .timedOut, .workerCrashed, .workerLost, .cancelled, .noWorkers: false

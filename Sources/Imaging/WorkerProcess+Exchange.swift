@@ -24,7 +24,7 @@ extension WorkerProcess {
             let asked = SuspendingClock.now
             guard bytes > 0, share.settle(on: UInt64(bytes), unlessReadable: socket) else { throw ended() }
             lend(share.held)
-            guard try send(.proceed, []) else { throw ended() }
+            guard try send(.proceed(bytes: Int(clamping: share.held)), []) else { throw ended() }
             deadline = deadline.advanced(by: asked.duration(to: .now))
         }
         throw ended()

@@ -11,14 +11,19 @@ import ImageWorkerProtocol
 /// It opens nothing: it is given descriptors, writes both outputs from their beginning, and leaves making them
 /// durable to the parent, which knows when that must happen.
 final class PhotoConverter {
-    /// Gets memory beyond the worker's own, in bytes, and returns when it is there.
-    typealias AskForMemory = (Int) throws(ImagingError) -> Void
+    /// Gets memory beyond the worker's own, and returns when it is there: bytes asked for, and bytes that there are.
+    typealias AskForMemory = (Int) throws(ImagingError) -> Int
 
     private let reductions = ReductionCache()
     private let ask: AskForMemory
 
-    /// - Parameter memory: nobody is asked unless told, as in a process without a limit.
-    init(memory ask: @escaping AskForMemory = { _ throws(ImagingError) in }) { self.ask = ask }
+    /// - Parameter memory: nobody is asked unless told, and there is as much as all workers share.
+    init(memory ask: @escaping AskForMemory = PhotoConverter.unshared) { self.ask = ask }
+
+    /// For a process that is alone.
+    static let unshared: @Sendable (Int) throws(ImagingError) -> Int = { bytes throws(ImagingError) in
+        min(bytes, Int(ImageLimits.sharedMemory))
+    }
 
     /// What a kept JPEG's thumbnail is made from: twice its side, so that the DCT's coarse reduction does not show.
     private static let thumbnailSourceSide = ImageLimits.thumbnailSide * 2
@@ -35,7 +40,7 @@ final class PhotoConverter {
         let decoder = try decoder(type, source)
         let facts = PhotoFacts(decoder.metadata)
         let block = decoder.metadata.exif.flatMap(ExifBlock.init)
-        let orientation = decoder.metadata.isUpright ? .upright : block?.orientation ?? .upright
+        let orientation = decoder.metadata.isUpright ? decoder.orientation : block?.orientation ?? .upright
         let keeps = keepOriginal || (type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide)
 
         let colours = ColourStep(decoder)
@@ -73,7 +78,7 @@ final class PhotoConverter {
         defer { withExtendedLifetime(source) {} }
         let decoder = try decoder(PictureType(content: source.bytes), source)
         let block = decoder.metadata.exif.flatMap(ExifBlock.init)
-        let orientation = decoder.metadata.isUpright ? .upright : block?.orientation ?? .upright
+        let orientation = decoder.metadata.isUpright ? decoder.orientation : block?.orientation ?? .upright
         let small = try makeThumbnail(decoder, ColourStep(decoder), orientation)
         try small.jpeg.withBytes(Output(thumbnail).write)
         return ConvertedThumbnail(
@@ -84,7 +89,13 @@ final class PhotoConverter {
     private func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
         let decoder = try pictureDecoder(type, source)
         let needed = source.count + decoder.memory + decoder.metadata.memory
-        if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked { try ask(needed) }
+        if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked {
+            let granted = try ask(needed)
+            guard granted >= needed else {
+                throw .needsMemory(
+                    "\(decoder.size.width) x \(decoder.size.height) pixels: \(needed >> 20) MiB of \(granted >> 20)")
+            }
+        }
         return decoder
     }
 
@@ -121,6 +132,7 @@ final class PhotoConverter {
     }
 
     private func reduce(_ lines: any LineSource, fitting target: PixelSize) throws(ImagingError) -> PlanarPicture {
+        let lines = try BoxLines.covering(target, of: lines)
         let shape = Reduction.Shape(
             source: lines.size, sourceKind: lines.kind, target: target, targetKind: Self.full(lines.kind))
         return try reductions.reduction(shape).run(lines)

@@ -8,13 +8,14 @@ import Testing
 
 /// What is refused by its header alone, and what by its content.
 @Suite struct LimitTests {
-    private enum Refusal { case unsupported, damaged, tooLarge }
+    private enum Refusal { case unsupported, damaged, tooLarge, needsMemory }
 
     private func kind(_ error: ImagingError?) -> Refusal? {
         switch error {
         case .unsupported: .unsupported
         case .damaged: .damaged
         case .tooLarge: .tooLarge
+        case .needsMemory: .needsMemory
         default: nil
         }
     }
@@ -47,12 +48,12 @@ import Testing
         #expect(kind(try refusal(png(0, 10))) == .damaged)
         #expect(kind(try refusal(png(65_536, 1))) == .tooLarge)
         #expect(kind(try refusal(png(.max, .max))) == .tooLarge)
-        #expect(kind(try refusal(png(8001, 8000))) == .tooLarge)
-        #expect(kind(try refusal(bmp(8001, 8000))) == .tooLarge)
+        #expect(kind(try refusal(png(16_001, 16_000))) == .needsMemory)
+        #expect(kind(try refusal(bmp(16_001, 16_000))) == .needsMemory)
         #expect(kind(try refusal(bmp(0, 5))) == .damaged)
         #expect(kind(try refusal(bmp(5, 0x8000_0000))) == .tooLarge, "the height whose absolute value is no Int32")
-        #expect(kind(try refusal(Array("GIF89a".utf8) + [255, 255, 255, 255, 0, 0, 0, 0])) == .tooLarge)
-        #expect(kind(try refusal(jpeg(16_000, 16_000))) == .tooLarge)
+        #expect(kind(try refusal(Array("GIF89a".utf8) + [255, 255, 255, 255, 0, 0, 0, 0])) == .needsMemory)
+        #expect(kind(try refusal(jpeg(16_001, 16_000))) == .needsMemory)
     }
 
     @Test func withinTheLimitsTheDataDecide() throws {
@@ -66,11 +67,32 @@ import Testing
 
     /// Coefficients are held whole: 12,000 x 12,000 in 4:2:0 would take 432 MB for a file of a kilobyte.
     @Test func aProgressiveJPEGIsRefusedByTheMemoryItWouldHold() throws {
-        guard case .tooLarge(let reason) = try refusal(jpeg(12_000, 12_000, marker: 0xC2)) else {
-            Issue.record("not refused for its size")
-            return
+        #expect(try refusalWithLittleMemory(jpeg(12_000, 12_000, marker: 0xC2)) == .needsMemory)
+        // As it stands, line by line: most of them are missing.
+        #expect(try refusalWithLittleMemory(jpeg(12_000, 12_000)) == .damaged)
+    }
+
+    /// All passes have to be there before the first line is: 144 million pixels in colour are 432 MB.
+    @Test func anInterlacedPNGIsRefusedByTheMemoryItWouldHold() throws {
+        var interlaced = try Pictures.file(.png, PixelSize(width: 12_000, height: 12_000), isInterlaced: true)
+        #expect(try refusalWithLittleMemory(interlaced) == .needsMemory)
+        interlaced = try Pictures.file(.png, PixelSize(width: 120, height: 120), isInterlaced: true)
+        #expect(try refusalWithLittleMemory(interlaced) == nil)
+    }
+
+    /// What a worker says that has been lent less than it asked for.
+    private func refusalWithLittleMemory(_ data: some Sequence<UInt8>) throws -> Refusal? {
+        let folder = try TemporaryFolder("little")
+        let files = try Files(folder.write(data), folder)
+        defer { withExtendedLifetime(files) {} }
+        let converter = PhotoConverter { bytes throws(ImagingError) in min(bytes, 100 << 20) }
+        do throws(ImagingError) {
+            _ = try converter.convert(
+                source: files.source, photo: files.photo, thumbnail: files.thumbnail, keepOriginal: false)
+            return nil
+        } catch {
+            return kind(error)
         }
-        #expect(reason.contains("progressive"))
     }
 
     @Test(arguments: [0.3, 0.6, 0.9])
@@ -111,8 +133,8 @@ import Testing
 
     @Test func everyErrorSaysWhatToDoNext() {
         let all: [ImagingError] = [
-            .unsupported("x"), .damaged("x"), .tooLarge("x"), .timedOut, .workerCrashed("x"), .cancelled, .io("x"),
-            .diskFull,
+            .unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .timedOut, .workerCrashed("x"),
+            .cancelled, .io("x"), .diskFull,
         ]
         for error in all {
             #expect(error.description.hasSuffix(".") && error.description.contains(". "), "\(error)")

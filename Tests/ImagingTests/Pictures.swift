@@ -22,9 +22,10 @@ enum Pictures {
     }
 
     /// The quadrants in a file of `format`.
-    static func file(_ format: Format, _ size: PixelSize) throws -> Data {
+    static func file(_ format: Format, _ size: PixelSize, isInterlaced: Bool = false) throws -> Data {
         let image = try #require(gdImageCreateTrueColor(Int32(size.width), Int32(size.height)))
         defer { gdImageDestroy(image) }
+        gdImageInterlace(image, isInterlaced ? 1 : 0)
         for (index, colour) in quadrants.enumerated() {
             let (left, top) = (index % 2 * (size.width / 2), index / 2 * (size.height / 2))
             // Each to the bottom right corner: the later ones cover what the earlier ones painted too much.

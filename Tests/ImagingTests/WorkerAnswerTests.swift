@@ -44,7 +44,10 @@ struct WorkerAnswerTests {
             #expect(answer.isPossible)
         }
         #expect(WorkerProtocol.mediaTypes == Set(PictureType.allCases.map(\.mediaType)))
-        for error in [ImagingError.unsupported("x"), .damaged("x"), .tooLarge("x"), .changed, .io("x"), .diskFull] {
+        for error in [
+            ImagingError.unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .changed, .io("x"),
+            .diskFull,
+        ] {
             #expect(error.isPossible)
         }
     }

@@ -11,6 +11,7 @@ extension ImagingError: MeshErrorConvertible {
             case .unsupported: (.unimplemented, "unsupported_media")
             case .damaged, .workerCrashed, .timedOut: (.dataLoss, "damaged")
             case .tooLarge: (.resourceExhausted, "too_large")
+            case .needsMemory: (.resourceExhausted, "needs_memory")
             case .changed: (.unavailable, "changed")
             case .workerLost: (.unavailable, "worker_lost")
             case .cancelled: (.cancelled, "cancelled")
@@ -20,7 +21,7 @@ extension ImagingError: MeshErrorConvertible {
             }
         let details: [String: JSONValue] = ["imaging": .string(kind)]
         return switch self {
-        case .tooLarge: MeshError(short: .size, description, details: details)
+        case .tooLarge, .needsMemory: MeshError(short: .size, description, details: details)
         case .diskFull: MeshError(short: .space, description, details: details)
         default: MeshError(status, description, details: details)
         }

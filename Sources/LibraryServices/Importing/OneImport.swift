@@ -64,7 +64,7 @@ struct OneImport: Sendable {
         switch (error.details["imaging"]?.stringValue, error.status) {
         case (_, .cancelled): line(file, .cancelled, nil)
         case ("unsupported_media", _): line(file, .unsupported, error.message)
-        case ("too_large", _): line(file, .tooLarge, error.message)
+        case ("too_large", _), ("needs_memory", _): line(file, .tooLarge, error.message)
         case ("damaged", _): line(file, .damaged, error.message)
         case ("changed", _): line(file, .changed, error.message)
         case ("worker_lost", _): line(file, .workerLost, error.message)

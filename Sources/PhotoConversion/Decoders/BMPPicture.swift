@@ -15,7 +15,7 @@ struct BMPPicture: PictureDecoder {
     init(_ source: SourceFile) throws(ImagingError) {
         self.source = source
         let header = BMPHeader(source.bytes)
-        try ImageLimits.check(width: header.width, height: header.height, pixels: ImageLimits.wholePixels)
+        try ImageLimits.check(width: header.width, height: header.height)
         size = PixelSize(width: header.width, height: header.height)
         switch header.compression {
         case 0, 3, 6: pixels = try BMPPixels(header, source.bytes)

@@ -1,32 +1,6 @@
 import CGD
 import ImageWorkerProtocol
 
-/// PNG through gd: every bit depth and interlacing that libpng knows. Profile and EXIF are read from the chunks,
-/// because gd drops them.
-struct PNGPicture: PictureDecoder {
-    let size: PixelSize
-    let metadata: EmbeddedMetadata
-    private let source: SourceFile
-
-    var memory: Int { size.pixels * GDImage.bytesPerPixel }
-
-    init(_ source: SourceFile) throws(ImagingError) {
-        self.source = source
-        let bytes = source.bytes
-        guard bytes.text(at: 12, count: 4) == "IHDR" else { throw .damaged("a PNG without its header") }
-        size = PixelSize(
-            width: Int(bytes.bigEndian32(at: 16)), height: Int(bytes.bigEndian32(at: 20)))
-        try ImageLimits.check(width: size.width, height: size.height, pixels: ImageLimits.wholePixels)
-        metadata = EmbeddedMetadata(png: bytes)
-    }
-
-    func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {
-        try GDImage.lines(source, size, type: "PNG") { count, address in
-            gdImageCreateFromPngPtr(count, address)
-        }
-    }
-}
-
 /// The first frame of a GIF through gd, which shows it where the frame says, on its own.
 struct GIFPicture: PictureDecoder {
     let size: PixelSize
@@ -40,7 +14,7 @@ struct GIFPicture: PictureDecoder {
         let bytes = source.bytes
         size = PixelSize(
             width: Int(bytes.littleEndian16(at: 6)), height: Int(bytes.littleEndian16(at: 8)))
-        try ImageLimits.check(width: size.width, height: size.height, pixels: ImageLimits.wholePixels)
+        try ImageLimits.check(width: size.width, height: size.height)
         metadata = EmbeddedMetadata(gif: bytes)
     }
 
@@ -53,8 +27,8 @@ struct GIFPicture: PictureDecoder {
 
 /// A picture in gd's memory.
 final class GDImage {
-    /// What gd takes while it decodes: its own four, and the rows that libpng wants all of.
-    static let bytesPerPixel = 9
+    /// What gd takes at most: its own four where it has no palette, and its lists of lines.
+    static let bytesPerPixel = 5
 
     private let image: gdImagePtr
 

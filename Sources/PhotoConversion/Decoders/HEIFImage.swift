@@ -13,15 +13,12 @@ final class HEIFImage {
 
     private let handle: OpaquePointer
 
-    /// Decodes `item`, which must come out `size` large.
-    init(_ item: HEIFPicture.Item, _ size: PixelSize, _ space: heif_colorspace, _ chroma: heif_chroma)
-        throws(ImagingError)
-    {
+    init(_ item: HEIFPicture.Item, _ space: heif_colorspace, _ chroma: heif_chroma) throws(ImagingError) {
         guard let options = heif_decoding_options_alloc() else {
-            throw .tooLarge("decoding it needs more memory than a worker may have")
+            throw .lackOfMemory
         }
         defer { heif_decoding_options_free(options) }
-        options.pointee.convert_hdr_to_8bit = space == heif_colorspace_RGB ? 1 : 0
+        options.pointee.convert_hdr_to_8bit = chroma == heif_chroma_444 || chroma == heif_chroma_undefined ? 0 : 1
         var image: OpaquePointer?
         try HEIFPicture.check(heif_decode_image(item.handle, &image, space, chroma, options))
         guard let image else { throw .damaged("nothing was decoded") }
@@ -61,6 +58,18 @@ final class HEIFPlanes: LineSource {
         kind = depth > 8 ? .deepRGB(bits: depth) : .rgb
         self.image = image
         self.size = size
+    }
+
+    /// Copies some columns of every line that `target` has room for, to begin at its column `place`.
+    func copy(_ columns: Range<Int>, into target: PlanarPicture, at place: Int) {
+        let bytes = kind.bytesPerSample
+        for (from, into) in zip(planes, target.planes) {
+            for line in 0..<min(size.height, into.height) {
+                (into.line(line) + place * bytes).update(
+                    from: from.base + line * from.stride + columns.lowerBound * bytes, count: columns.count * bytes)
+            }
+        }
+        withExtendedLifetime(image) {}
     }
 
     func decode(through line: Int, into ring: PlanarPicture) throws(ImagingError) {

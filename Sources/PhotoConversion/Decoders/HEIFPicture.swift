@@ -7,29 +7,64 @@ struct HEIFPicture: PictureDecoder {
     let size: PixelSize
     let metadata: EmbeddedMetadata
     private let item: Item
+    /// Nil where libheif has to decode the whole picture.
+    private let tiles: Tiles?
     /// More than 8 bits a sample.
     private let isDeep: Bool
 
-    /// The decoder's pictures, libheif's planes and their conversion. Measured, in bytes a pixel, with one thread: 6.7 in
-    /// 4:2:0, 8.8 in 4:4:4 and with opacity, 13 over 8 bits.
-    var memory: Int { size.pixels * (isDeep ? 16 : item.hasAlpha ? 12 : 10) }
+    private struct Tiles {
+        var grid: HEIFGrid
+        var size: PixelSize
+        var depth: Int
+    }
+
+    /// A row of tiles, where there are some. Else the decoder's pictures, libheif's planes and their conversion. Measured, in
+    /// bytes a pixel, with one thread: 6.7 in 4:2:0, 8.8 in 4:4:4 and with opacity, 13 over 8 bits.
+    var memory: Int {
+        if let tiles { return HEIFTiles.memory(tiles.grid, tile: tiles.size, bytesPerSample: isDeep ? 2 : 1) }
+        return size.pixels * (isDeep ? 16 : item.hasAlpha ? 12 : 10)
+    }
+
+    /// How to turn the lines: where libheif decodes the whole picture, it does it.
+    var orientation: Orientation { tiles?.grid.orientation ?? .upright }
 
     init(_ source: SourceFile) throws(ImagingError) {
-        item = try Item(source)
-        size = PixelSize(
-            width: Int(heif_image_handle_get_width(item.handle)),
-            height: Int(heif_image_handle_get_height(item.handle)))
-        isDeep = heif_image_handle_get_luma_bits_per_pixel(item.handle) > 8
-        try ImageLimits.check(
-            width: size.width, height: size.height,
-            pixels: isDeep ? ImageLimits.deepPixels : ImageLimits.wholePixels)
+        let container = try HEIFContainer(source.bytes)
+        let grid = try HEIFGrid(container)
+        item = try Item(source, showing: grid?.flags ?? [])
+        let shown = Self.size(item.handle)
+        try ImageLimits.check(width: shown.width, height: shown.height)
+        tiles = if let grid { try Self.tiles(grid, item, shown) } else { nil }
+        size = tiles?.grid.window.size ?? shown
+        isDeep = (tiles?.depth ?? Int(heif_image_handle_get_luma_bits_per_pixel(item.handle))) > 8
         metadata = EmbeddedMetadata(exif: item.exif, xmp: item.xmp, profile: item.profile, isUpright: true)
     }
 
+    /// Nil where libheif sees another picture than we do, which is then its own to decode.
+    private static func tiles(_ grid: HEIFGrid, _ item: Item, _ shown: PixelSize) throws(ImagingError) -> Tiles? {
+        guard !item.hasAlpha, grid.window.size.upright(grid.orientation) == shown, let first = grid.tiles.first else {
+            return nil
+        }
+        let tile = try Item(item, tile: first)
+        let size = size(tile.handle)
+        try ImageLimits.check(width: size.width, height: size.height)
+        guard size.width * grid.columns >= grid.size.width, size.height * grid.rows >= grid.size.height else {
+            throw .damaged("its tiles do not cover it")
+        }
+        let depth = Int(heif_image_handle_get_luma_bits_per_pixel(tile.handle))
+        return Tiles(grid: grid, size: size, depth: depth)
+    }
+
+    private static func size(_ handle: OpaquePointer) -> PixelSize {
+        PixelSize(
+            width: Int(heif_image_handle_get_width(handle)), height: Int(heif_image_handle_get_height(handle)))
+    }
+
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {
+        if let tiles { return try HEIFTiles(item, tiles.grid, tile: tiles.size, depth: tiles.depth) }
         // As libheif composes it, planes of RGB, so that no interleaved copy of full size is made.
         if !item.hasAlpha {
-            let image = try HEIFImage(item, size, heif_colorspace_undefined, heif_chroma_undefined)
+            let image = try HEIFImage(item, heif_colorspace_undefined, heif_chroma_undefined)
             if let lines = HEIFPlanes(image, size) { return lines }
         }
         return try interleavedLines()
@@ -39,7 +74,7 @@ struct HEIFPicture: PictureDecoder {
     private func interleavedLines() throws(ImagingError) -> any LineSource {
         let format: RowFormat = item.hasAlpha ? (item.isPremultiplied ? .rgbaPremultiplied : .rgba) : .rgb
         let image = try HEIFImage(
-            item, size, heif_colorspace_RGB, item.hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB)
+            item, heif_colorspace_RGB, item.hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB)
         guard let plane = image.plane(heif_channel_interleaved), plane.size == size,
             plane.stride >= size.width * format.bytesPerPixel
         else { throw .damaged("its picture is not as large as it says") }
@@ -55,47 +90,69 @@ struct HEIFPicture: PictureDecoder {
         let words = error.message.map { String(cString: $0) } ?? "no reason given"
         switch error.code {
         case heif_error_Memory_allocation_error:
-            throw .tooLarge("decoding it needs more memory than a worker may have")
+            throw .lackOfMemory
         case heif_error_Unsupported_filetype, heif_error_Unsupported_feature: throw .unsupported(words)
         default: throw .damaged(words)
         }
     }
 
-    /// The container and its primary picture; nothing is decoded.
+    /// A container that is open.
+    fileprivate final class Context {
+        let handle: OpaquePointer
+        private let source: SourceFile
+        private let reader: UnsafeMutablePointer<cheif_bytes>
+        private let flags: UnsafeMutableBufferPointer<UInt64>
+
+        /// - Parameter flags: where items that are to be got at stand, in ascending order.
+        init(_ source: SourceFile, showing flags: [UInt64]) throws(ImagingError) {
+            guard let handle = heif_context_alloc() else { throw .lackOfMemory }
+            self.handle = handle
+            self.source = source
+            self.flags = .allocate(capacity: flags.count)
+            _ = self.flags.initialize(from: flags)
+            reader = .allocate(capacity: 1)
+            reader.initialize(
+                to: cheif_bytes(
+                    bytes: source.bytes.base, length: source.count, position: 0, flags: self.flags.baseAddress,
+                    flag_count: flags.count))
+            // One worker is one thread's worth of work; there are as many workers as cores.
+            heif_context_set_max_decoding_threads(handle, 0)
+            try HEIFPicture.check(cheif_open(handle, reader))
+        }
+
+        deinit {
+            heif_context_free(handle)
+            reader.deallocate()
+            flags.deallocate()
+        }
+    }
+
+    /// One picture of a container: the primary one, or a tile of it. Nothing is decoded.
     final class Item {
         let handle: OpaquePointer
-        private let context: OpaquePointer
-        private let source: SourceFile
+        private let context: Context
 
-        init(_ source: SourceFile) throws(ImagingError) {
-            self.source = source
-            guard let context = heif_context_alloc() else {
-                throw .tooLarge("decoding it needs more memory than a worker may have")
-            }
-            // One worker is one thread's worth of work; there are as many workers as cores.
-            heif_context_set_max_decoding_threads(context, 0)
+        /// - Parameter flags: of the tiles, see ``HEIFGrid/flags``.
+        convenience init(_ source: SourceFile, showing flags: [UInt64]) throws(ImagingError) {
+            let context = try Context(source, showing: flags)
             var handle: OpaquePointer?
-            do throws(ImagingError) {
-                let bytes = source.bytes
-                try HEIFPicture.check(
-                    heif_context_read_from_memory_without_copy(context, bytes.base, bytes.count, nil))
-                try HEIFPicture.check(heif_context_get_primary_image_handle(context, &handle))
-            } catch {
-                heif_context_free(context)
-                throw error
-            }
-            guard let handle else {
-                heif_context_free(context)
-                throw .damaged("no primary picture")
-            }
+            try HEIFPicture.check(heif_context_get_primary_image_handle(context.handle, &handle))
+            try self.init(context, handle)
+        }
+
+        convenience init(_ whole: Item, tile: HEIFContainer.ItemID) throws(ImagingError) {
+            var handle: OpaquePointer?
+            try HEIFPicture.check(heif_context_get_image_handle(whole.context.handle, tile, &handle))
+            try self.init(whole.context, handle)
+        }
+
+        private init(_ context: Context, _ handle: OpaquePointer?) throws(ImagingError) {
+            guard let handle else { throw .damaged("no primary picture") }
             self.context = context
             self.handle = handle
         }
 
-        deinit {
-            heif_image_handle_release(handle)
-            heif_context_free(context)
-        }
+        deinit { heif_image_handle_release(handle) }
 
         var hasAlpha: Bool { heif_image_handle_has_alpha_channel(handle) != 0 }
         var isPremultiplied: Bool { heif_image_handle_is_premultiplied_alpha(handle) != 0 }

@@ -16,7 +16,7 @@ final class JPEGDecoder {
         func check(_ status: Int32) throws(ImagingError) {
             switch Int(status) {
             case cjpeg_ok: return
-            case cjpeg_no_memory: throw .tooLarge("decoding it needs more memory than a worker may have")
+            case cjpeg_no_memory: throw .lackOfMemory
             case cjpeg_too_many_scans: throw .tooLarge("its data come in \(message)")
             default: throw .damaged(message)
             }
@@ -29,17 +29,13 @@ final class JPEGDecoder {
         self.source = source
         let bytes = source.bytes
         guard let handle = cjpeg_decoder_create(bytes.base, bytes.count, Int32(ImageLimits.scans)) else {
-            throw .tooLarge("decoding it needs more memory than a worker may have")
+            throw .lackOfMemory
         }
         session = Session(handle)
         var header = cjpeg_header()
         try session.check(cjpeg_decoder_read_header(handle, &header))
         self.header = header
-        try ImageLimits.check(
-            width: Int(header.width), height: Int(header.height), pixels: ImageLimits.jpegPixels)
-        if header.holds_coefficients != 0, header.coefficient_bytes > ImageLimits.coefficientBytes {
-            throw .tooLarge("a progressive JPEG of \(header.width) x \(header.height) pixels")
-        }
+        try ImageLimits.check(width: Int(header.width), height: Int(header.height))
         guard Int(header.colour) != cjpeg_other else { throw .unsupported("a JPEG of unknown colours") }
     }
 

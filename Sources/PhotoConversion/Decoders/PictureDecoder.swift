@@ -2,9 +2,11 @@ import ImageWorkerProtocol
 
 /// One file of one type: its header read and its limits checked, nothing decoded yet.
 protocol PictureDecoder {
-    /// As stored, before any turning that EXIF asks for; for HEIC and AVIF as the container shows it.
+    /// As lines come, before any turning.
     var size: PixelSize { get }
     var metadata: EmbeddedMetadata { get }
+    /// How the container wants the lines turned, where EXIF has no say in it (``EmbeddedMetadata/isUpright``).
+    var orientation: Orientation { get }
     /// Bytes that decoding takes at most beside the source, by what the header says.
     var memory: Int { get }
     /// What the pixels mean before conversion, for the profile to match.
@@ -19,6 +21,7 @@ protocol PictureDecoder {
 
 extension PictureDecoder {
     var inks: ColourTransform.Inks { .rgb }
+    var orientation: Orientation { .upright }
 }
 
 /// The decoder for the content of `source`.

@@ -18,7 +18,7 @@ final class SourceFile {
     ///   - isOurs: whether it is the library's own, which nobody else writes to.
     /// - Throws: ``ImagingError/changed`` where somebody wrote to it meanwhile.
     init(
-        descriptor: Int32, memory ask: PhotoConverter.AskForMemory = { _ throws(ImagingError) in },
+        descriptor: Int32, memory ask: PhotoConverter.AskForMemory = PhotoConverter.unshared,
         isOurs: Bool = false
     ) throws(ImagingError) {
         let before = try Self.status(descriptor)
@@ -28,8 +28,11 @@ final class SourceFile {
             throw .tooLarge("\(before.st_size) bytes; the limit is \(ImageLimits.sourceBytes)")
         }
         count = before.st_size
-        if count > ImageLimits.unaskedSource { try ask(.max) }
-        guard let memory = malloc(count) else { throw .tooLarge("\(count) bytes are more than a worker may hold") }
+        if count > ImageLimits.unaskedSource {
+            let granted = try ask(.max)
+            guard granted >= count else { throw .needsMemory("a file of \(count >> 20) MiB, of \(granted >> 20)") }
+        }
+        guard let memory = malloc(count) else { throw .lackOfMemory }
         // From here on this value is whole, so that whatever is thrown ends in `deinit`.
         self.memory = memory
         let state = FileState(before)
@@ -63,7 +66,7 @@ final class SourceFile {
 
     private static func compare(_ descriptor: Int32, with bytes: UnsafeRawBufferPointer) throws(ImagingError) {
         let part = min(bytes.count, 256 << 10)
-        guard let again = malloc(part) else { throw .tooLarge("it is more than a worker may hold") }
+        guard let again = malloc(part) else { throw .lackOfMemory }
         defer { free(again) }
         var position = 0
         while position < bytes.count {

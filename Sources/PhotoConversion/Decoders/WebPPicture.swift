@@ -17,7 +17,7 @@ struct WebPPicture: PictureDecoder {
         size = PixelSize(
             width: Int(WebPDemuxGetI(demuxer.handle, WEBP_FF_CANVAS_WIDTH)),
             height: Int(WebPDemuxGetI(demuxer.handle, WEBP_FF_CANVAS_HEIGHT)))
-        try ImageLimits.check(width: size.width, height: size.height, pixels: ImageLimits.wholePixels)
+        try ImageLimits.check(width: size.width, height: size.height)
         metadata = EmbeddedMetadata(webp: bytes)
     }
 
@@ -55,7 +55,7 @@ struct WebPPicture: PictureDecoder {
             left = Int(frame.x_offset)
             top = Int(frame.y_offset)
             size = PixelSize(width: Int(frame.width), height: Int(frame.height))
-            try ImageLimits.check(width: size.width, height: size.height, pixels: ImageLimits.wholePixels)
+            try ImageLimits.check(width: size.width, height: size.height)
             var width: Int32 = 0
             var height: Int32 = 0
             guard let pixels = WebPDecodeRGBA(frame.fragment.bytes, frame.fragment.size, &width, &height) else {

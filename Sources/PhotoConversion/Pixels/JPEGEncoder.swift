@@ -24,7 +24,7 @@ final class EncodedJPEG {
             let handle = cjpeg_encoder_create(
                 UInt32(picture.size.width), UInt32(picture.size.height), Int32(colour), Int32(1 << sampling.width),
                 Int32(1 << sampling.height), Int32(quality))
-        else { throw Self.outOfMemory }
+        else { throw .lackOfMemory }
         self.handle = handle
         var address: UnsafePointer<UInt8>?
         var length = 0
@@ -57,10 +57,8 @@ final class EncodedJPEG {
         return try body(bytes)
     }
 
-    private static var outOfMemory: ImagingError { .tooLarge("encoding it needs more memory than a worker may have") }
-
     private static func check(_ status: Int32) throws(ImagingError) {
-        guard Int(status) == cjpeg_ok else { throw outOfMemory }
+        guard Int(status) == cjpeg_ok else { throw .lackOfMemory }
     }
 
     private static func writePlanes(

@@ -88,7 +88,7 @@ final class PlanarPicture {
     private static func allocate(_ count: Int) throws(ImagingError) -> UnsafeMutablePointer<UInt8> {
         var address: UnsafeMutableRawPointer?
         guard posix_memalign(&address, 64, count) == 0, let address else {
-            throw .tooLarge("decoding it needs more memory than a worker may have")
+            throw .lackOfMemory
         }
         return address.assumingMemoryBound(to: UInt8.self)
     }

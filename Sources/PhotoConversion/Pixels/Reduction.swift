@@ -69,7 +69,14 @@ final class Reduction {
             if let failure = feeder.failure { throw failure }
             guard feeder.wantsWholePicture else { throw error }
         }
-        // Very wide pictures are worked on in columns, for which every line is needed again and again.
+        // Where the processor's cache is small for the width, zimg works in columns, for which every line is needed again
+        // and again. Nothing is decoded yet, so a smaller picture can be made of it on the way.
+        if BoxLines.isPossible(shape.sourceKind), shape.source.longSide >= shape.target.longSide * 2 {
+            let fewer = try BoxLines(lines, side: 2)
+            var smaller = shape
+            smaller.source = fewer.size
+            return try Reduction(smaller).run(fewer)
+        }
         let whole = try PlanarPicture(
             size: shape.source, kind: shape.sourceKind, padding: lines.padding, extraLines: lines.linesPerStep)
         try LineFeeder(lines: lines, picture: whole).decodeAll()
@@ -159,7 +166,7 @@ final class Reduction {
     private static func lastError() -> ImagingError {
         var text = [CChar](repeating: 0, count: 256)
         let code = zimg_get_last_error(&text, text.count)
-        if code == ZIMG_ERROR_OUT_OF_MEMORY { return .tooLarge("reducing it needs more memory than a worker may have") }
+        if code == ZIMG_ERROR_OUT_OF_MEMORY { return .lackOfMemory }
         let end = text.firstIndex(of: 0) ?? text.endIndex
         let words = String(decoding: text[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return .unsupported("reducing it failed: \(words)")

@@ -38,9 +38,12 @@ public enum ImageWorker {
     }
 
     private static func outcome(of received: WorkerConversation.Received, _ answer: Answer) -> WorkerReply.Outcome {
-        guard let request = received.request, request != .proceed,
-            received.descriptors.count == request.descriptorCount
-        else { return .failed(.io("a request that this worker does not know")) }
+        let unknown = ImagingError.io("a request that this worker does not know")
+        guard let request = received.request, received.descriptors.count == request.descriptorCount else {
+            return .failed(unknown)
+        }
+        // Nothing was asked for.
+        if case .proceed = request { return .failed(unknown) }
         do throws(ImagingError) { return try answer(request, received.descriptors) } catch { return .failed(error) }
     }
 

@@ -21,8 +21,8 @@ enum WorkerProtocolFuzz: FuzzTarget {
             thumbnailSize: 900)
         let thumbnail = ConvertedThumbnail(width: 300, height: 200, fileSize: 900)
         let errors: [ImagingError] = [
-            .unsupported("x"), .damaged("x"), .tooLarge("x"), .changed, .timedOut, .workerCrashed("x"),
-            .workerLost("x"), .cancelled, .noWorkers(secondsToNextTry: 3), .io("x"), .diskFull,
+            .unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .changed, .timedOut,
+            .workerCrashed("x"), .workerLost("x"), .cancelled, .noWorkers(secondsToNextTry: 3), .io("x"), .diskFull,
         ]
         let outcomes: [WorkerReply.Outcome] =
             [.ready, .needs(bytes: 100 << 20), .converted(photo), .thumbnail(thumbnail)]
@@ -36,7 +36,8 @@ enum WorkerProtocolFuzz: FuzzTarget {
                     outcome: $0, residentKilobytes: 4000, addressKilobytes: 80_000, lackedMemory: true, cell: cell))
         }
         let requests: [[UInt8]] = [
-            WorkerRequest.convert(keepOriginal: true), .convert(keepOriginal: false), .thumbnail, .proceed,
+            WorkerRequest.convert(keepOriginal: true), .convert(keepOriginal: false), .thumbnail,
+            .proceed(bytes: 100 << 20),
         ].compactMap { WorkerProtocol.line($0) }
         return requests.map { [0b0110] + $0 } + replies.map { [1] + $0 }
     }
