@@ -36,6 +36,16 @@ enum Pictures {
         return try encoded(image, format)
     }
 
+    /// One colour.
+    static func plain(_ format: Format, _ size: PixelSize, _ colour: [Int]) throws -> Data {
+        let image = try #require(gdImageCreateTrueColor(Int32(size.width), Int32(size.height)))
+        defer { gdImageDestroy(image) }
+        gdImageFilledRectangle(
+            image, 0, 0, Int32(size.width - 1), Int32(size.height - 1),
+            Int32(colour[0] << 16 | colour[1] << 8 | colour[2]))
+        return try encoded(image, format)
+    }
+
     /// One colour with an opacity of 0…1, as PNG.
     static func transparentPNG(_ size: PixelSize, _ colour: [Int], opacity: Double) throws -> Data {
         let image = try #require(gdImageCreateTrueColor(Int32(size.width), Int32(size.height)))
