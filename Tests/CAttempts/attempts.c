@@ -136,6 +136,22 @@ static int other_number(const char *path) {
 #endif
 }
 
+int cattempts_take_memory(void) {
+    enum { most = 4096, megabyte = 1 << 20 };
+    static void *blocks[most];
+    int count = 0;
+    while (count < most) {
+        void *block = mmap(NULL, megabyte, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED) break;
+        memset(block, 1, megabyte);
+        blocks[count++] = block;
+    }
+    for (int i = 0; i < count; i++) munmap(blocks[i], megabyte);
+    // That it was refused is the answer, and no reason to give the worker more.
+    errno = 0;
+    return count;
+}
+
 int cattempts_try(const char *what, const char *argument) {
 #define IS(name) (strcmp(what, name) == 0)
     pid_t process = (pid_t)atoi(argument);

@@ -7,11 +7,18 @@ import PhotoConversion
 // the refusal. With a program as argument, that program on a kernel that refuses what is named before it.
 
 /// Reads the attempt from the source and makes it: its name, a line feed, its argument.
-func attempt(_ request: WorkerRequest, _ descriptors: [Int32]) throws(ImagingError) -> WorkerReply.Outcome {
+func attempt(_ request: WorkerRequest, _ descriptors: [Int32], _ conversation: WorkerConversation) throws(ImagingError)
+    -> WorkerReply.Outcome
+{
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = pread(descriptors[0], &bytes, bytes.count, 0)
     let lines = bytes[..<max(0, count)].split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
     guard let what = lines.first else { throw .unsupported("no attempt") }
+    if what == "take memory" {
+        let asked = lines.count > 1 ? Int(lines[1]) ?? 0 : 0
+        let granted = asked > 0 ? try conversation.ask(asked << 20) : 0
+        throw .damaged("granted \(granted >> 20), taken \(cattempts_take_memory())")
+    }
     switch Int(cattempts_try(what, lines.count > 1 ? lines[1] : "")) {
     case CATTEMPTS_DONE: throw .damaged("done")
     case CATTEMPTS_UNKNOWN: throw .unsupported("no attempt")
@@ -29,4 +36,7 @@ if arguments.count == 3 {
     execv(arguments[2], &own)
     exit(70)
 }
-exit(ImageWorker.run { _ in attempt })
+exit(
+    ImageWorker.run { conversation in
+        { request, descriptors throws(ImagingError) in try attempt(request, descriptors, conversation) }
+    })

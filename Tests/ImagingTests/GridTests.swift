@@ -141,7 +141,8 @@ import Testing
     static let lies: [(String, @Sendable (inout GridMaker) throws -> Void)] = [
         ("a tile too few", { $0.parts = [2, 3, 4] }), ("a tile too many", { $0.parts = [2, 3, 4, 5, 5] }),
         ("no tiles", { $0.parts = [] }), ("a tile that is not there", { $0.parts = [2, 3, 4, 99] }),
-        ("a grid of itself", { $0.parts = [1, 1, 1, 1] }), ("a grid with itself as a tile", { $0.parts = [2, 3, 4, 1] }),
+        ("a grid of itself", { $0.parts = [1, 1, 1, 1] }),
+        ("a grid with itself as a tile", { $0.parts = [2, 3, 4, 1] }),
         ("tiles that are grids", { $0.tileType = "grid" }), ("tiles that are copies", { $0.tileType = "iden" }),
         (
             "tiles that are made from the grid",
@@ -157,7 +158,8 @@ import Testing
         ("no pixels", { $0.size = PixelSize(width: 0, height: 0) }),
         ("a description that is cut off", { $0.descriptionBytes = 7 }),
         ("another tile's size", { $0.tiles[3] = try GridMaker.tile([1, 2, 3], PixelSize(width: 32, height: 64)) }),
-        ("a tile without data", { $0.tiles[3].data = [] }), ("a tile that breaks off", { $0.tiles[2].data.removeLast(9) }),
+        ("a tile without data", { $0.tiles[3].data = [] }),
+        ("a tile that breaks off", { $0.tiles[2].data.removeLast(9) }),
         (
             "a tile that is larger than it says",
             { $0.tiles[1].data = try GridMaker.tile([1, 2, 3], PixelSize(width: 128, height: 64)).data }

@@ -45,7 +45,7 @@ package struct WorkerConversation {
 
     /// Asks for memory beyond the worker's own, and waits until it is there.
     /// - Returns: bytes that are there: less than was asked for, where there is no more.
-    func ask(_ bytes: Int) throws(ImagingError) -> Int {
+    package func ask(_ bytes: Int) throws(ImagingError) -> Int {
         guard send(.needs(bytes: bytes)), let received = receive(), case .proceed(let granted) = received.request else {
             throw .io("the one who asked has gone")
         }

@@ -13,6 +13,9 @@ enum {
 /// refused, or one of the above. Where the refusal is the end of the process, it does not return.
 int cattempts_try(const char *what, const char *argument);
 
+/// Takes memory until it is refused, uses all of it, and gives it back. Returns how many MiB that were, 4096 at most.
+int cattempts_take_memory(void);
+
 /// Makes of this process and of what it executes one on a kernel that refuses seccomp, or Landlock, as older ones do.
 /// Returns 0, or minus an error number.
 int cattempts_refuse(int seccomp, int landlock);

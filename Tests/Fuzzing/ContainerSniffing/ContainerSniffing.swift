@@ -7,7 +7,7 @@ import SampleAlbum
 
 @testable import PhotoConversion
 
-/// The bytes of a picture: what type it is taken for, what is found in its container, and, of the two types whose pixels
+/// The bytes of a picture: what type it is taken for, what is found in its container, which tiles it has, and, of the two types whose pixels
 /// are read or steered by our own code (BMP and JPEG), the whole conversion of small ones.
 @main
 enum ContainerSniffing: FuzzTarget {
@@ -18,8 +18,37 @@ enum ContainerSniffing: FuzzTarget {
         return [photo] + drawn() + bitmaps() + withProfiles(photo) + withTexts(photo) + [
             Array("GIF89a\u{10}\u{0}".utf8), [0, 0, 0, 20] + Array("ftypmif1\u{0}\u{0}\u{0}\u{0}heic".utf8),
             [0, 0, 0, 24] + Array("ftypavif\u{0}\u{0}\u{0}\u{0}mif1avif".utf8),
-            [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], webp(),
+            [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], webp(), grid(idBytes: 2), grid(idBytes: 4),
         ]
+    }
+
+    /// A picture of 2 x 1 tiles, turned and cropped, of which only the pixels are missing.
+    private static func grid(idBytes: Int) -> [UInt8] {
+        func big(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(value >> ((count - 1 - $0) * 8) & 255) }
+        }
+        func box(_ type: String, _ body: [UInt8]) -> [UInt8] { big(body.count + 8, 4) + Array(type.utf8) + body }
+        func id(_ item: Int) -> [UInt8] { big(item, idBytes) }
+        let isWide: UInt8 = idBytes == 4 ? 1 : 0
+        let items = [(1, "grid"), (2, "hvc1"), (3, "hvc1")].flatMap { item, type in
+            box("infe", [2 + isWide, 0, 0, item > 1 ? 1 : 0] + id(item) + [0, 0] + Array(type.utf8) + [0])
+        }
+        let tiles = id(1) + big(2, 2) + id(2) + id(3)
+        let clap = [96, 1, 60, 1, 4, 1, 0, 1].flatMap { big($0, 4) }
+        let properties =
+            box("ispe", [0, 0, 0, 0] + big(128, 4) + big(64, 4)) + box("clap", clap) + box("irot", [1])
+            + box("imir", [0])
+        let belongs = [isWide, 0, 0, 0] + big(1, 4) + id(1) + [4, 1, 2, 3, 4]
+        let place = [1 + isWide, 0, 0, 0, 0x44, 0] + big(1, 2 + 2 * Int(isWide)) + id(1) + [0, 1, 0, 0, 0, 1]
+        return box("ftyp", Array("heic\0\0\0\0mif1heic".utf8))
+            + box(
+                "meta",
+                [0, 0, 0, 0] + box("pitm", [isWide, 0, 0, 0] + id(1))
+                    + box("iinf", [isWide, 0, 0, 0] + big(3, 2 + 2 * Int(isWide)) + items)
+                    + box("iref", [isWide, 0, 0, 0] + box("dimg", tiles))
+                    + box("iprp", box("ipco", properties) + box("ipma", belongs))
+                    + box("idat", [0, 0, 0, 1] + big(128, 2) + big(64, 2))
+                    + box("iloc", place + big(0, 4) + big(8, 4)))
     }
 
     /// One small picture in each form that gd writes.
@@ -146,6 +175,7 @@ enum ContainerSniffing: FuzzTarget {
             let tags = TIFFTags(view)
             check(EmbeddedMetadata(xmp: tags.xmp, iptc: tags.iptc))
             checkLines(view)
+            checkTiles(view)
             return try? PictureType(content: view)
         }
         guard !input.isEmpty, found == .bmp || found == .jpeg else { return }
@@ -187,6 +217,23 @@ enum ContainerSniffing: FuzzTarget {
         for line in 0..<header.height {
             row.withUnsafeMutableBufferPointer { $0.baseAddress.map { pixels.read(line: line, into: $0) } }
         }
+    }
+
+    /// What is taken for tiles are as many as there should be, and nothing of them lies outside.
+    private static func checkTiles(_ view: ByteView) {
+        guard let container = try? HEIFContainer(view) else { return }
+        if let content = container.content(of: container.primary) {
+            require(content.count <= view.count, "an item of more bytes than there are")
+        }
+        guard let grid = try? HEIFGrid(container) else { return }
+        require(grid.tiles.count == grid.columns * grid.rows, "\(grid.tiles.count) tiles")
+        require(grid.flags == grid.flags.sorted() && !grid.flags.isEmpty, "flags that cannot be found")
+        require(grid.flags.allSatisfy { $0 < view.count }, "a flag past the end")
+        require(grid.size.pixels <= ImageLimits.pixels, "\(grid.size) pixels")
+        let (window, size) = (grid.window, grid.window.size)
+        require(window.left >= 0 && window.top >= 0 && size.width > 0 && size.height > 0, "\(window)")
+        require(
+            window.left + size.width <= grid.size.width && window.top + size.height <= grid.size.height, "\(window)")
     }
 
     private static func check(_ made: ConvertedPhoto, _ input: [UInt8]) {
