@@ -3,21 +3,42 @@
 /// | Limit | Value | Why |
 /// |---|---|---|
 /// | source file | 512 MiB | it is held in memory, and hashed once |
-/// | JPEG pixels | 250 million | decoded scaled, so memory follows the output |
-/// | pixels of every other type | 64 million | decoded whole, 4 to 9 bytes a pixel |
-/// | HEIC and AVIF pixels over 8 bits | 48 million | libheif and dav1d need 13 bytes a pixel, and 28 where they start threads |
+/// | pixels | 256 million | no camera has more; where the memory suffices, see below |
 /// | side | 65,535 | more than any camera; keeps the arithmetic small |
-/// | coefficients of a progressive JPEG | 384 MiB | held whole even when decoded scaled |
 /// | scans of a progressive JPEG | 100 | each one walks the whole picture |
 /// | embedded colour profile | 4 MiB | the largest printer profiles are about 2 MiB |
 /// | EXIF block | 1 MiB read, 65,527 bytes written | one JPEG segment |
 /// | XMP packet, each of two | 16 MiB; 4 MiB in UTF-16 | the longest hold a second picture, 5 to 10 MiB |
 /// | IPTC records | 1 MiB | programs write some kilobytes |
 /// | caption | 2,000 Unicode scalars | what a person may give a photo |
-/// | memory of a worker by itself | 96 MiB | a JPEG of 50 million pixels needs 40 |
-/// | memory that all workers share for big photos | 1.5 GiB | 64 million pixels need 0.5 GiB, 48 million deep ones 0.6 |
+/// | memory of a worker by itself | 96 MiB | most pictures need 20 to 60 |
+/// | memory that all workers share for big photos | 1.5 GiB, half of the machine's at most | see below |
 /// | processor time of a worker | 300 s | it is replaced long before; a photo has 60 s of the clock |
 /// | open descriptors of a worker | 12 | it uses eight |
+///
+/// All workers together never have more than what they start with (26 MB each), 96 MiB each, and what is shared: with two
+/// workers 1.8 GB. The kernel keeps them to it, by address space.
+///
+/// What needs more than 64 MiB asks for it before it is decoded, by what its header says, and waits its turn. What needs
+/// more than there is, or has more pixels than are decoded, is ``ImagingError/needsMemory(_:)``. Beside its file:
+///
+/// | Type | Bytes that decoding asks for | Largest, with 1.5 GiB |
+/// |---|---|---|
+/// | JPEG | none: scaled, line by line | 256 million pixels |
+/// | JPEG, progressive or of several scans | all coefficients: 3 a pixel in 4:2:0, 6 in 4:4:4 | 256 million |
+/// | PNG | none: line by line | 256 million |
+/// | PNG, interlaced | all of it: 3 a pixel, 4 with opacity, 1 in grey | 256 million |
+/// | TIFF | a strip or a row of tiles in RGBA, and stored; of a strip over 8 MiB a line | 256 million |
+/// | TIFF of one strip with planes apart, or with chroma for several lines | all of it: about 10 a pixel | 150 million |
+/// | HEIC, AVIF in tiles, as phones write them | a row of tiles, 3 a pixel, and 12 a pixel of one tile | 256 million |
+/// | HEIC, AVIF in one piece | 8 a pixel, 10 with opacity, 16 over 8 bits | 200, 160, 100 million |
+/// | BMP | none; run-length coded 5 a pixel | 256 million |
+/// | GIF | 5 a pixel | 256 million |
+/// | WebP | 10 a pixel | 160 million |
+///
+/// Peaks, in MB of resident memory (VmHWM of a worker): JPEG of 12 million pixels 40, of 24 million 40, of 108 million 45;
+/// HEIC in tiles of 48 million 50, of 200 million 65, of 256 million 65; HEIC in one piece of 48 million 247; PNG of 100
+/// million 36 beside its file, interlaced 330; TIFF of 200 million 50 beside its file.
 public enum ImageLimits {
     /// Bytes of a source file.
     public static let sourceBytes = 512 << 20

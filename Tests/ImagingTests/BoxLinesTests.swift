@@ -72,6 +72,8 @@ import Testing
         #expect(try BoxLines.covering(target, of: small).size == small.size)
         let big = Computed(PixelSize(width: 16_320, height: 12_240), .rgb) { _, _ in 0 }
         #expect(try BoxLines.covering(target, of: big).size == PixelSize(width: 5440, height: 4080))
+        let wide = Computed(PixelSize(width: 65_535, height: 900), .rgb) { _, _ in 0 }
+        #expect(try BoxLines.covering(PixelSize(width: 2048, height: 28), of: wide).size.width == 4369)
         let planes = Computed(big.size, .ycc(subsampleWidth: 1, subsampleHeight: 1)) { _, _ in 0 }
         #expect(try BoxLines.covering(target, of: planes).size == big.size, "chroma has other sizes")
     }

@@ -18,12 +18,18 @@ final class BoxLines: LineSource {
 
     var kind: PixelKind { lines.kind }
 
-    /// From this many pixels on. Up to it, what is asked of the filter at once is what it was measured with.
-    static let leastPixels = 64_000_000
+    /// Pixels up to which the filter sees all there are, which is what its quality was measured with.
+    private static let mostPixels = 64_000_000
+    /// Bytes of lines up to which the filter may want them at once. A picture can be wide without being big.
+    private static let mostBytes = 8 << 20
 
-    /// `lines`, or their reduction where there are more of them than the filter should see at once.
+    /// `lines`, or their reduction where there are more of them than the filter should see.
     static func covering(_ target: PixelSize, of lines: any LineSource) throws(ImagingError) -> any LineSource {
-        guard lines.size.pixels > leastPixels, isPossible(lines.kind) else { return lines }
+        guard isPossible(lines.kind) else { return lines }
+        // The filter is three lines of the target high, to both sides.
+        let height = 6 * lines.size.longSide / max(1, target.longSide)
+        let bytes = lines.size.width * height * lines.kind.planes * lines.kind.bytesPerSample
+        guard lines.size.pixels > mostPixels || bytes > mostBytes else { return lines }
         let side = lines.size.longSide / (target.longSide * 2)
         return side > 1 ? try BoxLines(lines, side: side) : lines
     }

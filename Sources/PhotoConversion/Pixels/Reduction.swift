@@ -1,4 +1,5 @@
 import CZimg
+import Glibc
 import ImageWorkerProtocol
 
 /// Lanczos reduction by zimg: planar, SIMD, line by line.
@@ -44,13 +45,18 @@ final class Reduction {
             zimg_filter_graph_free(graph)
             throw Self.lastError()
         }
+        var address: UnsafeMutableRawPointer?
+        guard posix_memalign(&address, 64, max(bytes, 64)) == 0, let address else {
+            zimg_filter_graph_free(graph)
+            throw .lackOfMemory
+        }
         self.graph = graph
-        scratch = .allocate(byteCount: max(bytes, 64), alignment: 64)
+        scratch = address
         inputLines = min(Int(lines), shape.source.height + 1)
     }
 
     deinit {
-        scratch.deallocate()
+        free(scratch)
         zimg_filter_graph_free(graph)
     }
 

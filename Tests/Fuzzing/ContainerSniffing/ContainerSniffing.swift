@@ -30,25 +30,25 @@ enum ContainerSniffing: FuzzTarget {
         func box(_ type: String, _ body: [UInt8]) -> [UInt8] { big(body.count + 8, 4) + Array(type.utf8) + body }
         func id(_ item: Int) -> [UInt8] { big(item, idBytes) }
         let isWide: UInt8 = idBytes == 4 ? 1 : 0
-        let items = [(1, "grid"), (2, "hvc1"), (3, "hvc1")].flatMap { item, type in
-            box("infe", [2 + isWide, 0, 0, item > 1 ? 1 : 0] + id(item) + [0, 0] + Array(type.utf8) + [0])
+        let version: [UInt8] = [isWide, 0, 0, 0]
+        func count(_ items: Int) -> [UInt8] { big(items, isWide == 1 ? 4 : 2) }
+        func item(_ number: Int, _ type: String) -> [UInt8] {
+            let flags: [UInt8] = [2 + isWide, 0, 0, number > 1 ? 1 : 0]
+            return box("infe", flags + id(number) + [0, 0] + Array(type.utf8) + [0])
         }
+        let items = item(1, "grid") + item(2, "hvc1") + item(3, "hvc1")
         let tiles = id(1) + big(2, 2) + id(2) + id(3)
-        let clap = [96, 1, 60, 1, 4, 1, 0, 1].flatMap { big($0, 4) }
-        let properties =
-            box("ispe", [0, 0, 0, 0] + big(128, 4) + big(64, 4)) + box("clap", clap) + box("irot", [1])
-            + box("imir", [0])
-        let belongs = [isWide, 0, 0, 0] + big(1, 4) + id(1) + [4, 1, 2, 3, 4]
-        let place = [1 + isWide, 0, 0, 0, 0x44, 0] + big(1, 2 + 2 * Int(isWide)) + id(1) + [0, 1, 0, 0, 0, 1]
-        return box("ftyp", Array("heic\0\0\0\0mif1heic".utf8))
-            + box(
-                "meta",
-                [0, 0, 0, 0] + box("pitm", [isWide, 0, 0, 0] + id(1))
-                    + box("iinf", [isWide, 0, 0, 0] + big(3, 2 + 2 * Int(isWide)) + items)
-                    + box("iref", [isWide, 0, 0, 0] + box("dimg", tiles))
-                    + box("iprp", box("ipco", properties) + box("ipma", belongs))
-                    + box("idat", [0, 0, 0, 1] + big(128, 2) + big(64, 2))
-                    + box("iloc", place + big(0, 4) + big(8, 4)))
+        let crop = box("clap", [96, 1, 60, 1, 4, 1, 0, 1].flatMap { big($0, 4) })
+        let properties = box("ispe", big(0, 4) + big(128, 4) + big(64, 4)) + crop + box("irot", [1]) + box("imir", [0])
+        let belongs = version + big(1, 4) + id(1) + [4, 1, 2, 3, 4]
+        let place = [1 + isWide, 0, 0, 0, 0x44, 0] + count(1) + id(1) + [0, 1, 0, 0, 0, 1] + big(0, 4) + big(8, 4)
+        var parts = box("pitm", version + id(1))
+        parts += box("iinf", version + count(3) + items)
+        parts += box("iref", version + box("dimg", tiles))
+        parts += box("iprp", box("ipco", properties) + box("ipma", belongs))
+        parts += box("idat", [0, 0, 0, 1] + big(128, 2) + big(64, 2))
+        parts += box("iloc", place)
+        return box("ftyp", Array("heic\0\0\0\0mif1heic".utf8)) + box("meta", big(0, 4) + parts)
     }
 
     /// One small picture in each form that gd writes.
