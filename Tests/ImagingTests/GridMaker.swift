@@ -8,8 +8,9 @@ import Testing
 struct GridMaker {
     /// One coded picture, and what its container says of it.
     struct Tile {
+        var type = "av01"
         var data: [UInt8]
-        /// Whole boxes: `av1C`, `ispe`, `colr`.
+        /// Whole boxes: `av1C` or `hvcC`, `ispe`, `colr`.
         var properties: [[UInt8]]
     }
 
@@ -23,7 +24,8 @@ struct GridMaker {
     var shown: [[UInt8]] = []
     /// The items that the grid is made from; nil for its tiles, which are numbered from 2.
     var parts: [UInt16]?
-    var tileType = "av01"
+    /// What all tiles are said to be, whatever they are.
+    var tileType: String?
     /// Items that are made from others too.
     var furtherReferences: [(from: UInt16, to: [UInt16])] = []
     /// Changes the description of the grid.
@@ -38,13 +40,31 @@ struct GridMaker {
 
     /// A tile of one colour.
     static func tile(_ colour: [Int], _ size: PixelSize) throws -> Tile {
-        let file = Array(try Pictures.plain(.avif, size, colour))
-        return try file.withUnsafeBytes { raw in
+        try tile(of: Array(Pictures.plain(.avif, size, colour)), "av01")
+    }
+
+    /// One of 64 x 64 pixels with 10 bits a sample, which gd does not write: one colour, by x265.
+    static func deepTile() throws -> Tile {
+        let file = try #require(Data(base64Encoded: deepFile.filter { $0 != " " }))
+        return try tile(of: Array(file), "hvc1")
+    }
+
+    private static let deepFile = """
+        AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAUBtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAA \
+        AA5waXRtAAAAAAABAAAAImlsb2MAAAAAREAAAQABAAAAAAFkAAEAAAAAAAAAHAAAACNpaW5mAAAAAAABAAAAFWluZmUCAAAAAAEA \
+        AGh2YzEAAAAAwGlwcnAAAACiaXBjbwAAAHZodmNDAQQIAAAAAAAAAAAAHvAA/P36+gAADwMgAAEAF0ABDAH//wQIAAADAJ24AAAD \
+        AAAeugJAIQABACpCAQEECAAAAwCduAAAAwAAHqAggQTZbqSSmubgQEDAgAAAAwCAAAADAIQiAAEAB0QBwXKwIkAAAAAUaXNwZQAA \
+        AAAAAABAAAAAQAAAABBwaXhpAAAAAAMKCgoAAAAWaXBtYQAAAAAAAAABAAEDgQKDAAAAJG1kYXQAAAAYKAGvE4DlM+G///W4or/3 \
+        AfV/1LqrVAz8
+        """
+
+    private static func tile(of file: [UInt8], _ type: String) throws -> Tile {
+        try file.withUnsafeBytes { raw in
             let view = ByteView(raw)
             let container = try HEIFContainer(view)
             let data = try #require(container.content(of: container.primary)).array
-            let kept = container.propertiesOfPrimary.filter { ["av1C", "ispe", "colr"].contains($0.type) }
-            return Tile(data: data, properties: kept.map { Self.box($0.type, $0.body.array) })
+            let kept = container.propertiesOfPrimary.filter { ["av1C", "hvcC", "ispe", "colr"].contains($0.type) }
+            return Tile(type: type, data: data, properties: kept.map { Self.box($0.type, $0.body.array) })
         }
     }
 
@@ -89,7 +109,8 @@ struct GridMaker {
             Self.full(
                 "infe", Self.big16(Int(id)) + [0, 0] + Array(type.utf8) + [0], version: 2, flags: isHidden ? 1 : 0)
         }
-        let items = [item(1, "grid", isHidden: false)] + ids.map { item($0, tileType, isHidden: true) }
+        let items =
+            [item(1, "grid", isHidden: false)] + zip(ids, tiles).map { item($0, tileType ?? $1.type, isHidden: true) }
         let references = [(from: UInt16(1), to: parts ?? ids)] + furtherReferences
         let made = references.map { reference in
             Self.box(

@@ -62,6 +62,16 @@ import Testing
         #expect(Pictures.difference(seen.quadrants, expected.map { Pictures.quadrants[$0] }) <= 20)
     }
 
+    @Test func deepTilesAreOnePicture() throws {
+        var maker = try GridMaker()
+        maker.tiles = try Array(repeating: GridMaker.deepTile(), count: 4)
+        #expect(try grid(maker.file()) != nil)
+        let folder = try TemporaryFolder("deep-grid")
+        _ = try convertHere(maker.file(), folder)
+        let seen = try Pictures.look(atJPEG: folder.file("photo"))
+        #expect(Pictures.difference(seen.quadrants, Array(repeating: [50, 70, 200], count: 4)) <= 8)
+    }
+
     @Test func theContainerCropsIt() throws {
         var maker = try GridMaker()
         // The bottom right tile and 6 columns of the one beside it; then turned.
@@ -158,6 +168,8 @@ import Testing
         ("no pixels", { $0.size = PixelSize(width: 0, height: 0) }),
         ("a description that is cut off", { $0.descriptionBytes = 7 }),
         ("another tile's size", { $0.tiles[3] = try GridMaker.tile([1, 2, 3], PixelSize(width: 32, height: 64)) }),
+        ("a tile of more bits than the first", { $0.tiles[3] = try GridMaker.deepTile() }),
+        ("a tile of fewer bits than the first", { $0.tiles[0] = try GridMaker.deepTile() }),
         ("a tile without data", { $0.tiles[3].data = [] }),
         ("a tile that breaks off", { $0.tiles[2].data.removeLast(9) }),
         (
