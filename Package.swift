@@ -71,6 +71,8 @@ let package = Package(
         module("Executors", ["CLinux"]),
         // Numbers from a seed
         module("Randomness"),
+        // What stands beside a picture, and in its name: functions of names and bytes
+        module("Sidecars"),
         module("ServiceMesh", ["Randomness"]),
         // File system calls with typed errors, and files that somebody else has named
         module("Files", ["ServiceMesh", "CLinux"]),
@@ -152,6 +154,7 @@ let package = Package(
                 "CLinux", "TestSupport",
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "Randomness", "TestSupport"]),
+        tests("SidecarsTests", ["Sidecars", "Randomness", "TestSupport"]),
         tests(
             "SQLiteCatalogueTests",
             [
