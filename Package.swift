@@ -209,6 +209,7 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
         fuzzing(
             "container-sniffing", path: "ContainerSniffing",
             ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum", "CGD", "CLCMS"]),
+        fuzzing("sidecars", path: "Sidecars", ["Sidecars"]),
         fuzzing(
             "worker-protocol", path: "WorkerProtocol",
             ["PhotoConversion", "ImageWorkerProtocol", "Imaging", "CLinux"]),
