@@ -1,3 +1,5 @@
+import Foundation
+
 /// What lies beside a picture says about it. Everything is checked: what could not be is missing.
 public struct SidecarFacts: Equatable, Sendable {
     /// Characters that a caption keeps; the library takes no more.
@@ -24,6 +26,30 @@ public struct SidecarFacts: Equatable, Sendable {
     public var title: String?
 
     public init() {}
+
+    /// Reads the contents of a sidecar as what its name says it is: ``TakeoutDocument`` where that ends in `.json`,
+    /// else ``XMPSidecar``.
+    /// - Parameter now: milliseconds since 1970 UTC.
+    public init(_ data: Data, named name: String, now: Int64) throws(SidecarError) {
+        let isTakeout = FolderName(name.utf8).dropping(".json") != nil
+        self = isTakeout ? try TakeoutDocument(data, now: now).facts : try XMPSidecar(data, now: now).facts
+    }
+
+    /// These, and of `others` what is missing here: for a picture with several sidecars, in the order of its
+    /// ``SidecarSelection``. A place is taken whole.
+    public func merging(_ others: SidecarFacts) -> SidecarFacts {
+        var facts = self
+        facts.taken = taken ?? others.taken
+        facts.caption = caption ?? others.caption
+        facts.isFavorite = isFavorite ?? others.isFavorite
+        facts.rating = rating ?? others.rating
+        facts.title = title ?? others.title
+        if latitude == nil {
+            facts.latitude = others.latitude
+            facts.longitude = others.longitude
+        }
+        return facts
+    }
 
     /// Takes both or neither. 0° N 0° E is what programs write who do not know.
     mutating func setLocation(latitude: Double, longitude: Double) {

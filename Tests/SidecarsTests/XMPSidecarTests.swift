@@ -118,6 +118,25 @@ struct XMPSidecarTests {
                 == wall("2003-03-04T00:00:00Z", isDayOnly: true))
     }
 
+    @Test func anEarlierSidecarGoesFirst() throws {
+        let (edited, takeout) = (
+            Data(xmp(#"xmp:CreateDate="2019-06-12" xmp:Rating="3""#).utf8),
+            Data(
+                #"{"photoTakenTime": {"timestamp": 1}, "description": "a", "geoData": {"latitude": 1, "longitude": 0}}"#
+                    .utf8)
+        )
+        let first = try SidecarFacts(edited, named: "x.xmp", now: now)
+        let second = try SidecarFacts(takeout, named: "x.jpg.JSON", now: now)
+        #expect(throws: SidecarError.notTakeout) { try SidecarFacts(Data("{}".utf8), named: "x.json", now: now) }
+        var merged = first
+        merged.caption = "a"
+        merged.latitude = 1
+        merged.longitude = 0
+        #expect(first.merging(second) == merged)
+        #expect(second.merging(first).taken == CaptureTime(milliseconds: 1000, clock: .universal))
+        #expect(second.merging(first).rating == 3)
+    }
+
     @Test func ratings() throws {
         for (text, rating) in [
             ("0", 0), ("5", 5), ("4.0", 4), ("-1", nil), ("6", nil), ("nan", nil), ("", nil), ("x", nil),
