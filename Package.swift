@@ -99,7 +99,7 @@ let package = Package(
             "LibraryServices",
             [
                 "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "AndroidDatabase", "Imaging",
-                "ImageWorkerProtocol", "ZipArchive", "CLinux",
+                "ImageWorkerProtocol", "Sidecars", "ZipArchive", "CLinux",
             ]),
         // What a program embeds
         module(
@@ -173,7 +173,7 @@ let package = Package(
         tests(
             "SimulationTests",
             [
-                "ServiceMeshTesting", "ControlSocket", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
+                "ServiceMeshTesting", "ControlSocket", "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
                 "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "TestSupport",
             ]),
         tests(

@@ -4,7 +4,7 @@ import Foundation
 /// and a position.
 struct ExifSegment {
     let orientation: Int
-    /// Milliseconds since 1970 UTC.
+    /// Milliseconds since 1970-01-01 00:00 on the camera's clock.
     let takenAt: Int64?
     let hasPosition: Bool
 
@@ -65,8 +65,8 @@ struct ExifSegment {
 
     private var exifEntries: [(UInt16, Value)] {
         guard let takenAt else { return [(0x9000, .ascii("0232"))] }
-        // Told in the zone +02:00, so that a reader that ignores offsets is two hours out.
-        var seconds = time_t(takenAt / 1000 + 7200)
+        // In the zone +02:00, so that a reader that takes the clock for UTC's is two hours out.
+        var seconds = time_t(takenAt / 1000)
         var parts = tm()
         gmtime_r(&seconds, &parts)
         var text = [CChar](repeating: 0, count: 32)

@@ -31,7 +31,8 @@ public struct SampleAlbum: Sendable {
         public let orientation: Int
         /// Upright: top left, top right, bottom left, bottom right, each 0xRRGGBB.
         public let quadrants: [Int]
-        /// Milliseconds since 1970 UTC; nil for every tenth photo, which has no date.
+        /// Milliseconds since 1970-01-01 00:00 on the camera's clock, which was two hours ahead of UTC; nil for every tenth
+        /// photo, which has no date.
         public let takenAt: Int64?
         public let hasPosition: Bool
     }
@@ -41,8 +42,8 @@ public struct SampleAlbum: Sendable {
         let quadrants = (0..<4).map { _ in
             (0..<3).reduce(0) { color, _ in color << 8 | Int(40 + random.next() % 176) }
         }
-        // 2024-06-01 10:00:00 UTC and then an hour and a bit for each.
-        let takenAt = 1_717_236_000_000 + Int64(index) * 3_661_000 + 250
+        // 2024-06-01 12:00:00 and then an hour and a bit for each.
+        let takenAt = 1_717_243_200_000 + Int64(index) * 3_661_000 + 250
         return Expected(
             fileName: "sample-" + String(repeating: "0", count: max(0, 4 - String(index).count)) + "\(index).jpg",
             orientation: index % 8 + 1, quadrants: quadrants, takenAt: index % 10 == 9 ? nil : takenAt,

@@ -34,7 +34,7 @@ public struct SampleCatalogue: Sendable {
                 path: "photos/IMG_\(tail).jpg", categoryId: category, name: name ?? "DSC\(index)", caption: caption,
                 isFromAssets: false, createdAt: Timestamp(milliseconds: 1_700_000_000_000 + Int64(index)),
                 fileSize: Int64(1000 + index), width: 640, height: 480, isFavorite: isFavorite,
-                takenAt: takenAt.map(Timestamp.init(milliseconds:)), contentDigest: digest(1, index),
+                takenAt: takenAt.map(LocalDateTime.init(milliseconds:)), contentDigest: digest(1, index),
                 mediaType: "image/jpeg"),
             sourceDigest: digest(2, index), sourceSize: Int64(2000 + index))
     }

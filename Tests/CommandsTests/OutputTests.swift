@@ -1,5 +1,6 @@
 import ControlSocket
 import Foundation
+import LibraryModel
 import ServiceMesh
 import Synchronization
 import Testing
@@ -152,14 +153,29 @@ struct OutputTests {
     @Test("A day is this machine's day, from its first to its last millisecond")
     func days() throws {
         let start = try #require(LocalDate.startOf("2025-06-15"))
-        let end = try #require(LocalDate.endOf("2025-06-15"))
         #expect(LocalDate.text(start) == "2025-06-15 00:00")
-        #expect(LocalDate.text(end) == "2025-06-15 23:59")
-        #expect(LocalDate.text(Timestamp(milliseconds: end.milliseconds + 1)) == "2025-06-16 00:00")
         #expect(LocalDate.startOf("2025-06-15T10:00:00Z")?.milliseconds == 1_749_981_600_000)
-        #expect(LocalDate.endOf("2025-06-15T10:00:00Z")?.milliseconds == 1_749_981_600_000)
-        #expect(LocalDate.endOf("2024-12-31").map(LocalDate.text) == "2024-12-31 23:59")
         #expect(LocalDate.startOf("2025-02-30") == nil && LocalDate.startOf("yesterday") == nil)
         #expect(LocalDate.text(Timestamp(milliseconds: .max)) == String(Int64.max))
+    }
+
+    @Test("A photo's date is what the camera's clock showed, and says where it was guessed")
+    func cameraClock() throws {
+        var photo = Sample.photo(1)
+        photo.takenAt = LocalDateTime("2025-06-15T14:05:09.5")
+        #expect(LocalDate.text(of: photo) == "2025-06-15 14:05" && LocalDate.taken(photo) == "2025-06-15 14:05")
+        (photo.dateSource, photo.takenOffset) = (.fileName, -210)
+        #expect(LocalDate.text(of: photo) == "~2025-06-15 14:05")
+        #expect(LocalDate.taken(photo) == "2025-06-15 14:05 (UTC-03:30), guessed from the file's name")
+        photo.takenAt = LocalDateTime(milliseconds: .max)
+        #expect(LocalDate.text(of: photo) == "~" + String(Int64.max))
+        photo.takenAt = nil
+        #expect(LocalDate.taken(photo) == nil && LocalDate.text(of: photo) == LocalDate.text(photo.createdAt))
+        #expect(LocalDate.lastOf("2024-12-31")?.description == "2024-12-31T23:59:59.999")
+        #expect(LocalDate.lastOf("2024-12-31T10:00") == LocalDateTime("2024-12-31T10:00:00"))
+        #expect(LocalDateTime("2025-06-15T14:05:09+02:00") == LocalDateTime("2025-06-15T14:05:09"))
+        for text in ["2025-02-30", "2025-06-15T25:00", "2025-06-15T14:05:09 Uhr", "", "2025-06-15T14:05:09.5+99:00"] {
+            #expect(LocalDateTime(text) == nil, "\(text)")
+        }
     }
 }

@@ -124,7 +124,8 @@ import Testing
         _ = try await test.add(dates.enumerated().map { sample.photo($0.offset, takenAt: $0.element) })
         func ids(_ from: Int64?, _ to: Int64?, after: String? = nil) async throws -> [Int64] {
             let request = SearchPhotos(
-                from: from.map(Timestamp.init(milliseconds:)), to: to.map(Timestamp.init(milliseconds:)), after: after)
+                from: from.map(LocalDateTime.init(milliseconds:)), to: to.map(LocalDateTime.init(milliseconds:)),
+                after: after)
             let found = try await test.mesh.send(request).photos.map(\.id)
             if after == nil {
                 let count = CountPhotos(from: request.from, to: request.to)
@@ -164,7 +165,7 @@ import Testing
             #expect(try await test.mesh.send(ListSealedPhotos(after: cursor)).photos.isEmpty)
         }
         for date in [Int64.max, .min] {
-            let edited = try await test.mesh.send(EditPhoto(id: 4, takenAt: Timestamp(milliseconds: date)))
+            let edited = try await test.mesh.send(EditPhoto(id: 4, takenAt: LocalDateTime(milliseconds: date)))
             #expect(edited.takenAt?.milliseconds == date)
             // As JSON too, where no year is there to write it with.
             #expect(try JSONDecoder().decode(Photo.self, from: JSONEncoder().encode(edited)) == edited)

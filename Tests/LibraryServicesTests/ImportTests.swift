@@ -25,7 +25,11 @@ import Testing
         _ = try await test.importSamples(10, album: album)
         for photo in try await test.allPhotos() {
             let index = try #require(Int(photo.name.dropFirst("sample-".count)))
-            #expect(photo.takenAt?.milliseconds == album.expected(index).takenAt)
+            if let clock = album.expected(index).takenAt {
+                #expect(photo.takenAt?.milliseconds == clock && photo.takenOffset == 120 && photo.dateSource == .exif)
+            } else {
+                #expect(photo.dateSource == .fileTime && photo.takenOffset == nil)
+            }
             #expect(photo.width == 64 && photo.height == 48)
         }
         await test.library.close()

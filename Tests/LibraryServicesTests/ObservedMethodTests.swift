@@ -20,7 +20,7 @@ import Testing
         return test
     }
 
-    private func seconds(_ number: Int64) -> Timestamp { Timestamp(milliseconds: number * 1000) }
+    private func seconds(_ number: Int64) -> LocalDateTime { LocalDateTime(milliseconds: number * 1000) }
 
     /// Observes, expects the photos that there are, changes something, and expects those that there are then.
     private func follow(

@@ -20,7 +20,7 @@ import Testing
         try await test.mesh.send(request).photos.map(\.id)
     }
 
-    private func seconds(_ number: Int64) -> Timestamp { Timestamp(milliseconds: number * 1000) }
+    private func seconds(_ number: Int64) -> LocalDateTime { LocalDateTime(milliseconds: number * 1000) }
 
     @Test func onePhotoIsEnteredAndItsIDIsTold() async throws {
         let test = try await library()
@@ -217,7 +217,7 @@ import Testing
     @Test func dateRangesAreInclusive() async throws {
         let test = try await library()
         #expect(try await ids(test, SearchPhotos(from: seconds(3), to: seconds(5))) == [5, 4, 3])
-        let inside = SearchPhotos(from: Timestamp(milliseconds: 3001), to: Timestamp(milliseconds: 4999))
+        let inside = SearchPhotos(from: LocalDateTime(milliseconds: 3001), to: LocalDateTime(milliseconds: 4999))
         #expect(try await ids(test, inside) == [4])
         #expect(try await ids(test, SearchPhotos(from: seconds(5), to: seconds(5))) == [5])
         #expect(try await ids(test, SearchPhotos(from: seconds(8))) == [9, 8])
@@ -226,7 +226,7 @@ import Testing
         // Without a date of its own, a photo has that of its entry.
         let undated = sample.photo(50, takenAt: nil)
         _ = try await test.add([undated])
-        let added = undated.photo.createdAt
+        let added = LocalDateTime(utc: undated.photo.createdAt)
         #expect(try await ids(test, SearchPhotos(from: added, to: added)) == [10])
         await test.library.close()
     }

@@ -77,8 +77,8 @@ import Testing
                 let isOrdered = (dates[0] ?? .min) <= (dates[1] ?? .max)
                 let request = SearchPhotos(
                     text: text, categoryId: turn.isMultiple(of: 2) ? nil : categories[sample.number(below: 4)],
-                    from: turn == 0 ? nil : dates[isOrdered ? 0 : 1].map(Timestamp.init(milliseconds:)),
-                    to: turn == 0 ? nil : dates[isOrdered ? 1 : 0].map(Timestamp.init(milliseconds:)),
+                    from: turn == 0 ? nil : dates[isOrdered ? 0 : 1].map(LocalDateTime.init(milliseconds:)),
+                    to: turn == 0 ? nil : dates[isOrdered ? 1 : 0].map(LocalDateTime.init(milliseconds:)),
                     favoritesOnly: turn == 3)
                 let expected = expected(request, of: entries)
                 let limit = [1000, 100, 37, 333][turn]

@@ -63,8 +63,8 @@ import Testing
         #expect(try await names(test, SearchPhotos(favoritesOnly: true)) == ["sample-0007", "sample-0003"])
         #expect(
             try await names(test, SearchPhotos(categoryId: categories[2].id, favoritesOnly: true)) == ["sample-0003"])
-        let from = Timestamp(milliseconds: try #require(album.expected(3).takenAt))
-        let to = Timestamp(milliseconds: try #require(album.expected(5).takenAt))
+        let from = LocalDateTime(milliseconds: try #require(album.expected(3).takenAt))
+        let to = LocalDateTime(milliseconds: try #require(album.expected(5).takenAt))
         #expect(
             try await names(test, SearchPhotos(from: from, to: to)) == ["sample-0005", "sample-0004", "sample-0003"])
         #expect(
@@ -77,7 +77,7 @@ import Testing
         let test = try await TestLibrary()
         let bad = [
             SearchPhotos(limit: 0), SearchPhotos(limit: 1001), SearchPhotos(after: "x"), SearchPhotos(after: "1.2.3"),
-            SearchPhotos(from: Timestamp(milliseconds: 2), to: Timestamp(milliseconds: 1)),
+            SearchPhotos(from: LocalDateTime(milliseconds: 2), to: LocalDateTime(milliseconds: 1)),
         ]
         for request in bad {
             #expect(await status { _ = try await test.mesh.send(request) } == .invalidArgument)

@@ -156,8 +156,8 @@ import Testing
         let requests = ["mowing", "owi", "mo", "w"].flatMap { text in
             [
                 SearchPhotos(text: text, categoryId: 2), SearchPhotos(text: text, favoritesOnly: true),
-                SearchPhotos(text: text, categoryId: 2, from: Timestamp(milliseconds: 5), favoritesOnly: true),
-                SearchPhotos(text: text, from: Timestamp(milliseconds: 12_001 << 25)),
+                SearchPhotos(text: text, categoryId: 2, from: LocalDateTime(milliseconds: 5), favoritesOnly: true),
+                SearchPhotos(text: text, from: LocalDateTime(milliseconds: 12_001 << 25)),
             ]
         }
         try await database.read { connection in

@@ -17,14 +17,14 @@ import Testing
 
     private func check(_ connection: Connection) throws {
         let place = "1400000000000.5"
-        let (from, to) = (Timestamp(milliseconds: 1), Timestamp(milliseconds: 1_500_000_000_000))
+        let (from, to) = (LocalDateTime(milliseconds: 1), LocalDateTime(milliseconds: 1_500_000_000_000))
         let sieve = try #require(try SearchText("beach")?.sieve)
         for (category, isFavorite, index, equal) in [
             (nil, false, "photos_by_date", []), (3, false, "photos_by_category", ["category_id=?"]),
             (nil, true, "photos_favorite", []), (3, true, "photos_favorite_by_category", ["category_id=?"]),
         ] as [(Int64?, Bool, String, [String])] {
             for (from, to, after) in [(nil, nil, nil), (from, to, nil), (nil, nil, place), (from, to, place)]
-                as [(Timestamp?, Timestamp?, String?)]
+                as [(LocalDateTime?, LocalDateTime?, String?)]
             {
                 let filter = try PhotoFilter(
                     SearchPhotos(categoryId: category, from: from, to: to, favoritesOnly: isFavorite, after: after))

@@ -29,7 +29,7 @@ extension CommandTable {
                 let categories = names.isEmpty ? nil : try await library.categories(named: names).map(\.id)
                 let message = CreateBackup(
                     path: invocation.operand("FILE").map(session.absolute), categoryIds: categories,
-                    since: invocation.from("since"))
+                    since: invocation.moment("since"))
                 return try await runJob(message, invocation, session, library)
             }
         },

@@ -54,6 +54,24 @@ extension CommandTable {
             }
         },
         Command(
+            words: ["photos", "edit"], summary: "Change a photo's name or its date.",
+            details: """
+                The date is what the camera's clock showed, or should have shown; the photo's own file stays as it is. A shift
+                is written as 1h, -30m, 2d or 1h30m; several photos of one camera whose clock was wrong take the same one.
+                """,
+            operands: [photos],
+            options: [
+                .value("name", "TEXT", .text, help: "What it is called; an empty text gives it its file's name."),
+                .value("date", "DATE", .date, help: "When it was taken: 2025-06-15 or 2025-06-15T14:05."),
+                .value("shift", "TIME", .text, help: "By how much its date is moved."),
+                .value("offset", "OFFSET", .text, help: "How far the camera's clock was from UTC: +02:00, -3:30, 0."),
+            ],
+            examples: [
+                Example("smilepile photos edit 12 --date 1987-08-01", "A scan of an old print."),
+                Example("smilepile photos edit 12 13 14 --shift +1h", "The camera was not set to summer time."),
+            ]
+        ) { invocation, session in try await edit(invocation, session) },
+        Command(
             words: ["photos", "delete"], summary: "Put photos into the trash.",
             details: "They can be restored for 30 days: smilepile trash restore.", operands: [photos],
             examples: [Example("smilepile photos delete 12 13", "Two at once.")]
@@ -106,6 +124,44 @@ extension CommandTable {
             let answer = try await library.send(SetFavorite(ids: ids, isFavorite: isFavorite))
             session.show(answer) { changed in
                 session.console.result("\(Figures.count(changed.count, "photo")) changed.")
+            }
+            return .done
+        }
+    }
+
+    private static func edit(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+        let shift = try invocation.value("shift").map { text in
+            guard let shift = TimeText.shift(text) else {
+                throw invocation.usageError("'\(text)' is no time. Write 1h, -30m, 2d or 1h30m.")
+            }
+            return shift
+        }
+        let offset = try invocation.value("offset").map { text in
+            guard let offset = TimeText.offset(text) else {
+                throw invocation.usageError("'\(text)' is no offset from UTC. Write +02:00, -3:30 or 0.")
+            }
+            return offset
+        }
+        let names = invocation.operandValues("PHOTO")
+        guard names.count == 1 || invocation.value("name") == nil else {
+            throw invocation.usageError("Name one photo at a time.")
+        }
+        guard invocation.value("name") != nil || invocation.value("date") != nil || shift != nil || offset != nil else {
+            throw invocation.usageError("Say what changes: --name, --date, --shift or --offset.")
+        }
+        return try await session.withLibrary { library in
+            // All of them first: a number that was mistyped must not leave half of them changed.
+            let ids = try await library.photoIDs(named: names)
+            for id in ids {
+                let answer = try await library.send(
+                    EditPhoto(
+                        id: id, name: invocation.value("name"), takenAt: invocation.from("date"), takenOffset: offset,
+                        shift: shift))
+                session.show(answer) { photo in
+                    let date = LocalDate.taken(photo) ?? "no date"
+                    session.console.result(
+                        "Photo \(photo.id): \(PlainText.neutralized(photo.displayName)), \(date)")
+                }
             }
             return .done
         }

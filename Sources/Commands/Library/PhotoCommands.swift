@@ -21,8 +21,10 @@ extension CommandTable {
     static let photoCommands: [Command] = [
         Command(
             words: ["photos", "list"], summary: "Show photos, the newest first.",
-            details:
-                "A photo's date is the day it was taken, else the day it was added. Days are those of this machine.",
+            details: """
+                A photo's date is what the camera's clock showed, else the day it was added. A ~ marks dates that were guessed
+                from the file's name, or from when it was last written.
+                """,
             options: filters + paging,
             examples: [
                 Example("smilepile photos", "The latest hundred."),
@@ -109,7 +111,7 @@ extension CommandTable {
             .init(heading: "SIZE", isNumeric: true), .init(heading: "♥"), .init(heading: "CAPTION", shrinks: true))
         for photo in photos {
             table.add([
-                String(photo.id), LocalDate.text(photo.shownAt), photo.displayName,
+                String(photo.id), LocalDate.text(of: photo), photo.displayName,
                 names[photo.categoryId] ?? String(photo.categoryId), "\(photo.width)×\(photo.height)",
                 Figures.size(photo.fileSize), photo.isFavorite ? "♥" : "", photo.caption ?? "",
             ])
@@ -124,7 +126,7 @@ extension CommandTable {
         sheet.add("Caption", photo.caption)
         sheet.add("Category", categories.first { $0.id == photo.categoryId }?.displayName ?? String(photo.categoryId))
         sheet.add("Favourite", photo.isFavorite ? "yes" : "no")
-        sheet.add("Taken", photo.takenAt.map(LocalDate.text))
+        sheet.add("Taken", LocalDate.taken(photo))
         sheet.add("Added", LocalDate.text(photo.createdAt))
         sheet.add("Pixels", "\(photo.width)×\(photo.height)")
         sheet.add("Size", Figures.size(photo.fileSize))

@@ -1,25 +1,25 @@
 import Foundation
+import LibraryModel
 import ServiceMesh
 
 /// Dates as people on this machine write and read them: in its time zone.
 enum LocalDate {
     /// The first moment of `2025-06-15` here, or the moment that a full RFC 3339 text names.
-    static func startOf(_ text: String) -> Timestamp? { moment(text, daysOn: 0) }
+    static func startOf(_ text: String) -> Timestamp? { moment(text) }
 
-    /// The last millisecond of `2025-06-15` here, or the moment that a full RFC 3339 text names.
-    static func endOf(_ text: String) -> Timestamp? {
-        guard text.utf8.count == 10 else { return startOf(text) }
-        return moment(text, daysOn: 1).map { Timestamp(milliseconds: $0.milliseconds - 1) }
+    /// The last millisecond of `2025-06-15` on a camera's clock, or the time that a longer text names.
+    static func lastOf(_ text: String) -> LocalDateTime? {
+        guard let date = LocalDateTime(text), text.utf8.count == 10 else { return LocalDateTime(text) }
+        return LocalDateTime(milliseconds: date.milliseconds + 86_400_000 - 1)
     }
 
-    private static func moment(_ text: String, daysOn: Int32) -> Timestamp? {
+    private static func moment(_ text: String) -> Timestamp? {
         // The check that such a day exists is the timestamp's; only the time zone of a bare day is ours.
         guard let read = Timestamp(rfc3339: text) else { return nil }
         guard text.utf8.count == 10 else { return read }
         var seconds = time_t(read.milliseconds / 1000)
         var parts = tm()
         gmtime_r(&seconds, &parts)
-        parts.tm_mday += daysOn
         // Ask the zone whether summer time holds then.
         parts.tm_isdst = -1
         return Timestamp(milliseconds: Int64(mktime(&parts)) * 1000)
@@ -35,5 +35,36 @@ enum LocalDate {
         let year = String(parts.tm_year + 1900)
         return String(repeating: "0", count: max(0, 4 - year.count))
             + "\(year)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(two(parts.tm_hour)):\(two(parts.tm_min))"
+    }
+
+    /// `2025-06-15 14:05`, as the clock showed it.
+    static func text(_ clock: LocalDateTime) -> String {
+        let text = clock.description
+        // Past the years that a calendar has it is a number.
+        return text.contains("T") ? String(text.prefix(16)).replacing("T", with: " ") : text
+    }
+
+    /// A photo's date in a list: with a `~` where it was guessed.
+    static func text(of photo: Photo) -> String {
+        guard let clock = photo.takenAt else { return text(photo.createdAt) }
+        return (photo.dateSource?.isGuess == true ? "~" : "") + text(clock)
+    }
+
+    /// When it was taken, and how that is known; nil where it is not.
+    static func taken(_ photo: Photo) -> String? {
+        guard let clock = photo.takenAt else { return nil }
+        let source: String? =
+            switch photo.dateSource {
+            case .fileName: "guessed from the file's name"
+            case .fileTime: "guessed from when the file was last written"
+            case .person: "as somebody said"
+            case .sidecar: "from the file beside it"
+            case .exif, .exifCreated, .xmp, .iptc, nil: nil
+            }
+        let zone = photo.takenOffset.map { offset in
+            let (hours, minutes) = (abs(offset) / 60, abs(offset) % 60)
+            return " (UTC\(offset < 0 ? "-" : "+")\(hours < 10 ? "0" : "")\(hours):\(minutes < 10 ? "0" : "")\(minutes))"
+        }
+        return text(clock) + (zone ?? "") + (source.map { ", " + $0 } ?? "")
     }
 }

@@ -198,13 +198,17 @@ public struct PreparedPhoto: Codable, Sendable {
     public let fileSize: Int64
     public let width: Int
     public let height: Int
-    public let takenAt: Timestamp?
+    /// What the picture itself says.
+    public let taken: PhotoDate?
+    public let caption: String?
+    /// 0…5.
+    public let rating: Int?
 
     public init(
         stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
         sourceSize: Int64, contentDigest: String, mediaType: String, fileExtension: String, fileSize: Int64, width: Int,
         height: Int,
-        takenAt: Timestamp?
+        taken: PhotoDate?, caption: String?, rating: Int?
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
@@ -217,7 +221,9 @@ public struct PreparedPhoto: Codable, Sendable {
         self.fileSize = fileSize
         self.width = width
         self.height = height
-        self.takenAt = takenAt
+        self.taken = taken
+        self.caption = caption
+        self.rating = rating
     }
 }
 

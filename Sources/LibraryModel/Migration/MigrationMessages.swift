@@ -46,6 +46,8 @@ public enum MigrationOutcome: String, Codable, Sendable, CaseIterable {
     case left
     /// A photo that is here now, with its file.
     case imported
+    /// A photo that is here already, and whose original came with it now.
+    case completed
     /// A photo that is here already, or in the trash.
     case duplicate
     /// A photo whose file was not found; not taken over.
@@ -66,7 +68,7 @@ public enum MigrationOutcome: String, Codable, Sendable, CaseIterable {
     /// Whether a person should look at it.
     public var needsAttention: Bool {
         switch self {
-        case .added, .merged, .imported, .duplicate, .cancelled: false
+        case .added, .merged, .imported, .completed, .duplicate, .cancelled: false
         default: true
         }
     }

@@ -73,9 +73,9 @@ public struct ObservePhotos: Message, Hashable {
     /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
     public let text: String?
     public let categoryId: Int64?
-    /// Inclusive, by the date taken, else the date added.
-    public let from: Timestamp?
-    public let to: Timestamp?
+    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
+    public let from: LocalDateTime?
+    public let to: LocalDateTime?
     public let favoritesOnly: Bool?
     /// 1…1000; 100 unless told.
     public let limit: Int?
@@ -83,7 +83,7 @@ public struct ObservePhotos: Message, Hashable {
     public let after: String?
 
     public init(
-        text: String? = nil, categoryId: Int64? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
         favoritesOnly: Bool? = nil, limit: Int? = nil, after: String? = nil
     ) {
         self.text = text

@@ -19,8 +19,12 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var width: Int
     public var height: Int
     public var isFavorite: Bool
-    /// From the photo's EXIF; nil where it says nothing credible.
-    public var takenAt: Timestamp?
+    /// On the camera's clock; nil where nothing credible is said of it.
+    public var takenAt: LocalDateTime?
+    /// Minutes that the camera's clock was ahead of UTC, where that is known.
+    public var takenOffset: Int?
+    /// What said when it was taken; nil where nothing did, and of photos from before that was kept.
+    public var dateSource: DateSource?
     /// SHA-256 of the stored file, lower-case hex.
     public var contentDigest: String
     /// `image/jpeg`, …
@@ -31,8 +35,9 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
 
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
-        createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: Timestamp?,
-        contentDigest: String, mediaType: String, originalPath: String? = nil
+        createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
+        takenOffset: Int? = nil, dateSource: DateSource? = nil, contentDigest: String, mediaType: String,
+        originalPath: String? = nil
     ) {
         self.id = id
         self.uuid = uuid
@@ -47,6 +52,8 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.height = height
         self.isFavorite = isFavorite
         self.takenAt = takenAt
+        self.takenOffset = takenOffset
+        self.dateSource = dateSource
         self.contentDigest = contentDigest
         self.mediaType = mediaType
         self.originalPath = originalPath
@@ -69,8 +76,11 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         [path, thumbnailPath] + (originalPath.map { $0 == path ? [] : [$0] } ?? [])
     }
 
-    /// The date that lists sort and filter by.
-    public var shownAt: Timestamp { takenAt ?? createdAt }
+    /// The moment of its date, for programs that know no clocks but UTC's.
+    public var shownMoment: Timestamp { takenAt.map { $0.moment(offset: takenOffset) } ?? createdAt }
+
+    /// The date that lists sort and filter by; of a photo without one, when it was added, in UTC.
+    public var shownAt: LocalDateTime { takenAt ?? LocalDateTime(utc: createdAt) }
 }
 
 /// A photo in the trash: what it was, and when it goes for good.

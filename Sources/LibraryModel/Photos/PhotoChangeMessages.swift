@@ -59,7 +59,7 @@ public struct SetCaption: Message {
 
 /// Changes what is given of one photo and keeps the rest, all at once. What describes its file (path, size, digest,
 /// pixels) is not for a person to change. Errors: `not_found` for the photo or the category; `invalid_argument` for
-/// nothing to change, a name over ``maximumNameLength`` or with control characters, a caption over
+/// nothing to change, a date and a shift at once, an offset past 16 hours, a name over ``maximumNameLength`` or with control characters, a caption over
 /// ``SetCaption/maximumLength``.
 public struct EditPhoto: Message {
     public typealias Reply = Photo
@@ -77,11 +77,15 @@ public struct EditPhoto: Message {
     public let categoryId: Int64?
     public let isFavorite: Bool?
     /// By which lists sort and filter from then on; the file's own EXIF stays as it is.
-    public let takenAt: Timestamp?
+    public let takenAt: LocalDateTime?
+    /// Minutes that the camera's clock was ahead of UTC, -960…960.
+    public let takenOffset: Int?
+    /// Milliseconds by which the date is moved, as where a camera's clock was wrong; not together with `takenAt`.
+    public let shift: Int64?
 
     public init(
         id: Int64, name: String? = nil, caption: String? = nil, categoryId: Int64? = nil, isFavorite: Bool? = nil,
-        takenAt: Timestamp? = nil
+        takenAt: LocalDateTime? = nil, takenOffset: Int? = nil, shift: Int64? = nil
     ) {
         self.id = id
         self.name = name
@@ -89,6 +93,8 @@ public struct EditPhoto: Message {
         self.categoryId = categoryId
         self.isFavorite = isFavorite
         self.takenAt = takenAt
+        self.takenOffset = takenOffset
+        self.shift = shift
     }
 }
 

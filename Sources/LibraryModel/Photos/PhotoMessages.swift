@@ -11,9 +11,9 @@ public struct SearchPhotos: Message {
     /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
     public let text: String?
     public let categoryId: Int64?
-    /// Inclusive, by the date taken, else the date added.
-    public let from: Timestamp?
-    public let to: Timestamp?
+    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
+    public let from: LocalDateTime?
+    public let to: LocalDateTime?
     public let favoritesOnly: Bool?
     /// 1…1000; 100 unless told.
     public let limit: Int?
@@ -21,7 +21,7 @@ public struct SearchPhotos: Message {
     public let after: String?
 
     public init(
-        text: String? = nil, categoryId: Int64? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
         favoritesOnly: Bool? = nil, limit: Int? = nil, after: String? = nil
     ) {
         self.text = text
@@ -59,13 +59,13 @@ public struct CountPhotos: Message {
     public let text: String?
     /// One that is not there has none.
     public let categoryId: Int64?
-    /// Inclusive, by the date taken, else the date added.
-    public let from: Timestamp?
-    public let to: Timestamp?
+    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
+    public let from: LocalDateTime?
+    public let to: LocalDateTime?
     public let favoritesOnly: Bool?
 
     public init(
-        text: String? = nil, categoryId: Int64? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
         favoritesOnly: Bool? = nil
     ) {
         self.text = text

@@ -150,7 +150,7 @@ struct BackupWriter: Sendable {
         }
         let photos = contents.photos.map(\.photo).map {
             ZipLayout.Entry(
-                name: $0.path, size: deviations[$0.path]?.size ?? $0.fileSize, modified: $0.shownAt.milliseconds)
+                name: $0.path, size: deviations[$0.path]?.size ?? $0.fileSize, modified: $0.shownMoment.milliseconds)
         }
         return try ZipLayout(entries: documents + photos)
     }

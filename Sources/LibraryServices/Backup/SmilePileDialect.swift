@@ -127,7 +127,10 @@ struct BackupMetadata: Codable, Sendable {
         let name: String
         let isFromAssets: Bool
         let createdAt: Timestamp
-        let takenAt: Timestamp?
+        let takenAt: CameraClock?
+        /// Absent in backups from before they were kept, as the next one.
+        let takenOffset: Int?
+        let dateSource: String?
         let width: Int
         let height: Int
         let fileSize: Int64
@@ -135,6 +138,29 @@ struct BackupMetadata: Codable, Sendable {
         let contentDigest: String
         let sourceDigest: String
         let sourceSize: Int64
+    }
+
+    /// A time on a camera's clock, in no zone. Before that was so, backups said the moment, in UTC: what clocks here showed then
+    /// is what the camera's showed, of those that did not say how far they were from UTC.
+    struct CameraClock: Codable, Sendable {
+        let date: LocalDateTime
+
+        init(_ date: LocalDateTime) { self.date = date }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            let text = try? container.decode(String.self)
+            if let text, text.hasSuffix("Z"), let moment = Timestamp(rfc3339: text) {
+                date = LocalDateTime(here: moment)
+            } else {
+                date = try container.decode(LocalDateTime.self)
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(date)
+        }
     }
 
     struct SwipeSession: Codable, Sendable {
@@ -203,8 +229,9 @@ extension BackupMetadata.Photo {
         let photo = sourced.photo
         self.init(
             id: photo.id, path: photo.path, categoryId: photo.categoryId, caption: photo.caption,
-            timestamp: photo.shownAt, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
-            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt, takenAt: photo.takenAt, width: photo.width,
+            timestamp: photo.shownMoment, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
+            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt, takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
+            takenOffset: photo.takenOffset, dateSource: photo.dateSource?.rawValue, width: photo.width,
             height: photo.height, fileSize: photo.fileSize, mediaType: photo.mediaType,
             contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest, sourceSize: sourced.sourceSize)
     }
@@ -214,7 +241,8 @@ extension BackupMetadata.Photo {
             photo: LibraryModel.Photo(
                 id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, caption: caption,
                 isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
-                isFavorite: isFavorite, takenAt: takenAt, contentDigest: contentDigest, mediaType: mediaType),
+                isFavorite: isFavorite, takenAt: takenAt?.date, takenOffset: takenOffset,
+                dateSource: dateSource.flatMap(DateSource.init), contentDigest: contentDigest, mediaType: mediaType),
             sourceDigest: sourceDigest, sourceSize: sourceSize)
     }
 }

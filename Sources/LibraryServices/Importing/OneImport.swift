@@ -165,10 +165,12 @@ struct OneImport: Sendable {
                 line: line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"),
                 sourceDigest: prepared.sourceDigest)
         }
+        let facts = try await files.run { SourceFacts(of: file, namedFiles: namedFiles, now: .now()) }
+        let date = prepared.taken ?? facts.date
         let names: PhotoNames
         do {
             try Task.checkCancellation()
-            names = try await publish(prepared, from: file)
+            names = try await publish(prepared, from: file, takenAt: date)
         } catch {
             try? await discard(prepared)
             throw error
@@ -176,13 +178,13 @@ struct OneImport: Sendable {
         let photo = Photo(
             id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: names.photo.path,
             categoryId: category,
-            name: Self.name(of: file.path), caption: nil, isFromAssets: false,
+            name: Self.name(of: file.path), caption: prepared.caption ?? facts.caption, isFromAssets: false,
             createdAt: particulars.createdAt ?? .now(),
             fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
-            isFavorite: particulars.isFavorite,
-            takenAt: prepared.takenAt, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
+            isFavorite: particulars.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
+            takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path)
-        let imported = line(file, .imported, photo.path)
+        let imported = line(file, .imported, photo.path + (facts.problem.map { "; " + $0 } ?? ""))
         do {
             _ = try await mesh.send(
                 AddPhoto(
@@ -211,12 +213,14 @@ struct OneImport: Sendable {
         }
     }
 
-    private func publish(_ prepared: PreparedPhoto, from file: SourceFiles.File) async throws -> PhotoNames {
+    private func publish(
+        _ prepared: PreparedPhoto, from file: SourceFiles.File, takenAt date: PhotoDate?
+    ) async throws -> PhotoNames {
         try await files.run {
             // Eight random digits within one second's name clash about never; a second try is enough, and a
             // third failing says that something else is wrong.
             for attempt in 1...3 {
-                let photo = PhotoFileName.new(takenAt: prepared.takenAt, fileExtension: prepared.fileExtension)
+                let photo = PhotoFileName.new(takenAt: date?.clock, fileExtension: prepared.fileExtension)
                 let names = PhotoNames(
                     photo: photo,
                     originalExtension: prepared.stagedOriginal.map { _ in PhotoFileName.fileExtension(of: file.path) })

@@ -4,12 +4,13 @@ import ServiceMesh
 
 /// How new photos' files are named.
 enum PhotoFileName {
-    /// `IMG_YYYYMMDD_HHMMSS_<8 hex>.jpg`, by the date the photo was taken, else now; local time, as cameras do.
+    /// `IMG_YYYYMMDD_HHMMSS_<8 hex>.jpg`, by the date the photo was taken, else now; on the camera's clock, as cameras do.
     /// - Parameter fileExtension: with the dot.
-    static func new(takenAt: Timestamp?, fileExtension: String) -> StoredName {
-        var seconds = time_t((takenAt ?? .now()).milliseconds / 1000)
+    static func new(takenAt: LocalDateTime?, fileExtension: String) -> StoredName {
+        let clock = takenAt ?? LocalDateTime(here: .now())
+        var seconds = time_t((Double(clock.milliseconds) / 1000).rounded(.down))
         var parts = tm()
-        localtime_r(&seconds, &parts)
+        gmtime_r(&seconds, &parts)
         let suffix = String(UInt32.random(in: 0 ... .max), radix: 16)
         let numbers = [
             parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,

@@ -2,6 +2,7 @@ import Files
 import Foundation
 import LibraryModel
 import ServiceMesh
+import Sidecars
 
 /// The files that an import was asked to look at, found by reading folders. Blocks.
 struct SourceFiles {
@@ -9,6 +10,19 @@ struct SourceFiles {
         let path: String
         /// Bytes, when the folder was read.
         let size: Int64
+        /// When it was last written to.
+        let modified: Timestamp
+        /// What lies beside it, where its folder was read.
+        let folder: SourceFolder?
+
+        init(path: String, _ status: stat, in folder: SourceFolder? = nil) {
+            self.path = path
+            self.folder = folder
+            size = Int64(status.st_size)
+            let (seconds, overflow) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1000)
+            modified = Timestamp(
+                milliseconds: overflow ? .min : seconds &+ Int64(status.st_mtim.tv_nsec) / 1_000_000)
+        }
     }
 
     /// To be imported.
@@ -33,6 +47,8 @@ struct SourceFiles {
     private let ownFiles: Set<FileIdentity>
     private let ownFolders: Set<FileIdentity>
     private var seen: Set<String> = []
+    /// Folders with sidecars in them.
+    private var folders: [String: SourceFolder] = [:]
 
     /// - Parameters:
     ///   - paths: absolute; a link among them is followed, links found below are not.
@@ -81,7 +97,8 @@ struct SourceFiles {
                 case S_IFDIR where ownFolders.contains(FileIdentity(status)):
                     refuse(path, "it is the library itself")
                 case S_IFREG where FileSystem.isOfKernel(path): refuse(path, "it is no file on a disk")
-                case S_IFREG: files.append(File(path: path, size: Int64(status.st_size)))
+                case S_IFREG: files.append(
+                        File(path: path, status, in: folders[FileSystem.parent(of: path)]))
                 case S_IFDIR: waiting += try entries(of: path).reversed()
                 case S_IFLNK: refuse(path, "it is a link; links in folders are not followed")
                 default: refuse(path, "it is not a file")
@@ -92,13 +109,21 @@ struct SourceFiles {
         }
     }
 
-    /// In the order of their names, so that two runs do the same.
+    /// In the order of their names, so that two runs do the same. Sidecars are read with the pictures that they belong to,
+    /// and are no files of their own; those that belong to none are.
     private mutating func entries(of folder: String) throws -> [String] {
-        let names = try FileSystem.names(in: folder)
-        for name in names where name == nil {
+        let found = try FileSystem.names(in: folder)
+        for name in found where name == nil {
             refuse(folder + "/?", "its name is not valid UTF-8; rename it")
         }
-        return names.compactMap { $0 }.sorted().map { (folder == "/" ? "" : folder) + "/" + $0 }
+        var names = found.compactMap { $0 }.sorted()
+        if names.contains(where: SidecarNames.isSidecar) {
+            let sidecars = SidecarNames(names)
+            let unclaimed = Set(sidecars.unclaimed)
+            names.removeAll { SidecarNames.isSidecar($0) && !unclaimed.contains($0) }
+            folders[folder] = SourceFolder(path: folder, sidecars: sidecars)
+        }
+        return names.map { (folder == "/" ? "" : folder) + "/" + $0 }
     }
 
     private mutating func refuse(_ path: String, _ reason: String) {

@@ -68,7 +68,7 @@ public actor Thumbnailer: MeshService {
                     sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, contentDigest: made.contentDigest,
                     mediaType: made.mediaType,
                     fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
-                    height: made.height, takenAt: made.taken.map { Timestamp(milliseconds: $0.clock) })
+                    height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption, rating: made.rating)
             }
         }
     }
@@ -119,6 +119,19 @@ public actor Thumbnailer: MeshService {
         case "image/avif": ".avif"
         default: ".jpg"
         }
+    }
+}
+
+extension PhotoDate {
+    init(_ date: CameraDate) {
+        let source: DateSource =
+            switch date.source {
+            case .exif: .exif
+            case .exifCreated: .exifCreated
+            case .xmp: .xmp
+            case .iptc: .iptc
+            }
+        self.init(clock: LocalDateTime(milliseconds: date.clock), offset: date.offset, source: source)
     }
 }
 

@@ -66,7 +66,7 @@ struct LegacyPhotoFiles: Sendable {
             return .missing("it is a file of this library itself")
         }
         guard !FileSystem.isOfKernel(path) else { return .missing("it is no file on a disk") }
-        return .file(SourceFiles.File(path: path, size: Int64(status.st_size)))
+        return .file(SourceFiles.File(path: path, status))
     }
 
     /// The path in a uri, and whether it may be one of this machine.

@@ -7,7 +7,9 @@ struct PhotoEdit: Sendable {
     private let caption: String?
     private let category: Int64?
     private let isFavorite: Bool?
-    private let takenAt: Timestamp?
+    private let takenAt: LocalDateTime?
+    private let takenOffset: Int?
+    private let shift: Int64?
 
     /// - Throws: `invalid_argument`.
     init(_ request: EditPhoto) throws {
@@ -16,12 +18,25 @@ struct PhotoEdit: Sendable {
         category = request.categoryId
         isFavorite = request.isFavorite
         takenAt = request.takenAt
-        guard name != nil || caption != nil || category != nil || isFavorite != nil || takenAt != nil else {
+        takenOffset = request.takenOffset
+        shift = request.shift
+        guard takenAt == nil || shift == nil else {
+            throw MeshError(.invalidArgument, "Give a date or a shift, not both.")
+        }
+        guard takenOffset.map(Self.offsets.contains) ?? true else {
+            throw MeshError(.invalidArgument, "An offset from UTC is -960 to 960 minutes.")
+        }
+        guard name != nil || caption != nil || category != nil || isFavorite != nil || takenAt != nil
+            || takenOffset != nil || shift != nil
+        else {
             throw MeshError(
                 .invalidArgument,
-                "Say what changes: 'name', 'caption', 'categoryId', 'isFavorite' or 'takenAt'.")
+                "Say what changes: 'name', 'caption', 'categoryId', 'isFavorite', 'takenAt', 'takenOffset' or 'shift'.")
         }
     }
+
+    /// Minutes; more than any zone has had.
+    private static let offsets = -960...960
 
     private static func validated(name: String) throws -> String {
         let trimmed = name.trimmingWhitespace
@@ -51,7 +66,18 @@ struct PhotoEdit: Sendable {
         edited.caption = caption.map { $0.isEmpty ? nil : $0 } ?? photo.caption
         edited.categoryId = category ?? photo.categoryId
         edited.isFavorite = isFavorite ?? photo.isFavorite
-        edited.takenAt = takenAt ?? photo.takenAt
+        if let clock = takenAt ?? shift.map({ LocalDateTime(shifted: photo.shownAt, by: $0) }) {
+            (edited.takenAt, edited.dateSource) = (clock, .person)
+        }
+        edited.takenOffset = takenOffset ?? photo.takenOffset
         return edited
+    }
+}
+
+extension LocalDateTime {
+    /// The date moved by so many milliseconds, and not past the ends of time.
+    fileprivate init(shifted date: LocalDateTime, by milliseconds: Int64) {
+        let (moved, overflow) = date.milliseconds.addingReportingOverflow(milliseconds)
+        self.init(milliseconds: overflow ? (milliseconds < 0 ? .min : .max) : moved)
     }
 }

@@ -30,6 +30,8 @@ enum PhotoColumns {
         Column("is_from_assets") { $0.photo.isFromAssets },
         Column("created_at") { $0.photo.createdAt.milliseconds },
         Column("taken_at", isEditable: true) { $0.photo.takenAt?.milliseconds },
+        Column("taken_offset", isEditable: true) { $0.photo.takenOffset },
+        Column("date_source", isEditable: true) { $0.photo.dateSource?.rawValue },
         Column("file_size") { $0.photo.fileSize },
         Column("width") { $0.photo.width },
         Column("height") { $0.photo.height },
@@ -47,12 +49,14 @@ enum PhotoColumns {
     /// From a row that has all of these by their names.
     static func photo(_ row: borrowing Row) throws -> Photo {
         let takenAt: Int64? = try row["taken_at"]
+        let dateSource: String? = try row["date_source"]
         return Photo(
             id: try row["id"], uuid: try row["uuid"], path: try row["path"], categoryId: try row["category_id"],
             name: try row["name"], caption: try row["caption"], isFromAssets: try row["is_from_assets"],
             createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
             width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
-            takenAt: takenAt.map(Timestamp.init(milliseconds:)), contentDigest: try row["content_digest"],
+            takenAt: takenAt.map(LocalDateTime.init(milliseconds:)), takenOffset: try row["taken_offset"],
+            dateSource: dateSource.flatMap(DateSource.init), contentDigest: try row["content_digest"],
             mediaType: try row["media_type"], originalPath: try row["original_path"])
     }
 

@@ -22,16 +22,31 @@ enum CatalogueSchema {
                 version: 5, name: "marks in the text index; decisions checked quickly",
                 script: SearchMarkSchema.script + version5),
             Migration(version: 6, name: "unfinished backups", script: version6),
-            Migration(version: 7, name: "originals", script: version7),
+            Migration(version: 7, name: "originals, and dates on the camera's clock", script: version7),
         ])
 
     /// Which file is byte for byte what was imported. What was stored as it came is its own original; of what was made
     /// smaller before this version, nothing else was kept.
+    ///
+    /// Until now `taken_at` was a moment. Of a photo whose camera did not say how far it was from UTC, as most do not, it had
+    /// been computed in this machine's zone; what a clock here shows at that moment is what the camera's showed.
     private static let version7 = """
         ALTER TABLE photos ADD COLUMN original_path TEXT;
+        ALTER TABLE photos ADD COLUMN taken_offset INTEGER;
+        ALTER TABLE photos ADD COLUMN date_source TEXT;
         ALTER TABLE trash ADD COLUMN original_path TEXT;
+        ALTER TABLE trash ADD COLUMN taken_offset INTEGER;
+        ALTER TABLE trash ADD COLUMN date_source TEXT;
         UPDATE photos SET original_path = path WHERE content_digest = source_digest;
         UPDATE trash SET original_path = path WHERE content_digest = source_digest;
+        UPDATE photos SET taken_at = \(clockHere) WHERE taken_at <> \(clockHere);
+        UPDATE trash SET taken_at = \(clockHere) WHERE taken_at <> \(clockHere);
+        """
+
+    /// The same where SQLite knows no calendar, before the year -4713 and after 9999.
+    private static let clockHere = """
+        coalesce(CAST(strftime('%s', taken_at / 1000, 'unixepoch', 'localtime') AS INTEGER) * 1000 + taken_at % 1000,
+            taken_at)
         """
 
     /// Files that backups are being written to stood among the discarded files, by their absolute paths: whoever had a

@@ -20,8 +20,8 @@ struct CatalogueQuery: Sendable {
             name: name, must: must, run: { try await $0.send(request).photos.count }, isRight: isRight)
     }
 
-    private static func date(_ part: Double) -> Timestamp {
-        Timestamp(
+    private static func date(_ part: Double) -> LocalDateTime {
+        LocalDateTime(
             milliseconds: GeneratedCatalogue.firstDate + Int64(Double(GeneratedCatalogue.span) * part))
     }
 

@@ -42,7 +42,7 @@ struct GeneratedCatalogue: Sendable {
             categoryId: category, name: "DSC\(1_000_000 + index)", caption: caption,
             isFromAssets: false, createdAt: Timestamp(milliseconds: 1_760_000_000_000 + Int64(index)),
             fileSize: 300_000 + Int64(random.next() % 900_000), width: 2048, height: 1536,
-            isFavorite: isFavorite, takenAt: Timestamp(milliseconds: taken), contentDigest: digests.0,
+            isFavorite: isFavorite, takenAt: LocalDateTime(milliseconds: taken), contentDigest: digests.0,
             mediaType: "image/jpeg")
         return SourcedPhoto(
             photo: photo, sourceDigest: digests.1, sourceSize: 2_000_000 + Int64(random.next() % 8_000_000))

@@ -1,0 +1,126 @@
+import Foundation
+import ServiceMesh
+
+/// What a clock on a wall, or in a camera, showed: a date and a time that are in no zone. A photo taken at 14:05 was taken
+/// at 14:05 wherever it is looked at, which no ``Timestamp`` can say.
+///
+/// In JSON `2025-06-15T14:05:00.250`, the form that RFC 9557 and TOML call a local date-time. Read are also a day alone,
+/// which is its first moment, times without seconds, an integer of ``milliseconds``, and texts with an offset, which is
+/// passed over.
+public struct LocalDateTime: Codable, Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Since 1970-01-01T00:00 on the same clock, as if it were in UTC.
+    public var milliseconds: Int64
+
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    /// What a clock in UTC shows at a moment.
+    public init(utc moment: Timestamp) { milliseconds = moment.milliseconds }
+
+    /// What clocks show at a moment where this process is.
+    public init(here moment: Timestamp) {
+        var seconds = time_t((Double(moment.milliseconds) / 1000).rounded(.down))
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        milliseconds = moment.milliseconds + Int64(parts.tm_gmtoff) * 1000
+    }
+
+    /// The moment at which a clock showed this: one that was so far ahead of UTC, else one where this process is.
+    /// - Parameter offset: minutes.
+    public func moment(offset: Int?) -> Timestamp {
+        let clock = Timestamp(milliseconds: milliseconds)
+        // Past the years that a calendar has, an hour more or less says nothing.
+        guard clock.rfc3339 != nil else { return clock }
+        if let offset { return Timestamp(milliseconds: milliseconds - Int64(offset) * 60_000) }
+        var seconds = time_t((Double(milliseconds) / 1000).rounded(.down))
+        let fraction = milliseconds - Int64(seconds) * 1000
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        // Ask the zone whether summer time holds then.
+        parts.tm_isdst = -1
+        return Timestamp(milliseconds: Int64(mktime(&parts)) * 1000 + fraction)
+    }
+
+    /// Reads the forms named above but for the integer. Nil for anything else, and for days and times that do not exist.
+    public init?(_ text: String) {
+        var complete = text
+        // Without seconds: 2025-06-15T14:05.
+        if text.utf8.count == 16 { complete += ":00" }
+        let clock = complete.utf8.prefix(19).count == 19 ? Self.withoutZone(complete) + "Z" : complete
+        guard let read = Timestamp(rfc3339: clock) else { return nil }
+        milliseconds = read.milliseconds
+    }
+
+    /// Where an offset stands, if one does, nothing else may.
+    private static func withoutZone(_ text: String) -> String {
+        let clock = text.prefix(19)
+        let rest = text.dropFirst(19)
+        let fraction = rest.prefix { $0 == "." || $0.isASCII && $0.isNumber }
+        let zone = String(rest.dropFirst(fraction.count))
+        let isZone = zone.isEmpty || Timestamp(rfc3339: "2000-01-01T00:00:00" + zone) != nil
+        return isZone ? String(clock + fraction) : text
+    }
+
+    public static func < (left: LocalDateTime, right: LocalDateTime) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// `2025-06-15T14:05:00`, with `.250` where there are milliseconds; the integer outside the years 0 to 9999.
+    public var description: String { text ?? String(milliseconds) }
+
+    private var text: String? { Timestamp(milliseconds: milliseconds).rfc3339.map { String($0.dropLast()) } }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let milliseconds = try? container.decode(Int64.self) {
+            self.init(milliseconds: milliseconds)
+            return
+        }
+        guard let read = LocalDateTime(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "write a date as 2025-06-15 or 2025-06-15T14:05:00.")
+        }
+        self = read
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let text { try container.encode(text) } else { try container.encode(milliseconds) }
+    }
+}
+
+extension LocalDateTime: SchemaDescribed {
+    public static let jsonSchema: JSONValue = ["type": ["string", "integer"]]
+    public static let schemaExample = LocalDateTime(milliseconds: 0)
+}
+
+/// Where a photo's date comes from, from what is most to be trusted on.
+public enum DateSource: String, Codable, Sendable, CaseIterable {
+    /// Somebody said so.
+    case person
+    /// EXIF, when the picture was taken.
+    case exif
+    /// EXIF, when it was made into a file.
+    case exifCreated = "exif_created"
+    case xmp
+    case iptc
+    /// A file beside the picture.
+    case sidecar
+    case fileName = "file_name"
+    /// When the file was last written to.
+    case fileTime = "file_time"
+
+    /// Whether it may well be wrong: names are given and files are copied.
+    public var isGuess: Bool { self == .fileName || self == .fileTime }
+}
+
+/// A photo's date, and what said so.
+public struct PhotoDate: Codable, Sendable, Equatable {
+    public let clock: LocalDateTime
+    /// Minutes that the clock was ahead of UTC, where that is known.
+    public let offset: Int?
+    public let source: DateSource
+
+    public init(clock: LocalDateTime, offset: Int? = nil, source: DateSource) {
+        self.clock = clock
+        self.offset = offset
+        self.source = source
+    }
+}
