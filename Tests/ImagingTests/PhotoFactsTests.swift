@@ -168,6 +168,9 @@ import Testing
         #expect(blanks.withUnsafeBytes { EmbeddedMetadata.xmpPacket(ByteView($0)) } == nil)
         let records = MetadataMaker.iptc([(120, "x")]) + [UInt8](repeating: 0, count: ImageLimits.iptcBytes)
         #expect(records.withUnsafeBytes { EmbeddedMetadata.iptcRecords(ByteView($0)) } == nil)
+        // UTF-16 that would be taken for it again once it is UTF-8.
+        let twice: [UInt8] = [0xFF, 0xFE, 0x3C, 0, 0, 0, 0x61, 0, 0, 0, 0x62, 0, 0, 0, 0x63, 0, 0, 0, 0x64, 0]
+        #expect(twice.withUnsafeBytes { EmbeddedMetadata.xmpPacket(ByteView($0)) } == nil)
         let noText = Array("XMP, perhaps".utf8)
         #expect(try convertHere(MetadataMaker.jpeg(Self.size, xmp: noText), folder).taken == nil)
     }

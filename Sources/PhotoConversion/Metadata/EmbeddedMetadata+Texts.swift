@@ -24,8 +24,9 @@ extension EmbeddedMetadata {
         let units = stride(from: 0, to: bytes.count - 1, by: 2).map {
             isBigEndian ? bytes.bigEndian16(at: $0) : bytes.littleEndian16(at: $0)
         }
-        let text = String(decoding: units.drop { $0 == 0xFEFF }, as: UTF16.self)
-        return text.first == "<" ? Array(text.utf8) : nil
+        let text = Array(String(decoding: units.drop { $0 == 0xFEFF }, as: UTF16.self).utf8)
+        // With a zero there it would be taken for UTF-16 by whoever reads it next.
+        return text.count > 8 && text[0] == UInt8(ascii: "<") && text[1] != 0 ? text : nil
     }
 
     /// IPTC's records. Nil where there are none or too many.
