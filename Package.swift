@@ -173,8 +173,8 @@ let package = Package(
         tests(
             "SimulationTests",
             [
-                "ServiceMeshTesting", "ControlSocket", "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
-                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "TestSupport",
+                "ServiceMeshTesting", "ControlSocket", "SmilePile", "LibraryServices", "LibraryStorage",
+                "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "TestSupport",
             ]),
         tests(
             "EndToEndTests",

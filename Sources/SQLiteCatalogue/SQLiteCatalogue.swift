@@ -13,8 +13,11 @@ package struct SQLiteCatalogue: Catalogue {
     /// Opens the catalogue at `path`, making or upgrading it where that is to be done.
     /// - Throws: an error that says at the mesh what is wrong: `failed_precondition` for another program's file or a newer
     ///   version's, `data_loss` for a damaged one.
-    package init(at path: String) async throws {
-        try await self.init(DatabasePool.open(at: path, schema: CatalogueSchema.schema))
+    /// - Parameter checkpointsWhenIdle: false for tests of full disks: what a checkpoint has emptied of the log is room.
+    package init(at path: String, checkpointsWhenIdle: Bool = true) async throws {
+        var limits = DatabaseLimits()
+        if !checkpointsWhenIdle { limits.idleCheckpoint = .seconds(86_400) }
+        try await self.init(DatabasePool.open(at: path, schema: CatalogueSchema.schema, limits: limits))
     }
 
     /// - Parameter database: with the schema of catalogues.

@@ -47,6 +47,8 @@ public final class PhotoLibrary: Sendable {
         public var imageWorker: String?
         /// Helper processes at once; as many as the machine has cores unless told.
         public var workers: Int
+        /// For tests, which else depend on how fast they are.
+        package var checkpointsWhenIdle = true
 
         public init(imageWorker: String? = nil, workers: Int? = nil) {
             self.imageWorker = imageWorker
@@ -82,7 +84,8 @@ public final class PhotoLibrary: Sendable {
                 try folder.make()
                 return (folder, try LibraryLock(path: folder.lock))
             }
-            let catalogue = try await SQLiteCatalogue(at: folder.catalogue)
+            let catalogue = try await SQLiteCatalogue(
+                at: folder.catalogue, checkpointsWhenIdle: options.checkpointsWhenIdle)
             do {
                 let mesh = try Mesh(
                     services: await services(

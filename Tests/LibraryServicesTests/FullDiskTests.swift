@@ -15,7 +15,9 @@ struct FullDiskTests {
         let disk = try SmallDisk(megabytes: 6)
         defer { disk.unmount() }
         let folder = try TemporaryFolder()
-        let library = try await PhotoLibrary.open(at: disk.folder.file("library"), options: .init(workers: 1))
+        var options = PhotoLibrary.Options(workers: 1)
+        options.checkpointsWhenIdle = false
+        let library = try await PhotoLibrary.open(at: disk.folder.file("library"), options: options)
         let mesh = library.mesh
         try SampleAlbum(width: 64, height: 48).write(count: 3, to: folder.file("album"))
         let started = try await mesh.send(ImportPhotos(paths: [folder.file("album")]))

@@ -183,6 +183,12 @@ struct JobReport {
                 console.style.yellow(
                     "\(Figures.count(receipt.damaged, "photo")) of the library could not be backed up whole."))
         }
+        if receipt.originalsLeftOut > 0 {
+            lines.append(
+                console.style.yellow(
+                    "The originals of \(Figures.count(receipt.originalsLeftOut, "photo")) are not in it: backups hold photos as they are shown. Save the library's folder originals/ too."
+                ))
+        }
         return lines
     }
 

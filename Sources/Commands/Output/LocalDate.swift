@@ -63,7 +63,8 @@ enum LocalDate {
             }
         let zone = photo.takenOffset.map { offset in
             let (hours, minutes) = (abs(offset) / 60, abs(offset) % 60)
-            return " (UTC\(offset < 0 ? "-" : "+")\(hours < 10 ? "0" : "")\(hours):\(minutes < 10 ? "0" : "")\(minutes))"
+            return
+                " (UTC\(offset < 0 ? "-" : "+")\(hours < 10 ? "0" : "")\(hours):\(minutes < 10 ? "0" : "")\(minutes))"
         }
         return text(clock) + (zone ?? "") + (source.map { ", " + $0 } ?? "")
     }

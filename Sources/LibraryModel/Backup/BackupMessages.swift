@@ -35,17 +35,21 @@ public struct BackupReceipt: JobReceipt {
     public let bytes: Int64
     /// Photos whose bytes did not match the catalogue, could not be read, or were not there.
     public let damaged: Int
+    /// Photos whose original is a file of its own: backups do not hold these yet.
+    public let originalsLeftOut: Int
     public let isPartial: Bool
     public let ending: JobEnding
 
     public init(
-        path: String, photos: Int, categories: Int, bytes: Int64, damaged: Int, isPartial: Bool, ending: JobEnding
+        path: String, photos: Int, categories: Int, bytes: Int64, damaged: Int, originalsLeftOut: Int = 0,
+        isPartial: Bool, ending: JobEnding
     ) {
         self.path = path
         self.photos = photos
         self.categories = categories
         self.bytes = bytes
         self.damaged = damaged
+        self.originalsLeftOut = originalsLeftOut
         self.isPartial = isPartial
         self.ending = ending
     }

@@ -36,6 +36,8 @@ struct BackupCheckpoint: Codable, Sendable {
     let holdsPart: Bool
     /// Photos whose files were gone at the beginning.
     let missing: [String]
+    /// Photos whose originals are files of their own; nil in checkpoints of before.
+    var originals: Int?
     var deviations: [String: Deviation] = [:]
     /// Photos that could not be read, and why.
     var unreadable: [String: String] = [:]

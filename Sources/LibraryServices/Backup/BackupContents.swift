@@ -110,7 +110,8 @@ struct BackupContents: Sendable {
             guard categories.contains(photo.categoryId) else {
                 throw refused("the photo '\(name)' is in a category that the backup does not have.")
             }
-            guard (-960...960).contains(photo.takenOffset ?? 0), photo.width >= 0, photo.height >= 0, photo.name.utf8.count <= 4096,
+            guard (-960...960).contains(photo.takenOffset ?? 0), photo.width >= 0, photo.height >= 0,
+                photo.name.utf8.count <= 4096,
                 Self.isDigest(photo.contentDigest), Self.isDigest(sourced.sourceDigest), sourced.sourceSize >= 0,
                 (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100
             else {

@@ -85,7 +85,8 @@ extension BackupCreation {
         return BackupCheckpoint.Proven(
             receipt: BackupReceipt(
                 path: target, photos: photos, categories: categories, bytes: written.bytes, damaged: damaged,
-                isPartial: checkpoint.holdsPart, ending: damaged > 0 ? .completeWithProblems : .complete),
+                originalsLeftOut: checkpoint.originals ?? 0, isPartial: checkpoint.holdsPart,
+                ending: damaged > 0 ? .completeWithProblems : .complete),
             lines: lines(missing: checkpoint.missing, written))
     }
 

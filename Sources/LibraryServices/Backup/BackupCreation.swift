@@ -91,6 +91,7 @@ struct BackupCreation: Sendable {
             contents = taken
             var begun = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
             begun.unreadable = unreadable
+            begun.originals = taken.photos.map(\.photo).count { $0.originalPath != nil && $0.originalPath != $0.path }
             checkpoint = begun
             descriptor = try await unfinished.make(checkpoint.partial, by: job.id)
         } catch {
@@ -262,7 +263,8 @@ extension BackupReceipt {
     /// The same, for a backup that is there and of which something is to be said.
     fileprivate var withProblems: BackupReceipt {
         BackupReceipt(
-            path: path, photos: photos, categories: categories, bytes: bytes, damaged: damaged, isPartial: isPartial,
+            path: path, photos: photos, categories: categories, bytes: bytes, damaged: damaged,
+            originalsLeftOut: originalsLeftOut, isPartial: isPartial,
             ending: .completeWithProblems)
     }
 }

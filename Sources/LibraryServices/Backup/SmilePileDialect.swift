@@ -230,7 +230,8 @@ extension BackupMetadata.Photo {
         self.init(
             id: photo.id, path: photo.path, categoryId: photo.categoryId, caption: photo.caption,
             timestamp: photo.shownMoment, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
-            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt, takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
+            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
+            takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
             takenOffset: photo.takenOffset, dateSource: photo.dateSource?.rawValue, width: photo.width,
             height: photo.height, fileSize: photo.fileSize, mediaType: photo.mediaType,
             contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest, sourceSize: sourced.sourceSize)

@@ -182,7 +182,8 @@ struct OneImport: Sendable {
             createdAt: particulars.createdAt ?? .now(),
             fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: particulars.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
-            takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
+            takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source,
+            contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path)
         let imported = line(file, .imported, photo.path + (facts.problem.map { "; " + $0 } ?? ""))
         do {

@@ -97,7 +97,8 @@ struct SourceFiles {
                 case S_IFDIR where ownFolders.contains(FileIdentity(status)):
                     refuse(path, "it is the library itself")
                 case S_IFREG where FileSystem.isOfKernel(path): refuse(path, "it is no file on a disk")
-                case S_IFREG: files.append(
+                case S_IFREG:
+                    files.append(
                         File(path: path, status, in: folders[FileSystem.parent(of: path)]))
                 case S_IFDIR: waiting += try entries(of: path).reversed()
                 case S_IFLNK: refuse(path, "it is a link; links in folders are not followed")

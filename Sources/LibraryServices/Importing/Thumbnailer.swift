@@ -68,7 +68,8 @@ public actor Thumbnailer: MeshService {
                     sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, contentDigest: made.contentDigest,
                     mediaType: made.mediaType,
                     fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
-                    height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption, rating: made.rating)
+                    height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption,
+                    rating: made.rating)
             }
         }
     }

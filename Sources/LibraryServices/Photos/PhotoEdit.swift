@@ -26,8 +26,9 @@ struct PhotoEdit: Sendable {
         guard takenOffset.map(Self.offsets.contains) ?? true else {
             throw MeshError(.invalidArgument, "An offset from UTC is -960 to 960 minutes.")
         }
-        guard name != nil || caption != nil || category != nil || isFavorite != nil || takenAt != nil
-            || takenOffset != nil || shift != nil
+        guard
+            name != nil || caption != nil || category != nil || isFavorite != nil || takenAt != nil
+                || takenOffset != nil || shift != nil
         else {
             throw MeshError(
                 .invalidArgument,
