@@ -174,7 +174,8 @@ let package = Package(
             "SimulationTests",
             [
                 "ServiceMeshTesting", "ControlSocket", "SmilePile", "LibraryServices", "LibraryStorage",
-                "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "TestSupport",
+                "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors",
+                "TestSupport",
             ]),
         tests(
             "EndToEndTests",

@@ -2,7 +2,7 @@ import Foundation
 import ServiceMesh
 
 /// What a clock on a wall, or in a camera, showed: a date and a time that are in no zone. A photo taken at 14:05 was taken
-/// at 14:05 wherever it is looked at, which no ``Timestamp`` can say.
+/// at 14:05 wherever it is looked at, which no ``/ServiceMesh/Timestamp`` can say.
 ///
 /// In JSON `2025-06-15T14:05:00.250`, the form that RFC 9557 and TOML call a local date-time. Read are also a day alone,
 /// which is its first moment, times without seconds, an integer of ``milliseconds``, and texts with an offset, which is
