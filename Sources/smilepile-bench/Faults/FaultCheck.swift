@@ -146,7 +146,7 @@ struct FaultCheck {
         let staged = Self.names(library + "/staging")
         require(staged.isEmpty, .stray, "staging/ holds \(staged.sorted())")
         let top = Self.names(library).subtracting([
-            "photos", "thumbnails", "staging", "backups", "catalogue.sqlite", "catalogue.sqlite-wal",
+            "photos", "thumbnails", "originals", "staging", "backups", "catalogue.sqlite", "catalogue.sqlite-wal",
             "catalogue.sqlite-shm", "library.lock",
         ])
         require(top.isEmpty, .stray, "the library's folder holds \(top.sorted())")
@@ -163,6 +163,10 @@ struct FaultCheck {
         require(without.isEmpty, .half, "photos without a thumbnail: \(without)")
         let others = thumbnails.subtracting(wanted.map { "thumb_" + $0 }).sorted()
         require(others.isEmpty, .stray, "thumbnails of no photo: \(others)")
+        let originals = Set(rows.compactMap { row in row.originalPath.flatMap { $0 == row.path ? nil : $0 } })
+        let kept = Set(Self.names(library + "/originals").map { "originals/" + $0 })
+        require(originals.isSubset(of: kept), .half, "photos without their original: \(originals.subtracting(kept))")
+        require(kept.isSubset(of: originals), .stray, "originals of no photo: \(kept.subtracting(originals))")
         for photo in rows where files.contains(photo.fileName) {
             let bytes = (try? Data(contentsOf: URL(fileURLWithPath: library + "/" + photo.path))) ?? Data()
             require(

@@ -80,10 +80,24 @@ struct LibraryCheck {
                 + "\(without.sorted().prefix(3))")
         let unwanted = thumbnails.subtracting(wantedThumbnails)
         require(unwanted.isEmpty, "\(unwanted.count) thumbnails of no photo: \(unwanted.sorted().prefix(3))")
+        compareOriginals(rows, forgotten: forgotten)
         requireEmpty("staging")
         let partial = names("backups").filter { $0.hasSuffix(".partial") }
         require(partial.isEmpty, "unfinished backups are left: \(partial.sorted().prefix(3))")
         for photo in rows where files.contains(photo.fileName) { compareBytes(photo) }
+    }
+
+    /// Those that are files of their own; a forgotten photo leaves its own behind.
+    private mutating func compareOriginals(_ rows: [Photo], forgotten: Set<String>) {
+        let wanted = Set(rows.compactMap { row in row.originalPath.flatMap { $0 == row.path ? nil : $0 } })
+        let found = Set(names("originals").map { "originals/" + $0 })
+        let missing = wanted.subtracting(found)
+        require(missing.isEmpty, "\(missing.count) originals are not there: \(missing.sorted().prefix(3))")
+        let strangers = found.subtracting(wanted).filter { path in
+            let stem = path.dropFirst("originals/".count).split(separator: ".").first ?? ""
+            return !forgotten.contains("photos/\(stem).jpg")
+        }
+        require(strangers.isEmpty, "\(strangers.count) originals of no photo: \(strangers.sorted().prefix(3))")
     }
 
     private mutating func compareBytes(_ photo: Photo) {
