@@ -18,7 +18,7 @@ struct StressAccounts {
     private(set) var problems: [String] = []
 
     /// Methods that services ask each other, beside clients: they may come to the door more often than clients sent them.
-    private static let askedInside: Set<String> = ["category.get", "category.list"]
+    private static let askedInside: Set<String> = ["category.get", "category.list", "settings.get"]
 
     /// - Parameter statistics: taken by the last request of all, which is in flight in it.
     init(_ ledger: StressLedger, _ statistics: MeshStatistics, observations: Set<String>) {
