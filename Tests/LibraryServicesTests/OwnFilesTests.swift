@@ -23,7 +23,7 @@ import Testing
         #expect(descriptor >= 0)
         defer { close(descriptor) }
         var text: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 20)
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
         while case let count = read(descriptor, &piece, piece.count), count > 0 { text += piece[..<count] }
         return String(decoding: text, as: UTF8.self)
     }
