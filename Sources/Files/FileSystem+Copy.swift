@@ -28,7 +28,9 @@ extension FileSystem {
             if count > 0 {
                 position += Int64(count)
             } else if count == 0 {
-                return position
+                // Some file systems, as those of a process in user space, end here at once though there is more to read.
+                return position > 0
+                    ? position : try copyThroughMemory(source, to: target, name, isCancelled: isCancelled)
             } else if errno != EINTR {
                 guard position == 0, [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EIO].contains(errno) else {
                     throw Failure(action: "copy to", path: name, code: errno)

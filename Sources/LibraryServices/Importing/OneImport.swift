@@ -42,7 +42,7 @@ struct OneImport: Sendable {
         do {
             try Task.checkCancellation()
             if let digest = try await duplicateDigest(of: file) { return try await settleDuplicate(file, digest) }
-            let prepared = try await mesh.send(PreparePhoto(source: file.path, keepsOriginal: keepsOriginals))
+            let prepared = try await mesh.send(PreparePhoto(source: file.path, keepsOriginal: keepsOriginals && !isDryRun))
             return try await store(prepared, from: file)
         } catch {
             return Outcome(line: line(file, describing: MeshError(describing: error)))

@@ -44,10 +44,11 @@ struct OpenSource: Sendable {
     /// - Parameter digest: of the bytes that were decoded; SHA-256, lower-case hex.
     /// - Throws: ``ImagingError/changed`` where the copy would be other bytes; failures of the file system.
     func copy(_ digest: String, to target: Int32, _ name: String) throws {
-        _ = try FileSystem.copy(descriptor, to: target, name)
+        let copied = try FileSystem.copy(descriptor, to: target, name)
         var status = stat()
         try FileSystem.check(fstat(descriptor, &status), "look at", name)
-        guard FileState(status) == state else { throw ImagingError.changed }
+        // A copy that ends early without an error is one that a file system has got wrong, and it is noticed here or never.
+        guard FileState(status) == state, copied == Int64(status.st_size) else { throw ImagingError.changed }
         if isFresh, try ContentDigest(ofDescriptor: target).sha256.hex != digest { throw ImagingError.changed }
         try FileSystem.sync(target, name)
     }
