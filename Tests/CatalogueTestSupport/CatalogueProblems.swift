@@ -1,5 +1,5 @@
 import Database
-@testable import SQLiteCatalogue
+import SQLiteCatalogue
 
 /// What is wrong with a catalogue that nobody has open: SQLite's own check, that the text index says of every photo
 /// what the photo says, and that the totals are right. Empty where all is well.

@@ -7,11 +7,11 @@ import ServiceMesh
 /// Sealed values have their own table: a photo's row, its indices and its events never hold them. The trash is a
 /// table too and not a mark on the photo: a query can then not forget to leave it out, and a category can go
 /// while the photos that were in it stay restorable.
-enum CatalogueSchema {
+package enum CatalogueSchema {
     /// "SmlP"
     static let applicationID: Int32 = 0x536D_6C50
 
-    static let schema = Schema(
+    package static let schema = Schema(
         applicationID: applicationID,
         migrations: [
             Migration(version: 1, name: "first form", script: version1),
