@@ -113,7 +113,7 @@ let package = Package(
         module("ServiceMeshTesting", ["ServiceMesh", "Executors", "Randomness"]),
         // A generated album, for a first look, for tests and for measurements
         module("SampleAlbum", ["Randomness", "CGD"]),
-        module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "CLinux"]),
+        module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "CLinux"]),
 
         // Programs: wiring only
         program(

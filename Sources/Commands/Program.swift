@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import ServiceMesh
 
@@ -29,6 +30,19 @@ public struct Program: Sendable {
         self.currentFolder = currentFolder
         self.console = console
         self.connect = connect
+    }
+
+    /// What the process was started with, its own name left out. `CommandLine.arguments` repairs names that are not UTF-8,
+    /// and no file is found by a name that was repaired.
+    public static var arguments: [String] {
+        UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst().compactMap {
+            argument in
+            argument.map {
+                String(validatingCString: $0)
+                    ?? FilePath(bytes: UnsafeBufferPointer(start: $0, count: strlen($0)).map(UInt8.init(bitPattern:)))
+                    .text
+            }
+        }
     }
 
     /// Does what the arguments ask for, the program's name not among them.

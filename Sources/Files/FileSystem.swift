@@ -134,8 +134,10 @@ package enum FileSystem {
 
     /// For a job that goes on: what it needs has to be there, or it waits.
     /// - Throws: ``JobObstacle``.
-    package static func requireThere(_ path: String) throws {
-        guard access(path, F_OK) != 0 else { return }
+    package static func requireThere(_ path: String) throws { try requireThere(FilePath(bytes: path.utf8)) }
+
+    package static func requireThere(_ path: FilePath) throws {
+        guard !isThere(path) else { return }
         let isGone = [ENOENT, ENOTDIR, ENODEV, ENXIO, ESTALE].contains(errno)
         let why = isGone ? "is not there" : "cannot be reached: \(String(cString: strerror(errno)))"
         throw JobObstacle("\(path) \(why).")
@@ -143,7 +145,9 @@ package enum FileSystem {
 
     /// Whether a path leads to what only looks like files: `/proc`, `/sys` and what is mounted in them. Reading there
     /// may wait for ever, never end, or have effects.
-    package static func isOfKernel(_ path: String) -> Bool { kernelFileSystems.contains(clinux_file_system(path)) }
+    package static func isOfKernel(_ path: UnsafePointer<CChar>) -> Bool {
+        kernelFileSystems.contains(clinux_file_system(path))
+    }
 
     package static func isOfKernel(descriptor: Int32) -> Bool {
         kernelFileSystems.contains(clinux_file_system_of(descriptor))
@@ -166,18 +170,9 @@ package enum FileSystem {
 
     /// Names in a folder, without `.` and `..`; names that are not valid UTF-8 come as nil.
     package static func names(in folder: String) throws -> [String?] {
-        guard let stream = opendir(folder) else { throw Failure(action: "read folder", path: folder, code: errno) }
-        defer { closedir(stream) }
         var names: [String?] = []
-        errno = 0
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != "." && name != ".." { names.append(name) }
-            errno = 0
-        }
-        guard errno == 0 else { throw Failure(action: "read folder", path: folder, code: errno) }
+        // Not by its text: a folder of ours may be called what stands for another name.
+        try eachName(in: FilePath(bytes: folder.utf8)) { names.append(String(validating: $0, as: UTF8.self)) }
         return names
     }
 

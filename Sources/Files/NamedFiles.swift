@@ -55,7 +55,18 @@ package struct NamedFiles: Sendable {
     package func open(
         _ path: String, _ access: Int32 = O_RDONLY, links: Links = .refused
     ) throws -> (descriptor: Int32, status: stat) {
-        let name = clinux_open_name(path, links == .followed ? 1 : 0)
+        try open(path.withCString { clinux_open_name($0, links == .followed ? 1 : 0) }, path, access)
+    }
+
+    /// As ``open(_:_:links:)-(String,_,_)``, to read it, whatever bytes its name has.
+    package func open(_ path: FilePath) throws -> (descriptor: Int32, status: stat) {
+        try open(path.withCString { clinux_open_name($0, 0) }, path.text, O_RDONLY)
+    }
+
+    /// - Parameters:
+    ///   - name: a descriptor that only names the file, or -1 and errno.
+    ///   - path: for messages.
+    private func open(_ name: Int32, _ path: String, _ access: Int32) throws -> (descriptor: Int32, status: stat) {
         guard name >= 0 else { throw FileSystem.Failure(action: "open", path: path, code: errno) }
         defer { close(name) }
         var found = stat()
@@ -76,6 +87,13 @@ package struct NamedFiles: Sendable {
         let descriptor = clinux_reopen(name, access | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: path, code: errno) }
         return (descriptor, found)
+    }
+
+    /// Runs `body` with the descriptor of ``open(_:)`` and closes it.
+    package func withFile<T>(_ path: FilePath, _ body: (Int32) throws -> T) throws -> T {
+        let (descriptor, _) = try open(path)
+        defer { close(descriptor) }
+        return try body(descriptor)
     }
 
     /// Runs `body` with the descriptor of ``open(_:_:links:)`` and closes it.

@@ -39,8 +39,9 @@ package struct LibraryFolder: Sendable {
     private func folder(_ kind: StoredName.Kind) -> String { path + "/" + kind.rawValue }
 
     /// Makes what is not there yet.
-    /// - Throws: `failed_precondition` where the folder is another user's, or parts of it are links.
+    /// - Throws: `failed_precondition` where the folder is another user's or holds other files, or parts of it are links.
     package func make() throws {
+        if try FileSystem.status(catalogue) == nil { try requireFree() }
         for folder in [path, photos, thumbnails, originals, staging, backups] { try FileSystem.makeFolder(folder) }
         // Photos are linked from one to the other, so none can be on another disk. In a library from elsewhere, a link
         // would have this one's files written and removed wherever it leads.
@@ -54,6 +55,37 @@ package struct LibraryFolder: Sendable {
                 .failedPrecondition,
                 "The library folder \(path) belongs to another user. Use one of your own, or change its owner.")
         }
+    }
+
+    /// A new library gets a folder that has nothing in it but what an earlier try has made: whoever names a folder of photos
+    /// means to import it, and would have the library's files among their own.
+    private func requireFree() throws {
+        guard try FileSystem.status(path) != nil else { return }
+        let own = Set([photos, thumbnails, originals, staging, backups])
+        for name in try FileSystem.entries(of: FilePath(bytes: path.utf8)) {
+            let part = path + "/" + name.text
+            if own.contains(part) {
+                guard try FileSystem.status(part).map({ $0.st_mode & S_IFMT == S_IFDIR }) == true,
+                    try !FileSystem.names(in: part).isEmpty
+                else { continue }
+                throw MeshError(
+                    .failedPrecondition,
+                    "\(path) has files in \(name.text)/ and no \(Self.catalogueName). Put the catalogue back from a copy of the "
+                        + "library; or make a new library in another folder, and import this one: smilepile import \(path)",
+                    details: ["reason": "no_catalogue"])
+            }
+            guard part == lock || Self.belongsToSystem(name.text) else {
+                throw MeshError(
+                    .failedPrecondition,
+                    "\(path) is no library, and has other files in it (\(name.text)). Make the library in an empty folder, and "
+                        + "import this one: smilepile import \(path)", details: ["reason": "not_empty"])
+            }
+        }
+    }
+
+    /// What file systems and desktops put into a disk's own folder.
+    private static func belongsToSystem(_ name: String) -> Bool {
+        ["lost+found", "System Volume Information", "$RECYCLE.BIN"].contains(name) || name.hasPrefix(".Trash-")
     }
 
     private func location(_ name: StoredName) -> String { path + "/" + name.path }

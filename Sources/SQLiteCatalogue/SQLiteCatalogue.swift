@@ -104,6 +104,7 @@ struct SQLTransaction: CatalogueTransaction {
     var swipes: any SwipeRepository { SwipeTable(connection: connection) }
     var settings: any SettingRepository { SettingTable(connection: connection) }
     var jobs: any JobRepository { JobRows(connection: connection) }
+    var failedSources: any FailedSourceRepository { FailedSourceTable(connection: connection) }
     var discardedFiles: any DiscardedFileRepository { DiscardedFileTable(connection: connection) }
     var unfinishedBackups: any UnfinishedBackupRepository { UnfinishedBackupTable(connection: connection) }
 

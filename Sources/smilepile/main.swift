@@ -1,4 +1,4 @@
 import Commands
 import Foundation
 
-exit(await Program().run(Array(CommandLine.arguments.dropFirst())).rawValue)
+exit(await Program().run(Program.arguments).rawValue)

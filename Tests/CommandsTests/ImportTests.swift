@@ -46,7 +46,7 @@ struct ImportTests {
                 ending: .completeWithProblems),
             lines: lines)
         #expect(await stage.run("import", "/p") == .doneWithProblems)
-        #expect(stage.results.hasPrefix("Imported 1 of 3 files into Family, in /srv/photos.\n"))
+        #expect(stage.results.hasPrefix("Imported 1 of 3 photos into Family, in /srv/photos.\n"))
         #expect(stage.results.contains("\ndamaged    /p/␛[31mbad.jpg: it ends␊too early\n"))
         #expect(!stage.results.contains("ok.jpg") && !stage.results.contains("again.jpg"))
         #expect(!stage.results.contains("\u{1B}"))
@@ -69,7 +69,7 @@ struct ImportTests {
             Sample.importJob(state: .cancelled, outcomes: ["imported": 2, "cancelled": 25], ending: .cancelled),
             lines: lines)
         #expect(await stage.run("import", "/p") == .cancelled)
-        #expect(stage.results.hasPrefix("Cancelled. Imported 2 of 27 files into Family"))
+        #expect(stage.results.hasPrefix("Cancelled. Imported 2 of 27 photos into Family"))
         #expect(stage.results.contains("/p/9.jpg") && !stage.results.contains("/p/10.jpg"))
         #expect(stage.results.contains("… and 15 more not done"))
     }
@@ -88,7 +88,7 @@ struct ImportTests {
             try Sample.importJob(state: .cancelled, outcomes: ["imported": 2, "cancelled": 25], ending: .cancelled))
         for method in ["job.receipt", "library.status", "category.list"] { stage.fail(method, failure) }
         #expect(await stage.run("import", "/p") == .cancelled)
-        #expect(stage.results.hasPrefix("Cancelled. Imported 2 of 27 files into category"))
+        #expect(stage.results.hasPrefix("Cancelled. Imported 2 of 27 photos into category"))
         #expect(stage.messages.contains("smilepile up"))
     }
 
@@ -134,7 +134,7 @@ struct ImportTests {
         let stage = try stage(Sample.importJob(isDryRun: true))
         #expect(await stage.run("import", "/p", "--dry-run") == .done)
         #expect(stage.params("library.import")?["dryRun"] == true)
-        #expect(stage.results.hasPrefix("Would import 2 of 2 files into Family. Nothing was stored.\n"))
+        #expect(stage.results.hasPrefix("Would import 2 of 2 photos into Family. Nothing was stored.\n"))
     }
 
     @Test("A job that fails says why; a full disk is a failure, not somebody busy")

@@ -15,7 +15,7 @@ struct PhotoExportTests {
             "library.status",
             LibraryStatus(
                 version: "0", pid: 1, path: folder.path, photos: 1, favorites: 0, categories: 1, trashed: 0,
-                photoBytes: 5, freeBytes: 5, lastBackupDate: nil,
+                photoBytes: 5, photosWithoutOriginal: 0, freeBytes: 5, lastBackupDate: nil,
                 imageWorkers: ImageWorkerStatus(started: 0, crashed: 0, timedOut: 0, pids: [], peakMemoryBytes: 0),
                 peakMemoryBytes: 0))
         try stage.answer("photo.get", photo)

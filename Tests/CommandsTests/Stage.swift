@@ -166,8 +166,8 @@ enum Sample {
     static func status(_ workers: ImageWorkerStatus) -> LibraryStatus {
         LibraryStatus(
             version: Release.version, pid: 4711, path: "/srv/photos", photos: 3, favorites: 1, categories: 3,
-            trashed: 2, photoBytes: 12_345_678, freeBytes: 5_000_000_000, lastBackupDate: nil, imageWorkers: workers,
-            peakMemoryBytes: 0)
+            trashed: 2, photoBytes: 12_345_678, photosWithoutOriginal: 0, freeBytes: 5_000_000_000,
+            lastBackupDate: nil, imageWorkers: workers, peakMemoryBytes: 0)
     }
 
     static func photo(
@@ -188,10 +188,9 @@ enum Sample {
     ) throws -> String {
         let files = outcomes.values.reduce(0, +)
         let receipt = ImportReceipt(
-            categoryId: 1, files: files, imported: outcomes["imported"] ?? 0, completed: 0,
+            categoryId: 1, files: files, imported: outcomes["imported"] ?? 0, reduced: 0, completed: 0,
             duplicates: outcomes["duplicate"] ?? 0, problems: outcomes["damaged"] ?? 0,
-            notDone: outcomes["cancelled"] ?? 0, isDryRun: isDryRun,
-            ending: ending)
+            notDone: outcomes["cancelled"] ?? 0, passedOver: [:], isDryRun: isDryRun, ending: ending)
         return try job(
             "library.import", state: state, needsAttention: needsAttention, outcomes: outcomes,
             receipt: state == .failed ? nil : receipt)

@@ -104,8 +104,8 @@ struct WaitingJobTests {
     func failed() async throws {
         let stage = Stage()
         let receipt = ImportReceipt(
-            categoryId: 1, files: 3, imported: 3, completed: 0, duplicates: 0, problems: 0, notDone: 0, isDryRun: false,
-            ending: .failed)
+            categoryId: 1, files: 3, imported: 3, reduced: 0, completed: 0, duplicates: 0, problems: 0, notDone: 0,
+            passedOver: [:], isDryRun: false, ending: .failed)
         stage.answer(
             "job.get",
             try Sample.job(
@@ -115,7 +115,7 @@ struct WaitingJobTests {
         try stage.answer("category.list", Sample.categories)
         stage.answer("job.receipt", #"{"lines":[]}"#)
         #expect(await stage.run("jobs", "show", "import-3f9a2c") == .failed)
-        #expect(stage.results.contains("Failed. Imported 3 of 3 files into Family"))
+        #expect(stage.results.contains("Failed. Imported 3 of 3 photos into Family"))
         #expect(stage.messages.contains("There is no category with the id 7."))
     }
 }

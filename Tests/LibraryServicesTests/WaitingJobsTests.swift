@@ -126,8 +126,8 @@ import Testing
         try SampleAlbum(width: 32, height: 24).write(count: 2, to: folder.file("album"))
         let paths = [folder.file("gone.jpg"), folder.file("gone") + "/", folder.file("album") + "/"]
         let found = try SourceFiles(
-            paths: paths, namedFiles: NamedFiles(library: folder.file("library"), files: [], folders: []),
-            isCancelled: { false })
+            paths: paths.map(FilePath.init(text:)), selection: SourceSelection(),
+            namedFiles: NamedFiles(library: folder.file("library"), files: [], folders: []), isCancelled: { false })
         #expect(found.files.count == 2)
         #expect(found.refused.map(\.item) == [folder.file("gone.jpg"), folder.file("gone")])
     }

@@ -87,6 +87,12 @@ extension CommandTable {
             var sheet = FactSheet()
             sheet.add("Library", status.path)
             sheet.add("Photos", "\(status.photos), \(Figures.size(status.photoBytes))")
+            if status.photosWithoutOriginal > 0 {
+                sheet.add(
+                    "Originals",
+                    "not of \(Figures.count(status.photosWithoutOriginal, "photo")); importing their sources again adds them"
+                )
+            }
             sheet.add("Favourites", String(status.favorites))
             sheet.add("Categories", String(status.categories))
             sheet.add("In the trash", String(status.trashed))

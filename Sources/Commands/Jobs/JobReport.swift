@@ -136,7 +136,7 @@ struct JobReport {
     }
 
     private func describe(_ receipt: ImportReceipt) async throws -> [String] {
-        let count = "\(receipt.imported) of \(Figures.count(receipt.files, "file"))"
+        let count = "\(receipt.imported) of \(Figures.count(receipt.files, "photo"))"
         var place = "category \(receipt.categoryId)"
         var folder: String?
         do {
@@ -147,18 +147,12 @@ struct JobReport {
             // The names are an ornament; what was imported is what matters.
         }
         place = PlainText.neutralized(place)
-        let completed =
-            receipt.completed == 0
-            ? []
-            : [
-                "\(Figures.count(receipt.completed, "photo")) that the library had \(receipt.isDryRun ? "would get" : "got") \(receipt.completed == 1 ? "its original" : "their originals")."
-            ]
         return [
             ending(receipt.ending)
                 + (receipt.isDryRun
                     ? "Would import \(count) into \(place). Nothing was stored."
                     : "Imported \(count) into \(place)\(folder.map { ", in " + PlainText.neutralized($0) } ?? "").")
-        ] + completed
+        ] + ImportReport.sums(receipt)
     }
 
     /// Whether the daemon has stopped meanwhile: it lets a job write its receipt, and may be gone before all is read.

@@ -17,7 +17,9 @@ enum MigrationReport {
         let added = of(categories, .added)
         var sheet = FactSheet()
         sheet.add("Categories", "\(added) of \(allCategories) new, \(of(categories, .merged)) here already")
-        sheet.add("Photos", "\(imported) of \(allPhotos) new, \(of(photos, .duplicate) + of(photos, .completed)) here already")
+        sheet.add(
+            "Photos", "\(imported) of \(allPhotos) new, \(of(photos, .duplicate) + of(photos, .completed)) here already"
+        )
         func add(_ name: String, _ count: Int, _ explanation: String) {
             if count > 0 { sheet.add(name, "\(count), \(explanation)") }
         }

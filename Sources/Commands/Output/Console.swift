@@ -25,12 +25,15 @@ final class Console: Sendable {
     let messageStyle: Style
     /// Asks a person and returns the line they type; nil where nobody is there to ask.
     let ask: @Sendable (String) async -> String?
+    /// Reads standard input to its end, or until it has more than so many bytes.
+    let input: @Sendable (_ limit: Int) async throws -> [UInt8]
     /// Why results could not be written, an errno; 0 while all could.
     let lostResults: @Sendable () -> Int32
 
     init(
         results: Side, messages: Side, environment: [String: String],
         ask: @escaping @Sendable (String) async -> String? = { _ in nil },
+        input: @escaping @Sendable (Int) async throws -> [UInt8] = { _ in [] },
         lostResults: @escaping @Sendable () -> Int32 = { 0 }
     ) {
         self.results = results
@@ -40,6 +43,7 @@ final class Console: Sendable {
         style = Style(isOn: results.isTerminal && mayColour)
         messageStyle = Style(isOn: messages.isTerminal && mayColour)
         self.ask = ask
+        self.input = input
         self.lostResults = lostResults
     }
 
@@ -81,7 +85,28 @@ final class Console: Sendable {
                     // A person may take a minute; the cooperative pool has as many threads as the machine has cores.
                     Thread { continuation.resume(returning: readLine() ?? "") }.start()
                 }
+            },
+            input: { limit in
+                try await withCheckedThrowingContinuation { continuation in
+                    // As long as whoever writes it likes.
+                    Thread { continuation.resume(with: Result { try readInput(limit) }) }.start()
+                }
             }, lostResults: { lost.code.withLock { $0 } })
+    }
+
+    private static func readInput(_ limit: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count <= limit {
+            let count = read(0, &piece, piece.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else {
+                throw CommandFailure.local("Standard input cannot be read: \(String(cString: strerror(errno))).")
+            }
+            if count == 0 { break }
+            bytes += piece.prefix(count)
+        }
+        return bytes
     }
 
     /// A class, because a `Mutex` alone cannot be shared by closures.

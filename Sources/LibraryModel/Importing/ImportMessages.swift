@@ -9,8 +9,11 @@ public struct ImportPhotos: Message {
     public static let access = Role.parent
     public static let kind = MessageKind.job
     public static let summary = "Imports photos from files and folders."
+    /// Patterns that one import may have.
+    public static let patterns = 100
     /// Absolute. Folders are read with everything below them; links inside them are not followed. None where there is a
-    /// list.
+    /// list. Linux lets names be any bytes: a byte that is not UTF-8 is written `\xE9`, and then a backslash is written twice,
+    /// as the receipt writes it.
     public let paths: [String]
     /// In place of `paths`, where they are too many for one request: what ``CollectImportPaths`` answered. It is used up
     /// by this, whether or not the job starts.
@@ -20,16 +23,28 @@ public struct ImportPhotos: Message {
     /// Whether sources that are not stored as they are, are kept beside the photos made of them; the setting `keepOriginals`
     /// unless told.
     public let originals: Bool?
+    /// Globs of what is not looked at, as fnmatch(3) compares them, capitals or not: `*.gif` and `Drafts/` any file and any
+    /// folder of that name, `2019/*/small` below a folder that was named. At most ``patterns``.
+    public let exclude: [String]?
+    /// Whether what systems and programs leave behind in folders is looked at too: dot files, `Thumbs.db`, `@eaDir` and such.
+    public let includeHidden: Bool?
     /// Only looks: says of each file whether it would be imported, stores nothing.
     public let dryRun: Bool?
 
-    public init(paths: [String], categoryId: Int64? = nil, originals: Bool? = nil, dryRun: Bool? = nil) {
-        self.init(paths: paths, list: nil, categoryId: categoryId, originals: originals, dryRun: dryRun)
+    public init(
+        paths: [String], categoryId: Int64? = nil, originals: Bool? = nil, exclude: [String]? = nil,
+        includeHidden: Bool? = nil, dryRun: Bool? = nil
+    ) {
+        self.paths = paths
+        list = nil
+        self.categoryId = categoryId
+        self.originals = originals
+        self.exclude = exclude
+        self.includeHidden = includeHidden
+        self.dryRun = dryRun
     }
 
-    public init(list: String, categoryId: Int64? = nil, originals: Bool? = nil, dryRun: Bool? = nil) {
-        self.init(paths: [], list: list, categoryId: categoryId, originals: originals, dryRun: dryRun)
-    }
+    public init(list: String) { self.init(ImportPhotos(paths: []), paths: [], list: list) }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -37,26 +52,26 @@ public struct ImportPhotos: Message {
         list = try container.decodeIfPresent(String.self, forKey: .list)
         categoryId = try container.decodeIfPresent(Int64.self, forKey: .categoryId)
         originals = try container.decodeIfPresent(Bool.self, forKey: .originals)
+        exclude = try container.decodeIfPresent([String].self, forKey: .exclude)
+        includeHidden = try container.decodeIfPresent(Bool.self, forKey: .includeHidden)
         dryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun)
     }
 
-    private init(paths: [String], list: String?, categoryId: Int64?, originals: Bool?, dryRun: Bool?) {
+    private init(_ other: ImportPhotos, paths: [String], list: String?) {
         self.paths = paths
         self.list = list
-        self.categoryId = categoryId
-        self.originals = originals
-        self.dryRun = dryRun
+        categoryId = other.categoryId
+        originals = other.originals
+        exclude = other.exclude
+        includeHidden = other.includeHidden
+        dryRun = other.dryRun
     }
 
     /// The same import, of these paths.
-    public func with(paths: [String]) -> ImportPhotos {
-        ImportPhotos(paths: paths, list: nil, categoryId: categoryId, originals: originals, dryRun: dryRun)
-    }
+    public func with(paths: [String]) -> ImportPhotos { ImportPhotos(self, paths: paths, list: nil) }
 
     /// The same import, of the paths on a list.
-    public func with(list: String) -> ImportPhotos {
-        ImportPhotos(paths: [], list: list, categoryId: categoryId, originals: originals, dryRun: dryRun)
-    }
+    public func with(list: String) -> ImportPhotos { ImportPhotos(self, paths: [], list: list) }
 }
 
 /// Puts paths on a list for one import: of more of them than a request can carry, or of what is only known bit by bit,
@@ -114,6 +129,8 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case tooLarge = "too_large"
     /// The file could not be opened or read.
     case unreadable
+    /// There was no room on the library's disk.
+    case noSpace = "no_space"
     /// The file was written to or replaced while it was read; nothing of it was stored.
     case changed
     /// The helper that opened it was killed from outside, twice. Nothing is known of the photo.
@@ -121,20 +138,42 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     /// The job was stopped before its turn.
     case cancelled
 
+    /// Whether it follows from the bytes of the file and the version of the program, so that another try changes nothing.
+    public var isLasting: Bool {
+        switch self {
+        case .unsupported, .damaged, .tooLarge: true
+        case .imported, .completed, .duplicate, .cancelled, .unreadable, .noSpace, .changed, .workerLost: false
+        }
+    }
+
     /// Whether a person should look at it.
     public var needsAttention: Bool {
         switch self {
         case .imported, .completed, .duplicate, .cancelled: false
-        case .unsupported, .damaged, .tooLarge, .unreadable, .changed, .workerLost: true
+        case .unsupported, .damaged, .tooLarge, .unreadable, .noSpace, .changed, .workerLost: true
         }
     }
 }
 
+/// What an import found and did not take for a picture to import: counted, and without a line of its own.
+public enum PassedOver: String, Codable, Sendable, CaseIterable {
+    case video, audio, document, archive
+    /// What programs write beside pictures: XMP of pictures that are not there, and such.
+    case sidecar
+    case other
+    /// Left behind by systems and programs, and not entered: see ``ImportPhotos/includeHidden``.
+    case system
+    /// By ``ImportPhotos/exclude``; a folder counts once.
+    case excluded
+}
+
 public struct ImportReceipt: JobReceipt {
     public let categoryId: Int64
-    /// Files found; each has one line in the job's receipt.
+    /// Pictures found; each has one line in the job's receipt.
     public let files: Int
     public let imported: Int
+    /// Of those imported, the ones that are shown smaller than they came.
+    public let reduced: Int
     /// Photos that had no original and have got one.
     public let completed: Int
     public let duplicates: Int
@@ -142,23 +181,42 @@ public struct ImportReceipt: JobReceipt {
     public let problems: Int
     /// Not looked at, because the job was stopped.
     public let notDone: Int
+    /// What was found besides, as far as the job came: how many, by ``PassedOver``.
+    public let passedOver: [String: Int]
     public let isDryRun: Bool
     public let ending: JobEnding
 
     public init(
-        categoryId: Int64, files: Int, imported: Int, completed: Int, duplicates: Int, problems: Int, notDone: Int,
-        isDryRun: Bool,
-        ending: JobEnding
+        categoryId: Int64, files: Int, imported: Int, reduced: Int, completed: Int, duplicates: Int, problems: Int,
+        notDone: Int, passedOver: [String: Int], isDryRun: Bool, ending: JobEnding
     ) {
         self.categoryId = categoryId
         self.files = files
         self.imported = imported
+        self.reduced = reduced
         self.completed = completed
         self.duplicates = duplicates
         self.problems = problems
         self.notDone = notDone
+        self.passedOver = passedOver
         self.isDryRun = isDryRun
         self.ending = ending
+    }
+
+    /// Of an earlier version too, which counted less.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        categoryId = try container.decode(Int64.self, forKey: .categoryId)
+        files = try container.decode(Int.self, forKey: .files)
+        imported = try container.decode(Int.self, forKey: .imported)
+        reduced = try container.decodeIfPresent(Int.self, forKey: .reduced) ?? 0
+        completed = try container.decodeIfPresent(Int.self, forKey: .completed) ?? 0
+        duplicates = try container.decode(Int.self, forKey: .duplicates)
+        problems = try container.decode(Int.self, forKey: .problems)
+        notDone = try container.decode(Int.self, forKey: .notDone)
+        passedOver = try container.decodeIfPresent([String: Int].self, forKey: .passedOver) ?? [:]
+        isDryRun = try container.decode(Bool.self, forKey: .isDryRun)
+        ending = try container.decode(JobEnding.self, forKey: .ending)
     }
 }
 

@@ -22,6 +22,8 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     public let trashed: Int
     /// Sum of the stored photos' files, those in the trash not counted.
     public let photoBytes: Int64
+    /// Photos of which the library does not have the file that they were made of. Importing that again completes them.
+    public let photosWithoutOriginal: Int
     /// Free on the library's file system.
     public let freeBytes: Int64
     public let lastBackupDate: Timestamp?
@@ -34,8 +36,8 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
 
     public init(
         version: String, pid: Int32, path: String, photos: Int, favorites: Int, categories: Int, trashed: Int,
-        photoBytes: Int64, freeBytes: Int64, lastBackupDate: Timestamp?, imageWorkers: ImageWorkerStatus,
-        peakMemoryBytes: Int64, catalogueProblems: [String]? = nil
+        photoBytes: Int64, photosWithoutOriginal: Int, freeBytes: Int64, lastBackupDate: Timestamp?,
+        imageWorkers: ImageWorkerStatus, peakMemoryBytes: Int64, catalogueProblems: [String]? = nil
     ) {
         self.peakMemoryBytes = peakMemoryBytes
         self.catalogueProblems = catalogueProblems
@@ -47,6 +49,7 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
         self.categories = categories
         self.trashed = trashed
         self.photoBytes = photoBytes
+        self.photosWithoutOriginal = photosWithoutOriginal
         self.freeBytes = freeBytes
         self.lastBackupDate = lastBackupDate
         self.imageWorkers = imageWorkers

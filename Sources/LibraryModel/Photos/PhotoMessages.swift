@@ -183,13 +183,13 @@ public struct SourcedPhoto: Codable, Sendable {
 }
 
 /// The digests of sources of one size, for PhotoImporter: a file whose size no source had cannot be a duplicate, so
-/// most files need not be read twice.
+/// most files need not be read twice. With those of which this version of the program could make no photo.
 public struct FindSourceDigests: Message {
     public typealias Reply = SourceDigests
     public static let method = "photo.sourceDigests"
     public static let access = Role.service
     public static let kind = MessageKind.read
-    public static let summary = "The digests of imported sources of one size."
+    public static let summary = "The digests of imported sources of one size, and of those that failed."
     /// Bytes.
     public let sourceSize: Int64
     public init(sourceSize: Int64) { self.sourceSize = sourceSize }
@@ -198,7 +198,45 @@ public struct FindSourceDigests: Message {
 public struct SourceDigests: Codable, Sendable {
     /// SHA-256, lower-case hex.
     public let digests: [String]
-    public init(digests: [String]) { self.digests = digests }
+    /// By digest.
+    public let failures: [String: SourceFailure]
+
+    public init(digests: [String], failures: [String: SourceFailure]) {
+        self.digests = digests
+        self.failures = failures
+    }
+}
+
+/// Why no photo could be made of a source.
+public struct SourceFailure: Codable, Sendable, Equatable {
+    public let outcome: ImportOutcome
+    public let detail: String?
+
+    public init(outcome: ImportOutcome, detail: String?) {
+        self.outcome = outcome
+        self.detail = detail
+    }
+}
+
+/// Keeps that this version of the program can make no photo of a source, for PhotoImporter: it is not tried again before
+/// the next version. Errors: `invalid_argument` for an outcome that another try may change.
+public struct AddSourceFailure: Message {
+    public typealias Reply = Done
+    public static let method = "photo.addSourceFailure"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Keeps that no photo can be made of a source."
+    /// SHA-256, lower-case hex.
+    public let digest: String
+    /// Bytes.
+    public let size: Int64
+    public let failure: SourceFailure
+
+    public init(digest: String, size: Int64, failure: SourceFailure) {
+        self.digest = digest
+        self.size = size
+        self.failure = failure
+    }
 }
 
 /// The photo that was made from a source, for PhotoImporter: of a duplicate it says what the library has.

@@ -13,7 +13,7 @@ struct ImportSource: Sendable {
     init(naming path: String) {
         var found = stat()
         let isFolder =
-            path.hasPrefix("/") && !path.utf8.contains(0) && stat(path, &found) == 0
+            path.hasPrefix("/") && !path.utf8.contains(0) && FilePath(text: path).withCString { stat($0, &found) } == 0
             && found.st_mode & S_IFMT == S_IFDIR
         let plain = ImportSource(text: path).path
         text = isFolder ? (plain == "/" ? plain : plain + "/") : path
@@ -35,7 +35,7 @@ struct ImportSource: Sendable {
     ///   - emptied: what is known of folders; looked at once for all files in it.
     /// - Throws: ``JobObstacle``.
     func requireThere(_ done: Set<String>, _ emptied: inout [String: Bool]) throws {
-        guard access(text, F_OK) != 0 else {
+        guard !FileSystem.isThere(FilePath(text: text)) else {
             if isFolder && Self.isEmptied(path, done, &emptied) {
                 throw JobObstacle("\(path) is empty now, and files in it were imported before.")
             }
@@ -43,8 +43,11 @@ struct ImportSource: Sendable {
         }
         let hasGone = errno == ENOENT
         let parent = FileSystem.parent(of: path)
-        if hasGone && !isFolder && access(parent, F_OK) == 0 && !Self.isEmptied(parent, done, &emptied) { return }
-        try FileSystem.requireThere(path)
+        if hasGone && !isFolder && FileSystem.isThere(FilePath(text: parent)) && !Self.isEmptied(parent, done, &emptied)
+        {
+            return
+        }
+        try FileSystem.requireThere(FilePath(text: path))
     }
 
     /// Whether nothing is left in a folder of which the import has seen files, and nothing is mounted there.
@@ -52,10 +55,13 @@ struct ImportSource: Sendable {
         if let known = known[folder] { return known }
         var (own, above) = (stat(), stat())
         var isEmptied = false
-        if let names = try? FileSystem.names(in: folder), names.isEmpty, let real = realpath(folder, nil) {
-            defer { free(real) }
-            let prefix = String(cString: real) + "/"
-            let isMounted = stat(folder, &own) != 0 || stat(folder + "/..", &above) != 0 || own.st_dev != above.st_dev
+        let path = FilePath(text: folder)
+        if let names = try? FileSystem.entries(of: path), names.isEmpty, let real = try? FileSystem.real(path) {
+            let prefix = real.text + "/"
+            let isMounted =
+                path.withCString { stat($0, &own) } != 0
+                || path.appending(FilePath(text: "..")).withCString { stat($0, &above) } != 0
+                || own.st_dev != above.st_dev
             isEmptied = !isMounted && done.contains { $0.hasPrefix(prefix) }
         }
         known[folder] = isEmptied

@@ -41,12 +41,39 @@ struct OneImport: Sendable {
     func take(_ file: SourceFiles.File) async -> Outcome {
         do {
             try Task.checkCancellation()
-            if let digest = try await duplicateDigest(of: file) { return try await settleDuplicate(file, digest) }
-            let prepared = try await mesh.send(PreparePhoto(source: file.path, keepsOriginal: keepsOriginals && !isDryRun))
-            return try await store(prepared, from: file)
+            switch try await known(file) {
+            case .imported(let digest): return try await settleDuplicate(file, digest)
+            case .failed(let failure): return Outcome(line: line(file, failure.outcome, failure.detail))
+            case nil: break
+            }
+            return try await store(try await prepare(file), from: file)
         } catch {
             return Outcome(line: line(file, describing: MeshError(describing: error)))
         }
+    }
+
+    private func prepare(_ file: SourceFiles.File) async throws -> PreparedPhoto {
+        do {
+            return try await mesh.send(
+                PreparePhoto(source: file.path.text, keepsOriginal: keepsOriginals && !isDryRun))
+        } catch {
+            let failed = line(file, describing: MeshError(describing: error))
+            // That it is kept saves work, and is no part of what becomes of this file.
+            if !isDryRun { try? await keep(failed, of: file) }
+            throw error
+        }
+    }
+
+    /// A picture that failed is not tried again by this version of the program. What is no picture is not kept: it is told at
+    /// its first bytes, and hashing a film takes longer.
+    private func keep(_ failed: ReceiptLine, of file: SourceFiles.File) async throws {
+        guard let outcome = ImportOutcome(rawValue: failed.outcome), outcome.isLasting,
+            outcome != .unsupported || FileContent.isNamedPicture(file.path.name)
+        else { return }
+        _ = try await mesh.send(
+            AddSourceFailure(
+                digest: try await digest(of: file), size: file.size,
+                failure: SourceFailure(outcome: outcome, detail: failed.detail)))
     }
 
     /// The line of a file whose turn did not come.
@@ -57,12 +84,13 @@ struct OneImport: Sendable {
     }
 
     private func line(_ file: SourceFiles.File, _ outcome: ImportOutcome, _ detail: String?) -> ReceiptLine {
-        ReceiptLine(item: file.path, outcome: outcome.rawValue, detail: detail)
+        ReceiptLine(item: file.path.text, outcome: outcome.rawValue, detail: detail)
     }
 
     private func line(_ file: SourceFiles.File, describing error: MeshError) -> ReceiptLine {
         switch (error.details["imaging"]?.stringValue, error.status) {
         case (_, .cancelled): line(file, .cancelled, nil)
+        case _ where error.shortage == .space: line(file, .noSpace, error.message)
         case ("unsupported_media", _): line(file, .unsupported, error.message)
         case ("too_large", _), ("needs_memory", _): line(file, .tooLarge, error.message)
         case ("damaged", _): line(file, .damaged, error.message)
@@ -72,12 +100,25 @@ struct OneImport: Sendable {
         }
     }
 
-    /// The file's digest where the library has a photo made from it. Read only where some source had its size.
-    private func duplicateDigest(of file: SourceFiles.File) async throws -> String? {
-        let known = try await mesh.send(FindSourceDigests(sourceSize: file.size)).digests
-        guard !known.isEmpty else { return nil }
+    /// What is known of a file's bytes before they are decoded.
+    private enum Known {
+        /// The library has a photo made from them.
+        case imported(digest: String)
+        case failed(SourceFailure)
+    }
+
+    /// Read only where some source had its size.
+    private func known(_ file: SourceFiles.File) async throws -> Known? {
+        let known = try await mesh.send(FindSourceDigests(sourceSize: file.size))
+        guard !known.digests.isEmpty || !known.failures.isEmpty else { return nil }
+        let digest = try await digest(of: file)
+        if known.digests.contains(digest) { return .imported(digest: digest) }
+        return known.failures[digest].map(Known.failed)
+    }
+
+    private func digest(of file: SourceFiles.File) async throws -> String {
         let isCancelled = CancellationFlag()
-        let digest = try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await files.run {
                 try namedFiles.withSteadyFile(file.path) { descriptor in
                     try ContentDigest(ofDescriptor: descriptor, cancelled: { isCancelled.isSet }).sha256.hex
@@ -86,7 +127,6 @@ struct OneImport: Sendable {
         } onCancel: {
             isCancelled.set()
         }
-        return known.contains(digest) ? digest : nil
     }
 
     // MARK: What the library has already
@@ -120,7 +160,7 @@ struct OneImport: Sendable {
     }
 
     private func complete(_ photo: Photo, with file: SourceFiles.File, _ digest: String) async throws -> Outcome {
-        let name = try StoredName(catalogued: photo.path).original(PhotoFileName.fileExtension(of: file.path))
+        let name = try StoredName(catalogued: photo.path).original(PhotoFileName.fileExtension(of: file.path.name))
         try await files.run { try publishOriginal(of: file.path, digest, as: name) }
         let completed = line(file, .completed, "photo \(photo.id) has got its original, \(name.path)")
         do {
@@ -137,7 +177,7 @@ struct OneImport: Sendable {
         return Outcome(line: completed, isJournaled: job != nil)
     }
 
-    private func publishOriginal(of path: String, _ digest: String, as name: StoredName) throws {
+    private func publishOriginal(of path: FilePath, _ digest: String, as name: StoredName) throws {
         let staged = try photoFiles.stage()
         defer { close(staged.descriptor) }
         do {
@@ -178,7 +218,7 @@ struct OneImport: Sendable {
         let photo = Photo(
             id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: names.photo.path,
             categoryId: category,
-            name: Self.name(of: file.path), caption: prepared.caption ?? facts.caption, isFromAssets: false,
+            name: Self.name(of: file.path.name), caption: prepared.caption ?? facts.caption, isFromAssets: false,
             createdAt: particulars.createdAt ?? .now(),
             fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: particulars.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
@@ -224,7 +264,9 @@ struct OneImport: Sendable {
                 let photo = PhotoFileName.new(takenAt: date?.clock, fileExtension: prepared.fileExtension)
                 let names = PhotoNames(
                     photo: photo,
-                    originalExtension: prepared.stagedOriginal.map { _ in PhotoFileName.fileExtension(of: file.path) })
+                    originalExtension: prepared.stagedOriginal.map { _ in
+                        PhotoFileName.fileExtension(of: file.path.name)
+                    })
                 do {
                     try photoFiles.publish(
                         zip(prepared.staged, names.all).map { staged, name in StagedFile(staged, as: name) })
@@ -238,8 +280,7 @@ struct OneImport: Sendable {
     }
 
     /// The source's name without its extension, shortened to 200 characters.
-    private static func name(of path: String) -> String {
-        let file = path.split(separator: "/").last.map(String.init) ?? path
+    private static func name(of file: String) -> String {
         let stem = file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
         return String(stem.prefix(200))
     }

@@ -22,8 +22,7 @@ enum PhotoFileName {
     }
 
     /// With the dot: the one of a file that is somebody else's where that says something harmless, else `.jpg`.
-    static func fileExtension(of path: String) -> String {
-        let name = path.split(separator: "/").last ?? ""
+    static func fileExtension(of name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return ".jpg" }
         let letters = name[name.index(after: dot)...].lowercased()
         let isHarmless =

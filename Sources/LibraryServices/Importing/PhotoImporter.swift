@@ -41,8 +41,9 @@ public actor PhotoImporter: MeshService {
 
     func check(_ request: ImportPhotos) async throws {
         try Self.check(request.paths)
+        try SourceSelection.check(excluding: request.exclude ?? [])
         try await files.run {
-            for path in request.paths where access(path, F_OK) != 0 {
+            for path in request.paths where !FileSystem.isThere(FilePath(text: path)) {
                 throw FileSystem.Failure(action: "import", path: path, code: errno)
             }
         }
@@ -118,20 +119,21 @@ public actor PhotoImporter: MeshService {
             category = try await decidedCategory(request, job)
             keepsOriginals = try await mesh.keepsOriginals(request.originals)
             done = try await job.recordedItems()
-            found = try await sources(request.paths, done, job)
+            found = try await sources(request, done, job)
         } catch  where job.isCancelled {
             // What an earlier run did stands in the receipt; which files are left is not known, and they may not be there.
-            return receipt(of: request, stopping: job)
+            return await receipt(of: request, stopping: job)
         }
         job.record(found.refused.filter { !done.contains($0.item) })
-        let rest = found.files.filter { !done.contains($0.path) }
+        let rest = found.files.filter { !done.contains($0.path.text) }
         job.begin(phase: isDryRun ? "checking" : "importing", items: Int64(found.files.count), bytes: found.bytes)
         job.advance(items: Int64(found.files.count - rest.count), bytes: found.bytes - SourceFiles.bytes(of: rest))
 
         let one = OneImport(
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun)
-        await withTaskGroup(of: (SourceFiles.File, OneImport.Outcome).self) { group in
+        var passedOver = found.passedOver
+        await withTaskGroup(of: (SourceFiles.File, Ending).self) { group in
             var next = rest.makeIterator()
             func startNext() {
                 // Interrupted, the rest has no line, so that the next run finds it.
@@ -141,22 +143,46 @@ public actor PhotoImporter: MeshService {
                         // Here and not in the loop around: those under way are received while the next ones wait.
                         try await job.mayContinue()
                     } catch  where MeshError(describing: error).status == .cancelled {
-                        return (file, OneImport.Outcome(line: one.untaken(file)))
+                        return (file, .told(OneImport.Outcome(line: one.untaken(file))))
                     } catch {
-                        return (file, OneImport.Outcome(line: one.failed(file, error)))
+                        return (file, .told(OneImport.Outcome(line: one.failed(file, error))))
                     }
-                    return (file, await one.take(file))
+                    return (file, await self.ending(await one.take(file), of: file))
                 }
             }
             for _ in 0..<width { startNext() }
             // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
-            while let (file, outcome) = await group.next() {
-                note(outcome, of: file, in: job)
+            while let (file, ending) = await group.next() {
+                switch ending {
+                case .told(let outcome): note(outcome, of: file, in: job)
+                case .passedOver(let why):
+                    passedOver[why, default: 0] += 1
+                    job.advance(items: 1, bytes: file.size)
+                }
                 startNext()
             }
         }
         if job.isInterrupted { throw CancellationError() }
-        return receipt(job, category: category, isDryRun: isDryRun)
+        return await receipt(job, category: category, passedOver, isDryRun: isDryRun)
+    }
+
+    /// What a file comes to in the receipt.
+    private enum Ending {
+        case told(OneImport.Outcome)
+        /// It has no line: the next run of the job, if there is one, looks at it again and counts it again.
+        case passedOver(PassedOver)
+    }
+
+    /// Only a file that no decoder takes is looked at once more, and not each before it is decoded: that would open every
+    /// picture twice.
+    private nonisolated func ending(_ outcome: OneImport.Outcome, of file: SourceFiles.File) async -> Ending {
+        guard outcome.line.outcome == ImportOutcome.unsupported.rawValue, !FileContent.isNamedPicture(file.path.name)
+        else { return .told(outcome) }
+        let namedFiles = namedFiles
+        guard case .passedOver(let why)? = try? await files.run({ try namedFiles.content(of: file.path) }) else {
+            return .told(outcome)
+        }
+        return .passedOver(why)
     }
 
     private func note(_ outcome: OneImport.Outcome, of file: SourceFiles.File, in job: Job) {
@@ -174,14 +200,19 @@ public actor PhotoImporter: MeshService {
     }
 
     /// - Parameter done: items that need not be there any more.
-    private func sources(_ paths: [String], _ done: Set<String>, _ job: Job) async throws -> SourceFiles {
+    private func sources(_ request: ImportPhotos, _ done: Set<String>, _ job: Job) async throws -> SourceFiles {
         let namedFiles = namedFiles
+        let selection = SourceSelection(
+            excluding: request.exclude ?? [], includesHidden: request.includeHidden == true)
         let isCancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await files.run {
-                let wanted = paths.filter { !done.contains($0) || access($0, F_OK) == 0 }
+                let wanted = request.paths.map(FilePath.init(text:)).filter {
+                    !done.contains($0.text) || FileSystem.isThere($0)
+                }
                 return try SourceFiles(
-                    paths: wanted, namedFiles: namedFiles, isCancelled: { isCancelled.isSet || job.isCancelled })
+                    paths: wanted, selection: selection, namedFiles: namedFiles,
+                    isCancelled: { isCancelled.isSet || job.isCancelled })
             }
         } onCancel: {
             isCancelled.set()
@@ -189,22 +220,28 @@ public actor PhotoImporter: MeshService {
     }
 
     /// Of one that is stopped before its files are known, or by an error.
-    func receipt(of request: ImportPhotos, stopping job: Job) -> ImportReceipt {
+    func receipt(of request: ImportPhotos, stopping job: Job) async -> ImportReceipt {
         let kept = job.checkpoint.flatMap { try? JSONDecoder().decode(Int64.self, from: $0) }
-        return receipt(
-            job, category: kept ?? request.categoryId ?? 0, isDryRun: request.dryRun == true,
+        return await receipt(
+            job, category: kept ?? request.categoryId ?? 0, [:], isDryRun: request.dryRun == true,
             ending: job.isCancelled ? .cancelled : .failed)
     }
 
     /// By the lines of all runs of the job.
-    private func receipt(_ job: Job, category: Int64, isDryRun: Bool, ending: JobEnding? = nil) -> ImportReceipt {
+    private func receipt(
+        _ job: Job, category: Int64, _ passedOver: [PassedOver: Int], isDryRun: Bool, ending: JobEnding? = nil
+    ) async -> ImportReceipt {
+        // What the journal cannot read now it cannot keep either, which the job's end tells.
+        let reduced = (try? await job.recordedLines(where: Reduction.isTold)) ?? 0
         let outcomes = job.snapshot.outcomes
         func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome.rawValue] ?? 0 }
         let problems = ImportOutcome.allCases.filter(\.needsAttention).map(count).reduce(0, +)
         let notDone = count(.cancelled)
         return ImportReceipt(
             categoryId: category, files: ImportOutcome.allCases.map(count).reduce(0, +), imported: count(.imported),
-            completed: count(.completed), duplicates: count(.duplicate), problems: problems, notDone: notDone,
+            reduced: reduced, completed: count(.completed), duplicates: count(.duplicate), problems: problems,
+            notDone: notDone,
+            passedOver: Dictionary(uniqueKeysWithValues: passedOver.map { ($0.key.rawValue, $0.value) }),
             isDryRun: isDryRun,
             ending: ending ?? (notDone > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))
     }

@@ -6,7 +6,7 @@ import Sidecars
 
 /// A folder that was read, and which sidecars in it belong to which pictures.
 struct SourceFolder: Sendable {
-    let path: String
+    let path: FilePath
     let sidecars: SidecarNames
 }
 
@@ -23,8 +23,8 @@ struct SourceFacts: Sendable {
 
     /// Reads the sidecars. Blocks.
     init(of file: SourceFiles.File, namedFiles: NamedFiles, now: Timestamp) {
-        let name = file.path.split(separator: "/").last.map(String.init) ?? file.path
-        var reader = SidecarReader(folder: file.folder?.path ?? "", namedFiles: namedFiles, now: now)
+        let name = file.path.name
+        var reader = SidecarReader(folder: file.path.parent, namedFiles: namedFiles, now: now)
         let facts = file.folder.map { reader.facts(of: name, in: $0.sidecars) } ?? SidecarFacts()
         date =
             facts.taken.map { PhotoDate($0, source: .sidecar) }
@@ -47,13 +47,13 @@ struct SourceFacts: Sendable {
 /// Reads the sidecars of one picture. Hostile: they are opened as whatever somebody else has named, and no more of them is
 /// read than they may have.
 private struct SidecarReader {
-    let folder: String
+    let folder: FilePath
     let namedFiles: NamedFiles
     let now: Timestamp
     private(set) var problems: [String] = []
     private var known: [String: SidecarFacts] = [:]
 
-    init(folder: String, namedFiles: NamedFiles, now: Timestamp) {
+    init(folder: FilePath, namedFiles: NamedFiles, now: Timestamp) {
         self.folder = folder
         self.namedFiles = namedFiles
         self.now = now
@@ -89,7 +89,7 @@ private struct SidecarReader {
     private func read(_ name: String) -> SidecarFacts? { try? facts(name) }
 
     private func facts(_ name: String) throws -> SidecarFacts {
-        let bytes = try namedFiles.withFile(folder + "/" + name) { descriptor in
+        let bytes = try namedFiles.withFile(folder.appending(FilePath(text: name))) { descriptor in
             var status = stat()
             try FileSystem.check(fstat(descriptor, &status), "look at", name)
             guard status.st_size <= SidecarLimits.bytes else {

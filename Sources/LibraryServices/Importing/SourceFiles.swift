@@ -7,7 +7,7 @@ import Sidecars
 /// The files that an import was asked to look at, found by reading folders. Blocks.
 struct SourceFiles {
     struct File: Sendable {
-        let path: String
+        let path: FilePath
         /// Bytes, when the folder was read.
         let size: Int64
         /// When it was last written to.
@@ -15,7 +15,7 @@ struct SourceFiles {
         /// What lies beside it, where its folder was read.
         let folder: SourceFolder?
 
-        init(path: String, _ status: stat, in folder: SourceFolder? = nil) {
+        init(path: FilePath, _ status: stat, in folder: SourceFolder? = nil) {
             self.path = path
             self.folder = folder
             size = Int64(status.st_size)
@@ -25,10 +25,19 @@ struct SourceFiles {
         }
     }
 
+    /// Something that was found: where, and where below the folder that was named.
+    private struct Entry {
+        let path: FilePath
+        let inner: String
+        let isNamed: Bool
+    }
+
     /// To be imported.
     private(set) var files: [File] = []
     /// Known already to go nowhere: links, devices, folders that cannot be read.
     private(set) var refused: [ReceiptLine] = []
+    /// Neither: how many, by why.
+    private(set) var passedOver: [PassedOver: Int] = [:]
 
     /// Paths that were named and are not there, each refused too.
     private(set) var gone: [FileSystem.Failure] = []
@@ -43,64 +52,64 @@ struct SourceFiles {
         }
     }
 
-    private let library: String
+    private let selection: SourceSelection
+    private let library: FilePath
     private let ownFiles: Set<FileIdentity>
     private let ownFolders: Set<FileIdentity>
-    private var seen: Set<String> = []
-    /// Folders with sidecars in them.
-    private var folders: [String: SourceFolder] = [:]
+    private var seen: Set<FilePath> = []
+    /// Folders that were read for the sidecars in them; those that have none are nil.
+    private var folders: [FilePath: SourceFolder?] = [:]
 
     /// - Parameters:
     ///   - paths: absolute; a link among them is followed, links found below are not.
     ///   - namedFiles: of the library, which is itself passed over.
-    init(paths: [String], namedFiles: NamedFiles, isCancelled: () -> Bool) throws {
+    init(
+        paths: [FilePath], selection: SourceSelection, namedFiles: NamedFiles, isCancelled: () -> Bool
+    ) throws {
+        self.selection = selection
         // Found paths are real ones, so the library's has to be one too, or it is not recognised behind a link.
-        let real = realpath(namedFiles.library, nil)
-        defer { free(real) }
-        library = real.flatMap { String(validatingCString: $0) } ?? namedFiles.library
+        let own = FilePath(bytes: namedFiles.library.utf8)
+        library = (try? FileSystem.real(own)) ?? own
         // By path alone it would not be recognised where it is mounted a second time.
         ownFiles = namedFiles.ownFiles
         ownFolders = namedFiles.ownFolders
         for path in paths {
             if isCancelled() { throw CancellationError() }
-            guard let real = realpath(path, nil) else {
+            do {
+                try look(at: FileSystem.real(path), isCancelled)
+            } catch let failure as FileSystem.Failure {
                 // It was there when the import was asked for, or when it was asked whether it can go on.
-                let failure = FileSystem.Failure(action: "look at", path: path, code: errno)
                 gone.append(failure)
-                refuse(ImportSource(text: path).path, String(cString: strerror(failure.code)))
-                continue
+                refuse(FilePath(text: ImportSource(text: path.text).path), String(cString: strerror(failure.code)))
             }
-            defer { free(real) }
-            guard let resolved = String(validatingCString: real) else {
-                refuse(path, "its name is not valid UTF-8; rename it")
-                continue
-            }
-            try look(at: resolved, isCancelled)
         }
     }
 
-    private mutating func look(at path: String, _ isCancelled: () -> Bool) throws {
+    private mutating func look(at named: FilePath, _ isCancelled: () -> Bool) throws {
         // A list of folders to read, not recursion: depth is the sender's to choose, our stack is not.
-        var waiting = [path]
-        while let path = waiting.popLast() {
+        var waiting = [Entry(path: named, inner: named.name, isNamed: true)]
+        while let entry = waiting.popLast() {
             if isCancelled() { throw CancellationError() }
-            guard path != library, !path.hasPrefix(library + "/") else {
+            let path = entry.path
+            guard path != library, !path.text.hasPrefix(library.text + "/") else {
                 refuse(path, "it is the library itself")
                 continue
             }
             guard seen.insert(path).inserted else { continue }
             do {
                 guard let status = try FileSystem.status(path) else { continue }
+                if let why = reasonToPassOver(entry, isFolder: status.st_mode & S_IFMT == S_IFDIR) {
+                    passedOver[why, default: 0] += 1
+                    continue
+                }
                 switch status.st_mode & S_IFMT {
                 case S_IFREG where ownFiles.contains(FileIdentity(status)):
                     refuse(path, "it is a file that the library itself works with")
                 case S_IFDIR where ownFolders.contains(FileIdentity(status)):
                     refuse(path, "it is the library itself")
-                case S_IFREG where FileSystem.isOfKernel(path): refuse(path, "it is no file on a disk")
-                case S_IFREG:
-                    files.append(
-                        File(path: path, status, in: folders[FileSystem.parent(of: path)]))
-                case S_IFDIR: waiting += try entries(of: path).reversed()
+                case S_IFREG where path.withCString(FileSystem.isOfKernel): refuse(path, "it is no file on a disk")
+                case S_IFREG: files.append(File(path: path, status, in: folder(of: path)))
+                case S_IFDIR: waiting += try entries(of: entry).reversed()
                 case S_IFLNK: refuse(path, "it is a link; links in folders are not followed")
                 default: refuse(path, "it is not a file")
                 }
@@ -110,24 +119,48 @@ struct SourceFiles {
         }
     }
 
-    /// In the order of their names, so that two runs do the same. Sidecars are read with the pictures that they belong to,
-    /// and are no files of their own; those that belong to none are.
-    private mutating func entries(of folder: String) throws -> [String] {
-        let found = try FileSystem.names(in: folder)
-        for name in found where name == nil {
-            refuse(folder + "/?", "its name is not valid UTF-8; rename it")
-        }
-        var names = found.compactMap { $0 }.sorted()
-        if names.contains(where: SidecarNames.isSidecar) {
-            let sidecars = SidecarNames(names)
-            let unclaimed = Set(sidecars.unclaimed)
-            names.removeAll { SidecarNames.isSidecar($0) && !unclaimed.contains($0) }
-            folders[folder] = SourceFolder(path: folder, sidecars: sidecars)
-        }
-        return names.map { (folder == "/" ? "" : folder) + "/" + $0 }
+    private func reasonToPassOver(_ entry: Entry, isFolder: Bool) -> PassedOver? {
+        let name = entry.path.name
+        guard entry.isNamed else { return selection.passesOver(name, at: entry.inner, isFolder: isFolder) }
+        return selection.excludes(name, at: entry.inner, isFolder: isFolder) ? .excluded : nil
     }
 
-    private mutating func refuse(_ path: String, _ reason: String) {
-        refused.append(ReceiptLine(item: path, outcome: ImportOutcome.unreadable.rawValue, detail: reason))
+    /// In the order of their names, so that two runs do the same. Sidecars are read with the pictures that they belong to,
+    /// and are no files of their own.
+    private mutating func entries(of folder: Entry) throws -> [Entry] {
+        let found = try FileSystem.entries(of: folder.path).sorted { $0.text < $1.text }
+        let inner = folder.isNamed ? "" : folder.inner + "/"
+        func entry(_ name: FilePath) -> Entry {
+            Entry(path: folder.path.appending(name), inner: inner + name.text, isNamed: false)
+        }
+        guard let sidecars = note(found, in: folder.path)?.sidecars else { return found.map(entry) }
+        let names = Dictionary(grouping: found) { SidecarNames.isSidecar($0.text) }
+        let others = names[false] ?? []
+        let owned = Set(others.flatMap { sidecars.candidates(for: $0.text).map(\.name) })
+        let unclaimed = Set(sidecars.unclaimed)
+        for name in names[true] ?? [] where !owned.contains(name.text) {
+            let why: PassedOver = unclaimed.contains(name.text) ? .sidecar : .document
+            let passed = selection.passesOver(name.text, at: inner + name.text, isFolder: false) ?? why
+            passedOver[passed, default: 0] += 1
+        }
+        return others.map(entry)
+    }
+
+    /// Where a file was named and not its folder, what lies beside it belongs to it all the same.
+    private mutating func folder(of file: FilePath) -> SourceFolder? {
+        let parent = file.parent
+        if let known = folders[parent] { return known }
+        return (try? FileSystem.entries(of: parent)).flatMap { note($0, in: parent) }
+    }
+
+    private mutating func note(_ names: [FilePath], in folder: FilePath) -> SourceFolder? {
+        let hasSidecars = names.contains { SidecarNames.isSidecar($0.text) }
+        let found = hasSidecars ? SourceFolder(path: folder, sidecars: SidecarNames(names.map(\.text))) : nil
+        folders.updateValue(found, forKey: folder)
+        return found
+    }
+
+    private mutating func refuse(_ path: FilePath, _ reason: String) {
+        refused.append(ReceiptLine(item: path.text, outcome: ImportOutcome.unreadable.rawValue, detail: reason))
     }
 }

@@ -8,11 +8,11 @@ extension NamedFiles {
     /// Reads a file that somebody else may be writing to.
     /// - Throws: ``ImagingError/changed`` where it was written to, cut or replaced while `body` read it; what
     ///   `NamedFiles/open(_:_:links:)` throws.
-    func withSteadyFile<T>(_ path: String, _ body: (Int32) throws -> T) throws -> T {
+    func withSteadyFile<T>(_ path: FilePath, _ body: (Int32) throws -> T) throws -> T {
         try withFile(path) { descriptor in
-            let before = try Self.state(of: descriptor, path)
+            let before = try Self.state(of: descriptor, path.text)
             let result = try body(descriptor)
-            guard try Self.state(of: descriptor, path) == before else { throw ImagingError.changed }
+            guard try Self.state(of: descriptor, path.text) == before else { throw ImagingError.changed }
             return result
         }
     }

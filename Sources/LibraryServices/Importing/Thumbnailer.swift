@@ -47,7 +47,7 @@ public actor Thumbnailer: MeshService {
     // Not isolated: several conversions run at once, and nothing of the actor's changes.
     nonisolated func prepare(_ request: PreparePhoto) async throws -> PreparedPhoto {
         let namedFiles = namedFiles
-        let (descriptor, status) = try await files.run { try namedFiles.open(request.source) }
+        let (descriptor, status) = try await files.run { try namedFiles.open(FilePath(text: request.source)) }
         defer { close(descriptor) }
         let source = OpenSource(descriptor, status)
         return try await staging { photo in

@@ -41,7 +41,8 @@ public actor LibraryOverview: MeshService {
             return LibraryStatus(
                 version: Release.version, pid: getpid(), path: path, photos: totals.photos,
                 favorites: totals.favorites, categories: try transaction.categories.count(),
-                trashed: try transaction.trash.count(), photoBytes: totals.bytes, freeBytes: free,
+                trashed: try transaction.trash.count(), photoBytes: totals.bytes,
+                photosWithoutOriginal: try transaction.photos.countWithoutOriginal(), freeBytes: free,
                 lastBackupDate: try transaction.settings.settings().lastBackupDate, imageWorkers: workers,
                 peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems)
         }

@@ -29,11 +29,12 @@ struct LegacyPhotoFiles: Sendable {
             byName = [:]
             return
         }
-        let sources = try SourceFiles(paths: [folder], namedFiles: namedFiles, isCancelled: isCancelled)
+        let sources = try SourceFiles(
+            paths: [FilePath(bytes: folder.utf8)], selection: .all, namedFiles: namedFiles, isCancelled: isCancelled)
         if let failure = sources.gone.first { throw failure }
         let found = sources.files
         files = found
-        byName = Dictionary(grouping: found.indices) { Self.components(found[$0].path).last ?? "" }
+        byName = Dictionary(grouping: found.indices) { Self.components(found[$0].path.text).last ?? "" }
     }
 
     func find(_ uri: String) -> Finding {
@@ -47,13 +48,14 @@ struct LegacyPhotoFiles: Sendable {
             return isLocal ? look(at: path) : .missing("say where the files are: --photos DIR")
         }
         let candidates = byName[name] ?? []
-        let lengths = candidates.map { Self.commonTail(parts, Self.components(files[$0].path)) }
+        let lengths = candidates.map { Self.commonTail(parts, Self.components(files[$0].path.text)) }
         guard let longest = lengths.max() else { return .missing("no file of that name was found") }
         let best = zip(candidates, lengths).filter { $0.1 == longest }.map(\.0)
         guard best.count == 1 else {
             return .missing(
                 "\(best.count) files have that name, and its uri does not tell which: "
-                    + best.prefix(3).map { files[$0].path }.joined(separator: ", ") + (best.count > 3 ? ", …" : ""))
+                    + best.prefix(3).map { files[$0].path.text }.joined(separator: ", ") + (best.count > 3 ? ", …" : "")
+            )
         }
         return .file(files[best[0]])
     }
@@ -66,7 +68,7 @@ struct LegacyPhotoFiles: Sendable {
             return .missing("it is a file of this library itself")
         }
         guard !FileSystem.isOfKernel(path) else { return .missing("it is no file on a disk") }
-        return .file(SourceFiles.File(path: path, status))
+        return .file(SourceFiles.File(path: FilePath(bytes: path.utf8), status))
     }
 
     /// The path in a uri, and whether it may be one of this machine.

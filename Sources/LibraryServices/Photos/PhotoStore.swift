@@ -17,6 +17,7 @@ public actor PhotoStore: MeshService {
         AddPhotos.self
         FindSourceDigests.self
         FindPhotoOfSource.self
+        AddSourceFailure.self
         SetOriginal.self
         SetFavorite.self
         MovePhotos.self
@@ -83,7 +84,11 @@ public actor PhotoStore: MeshService {
     }
 
     func sourceDigests(size: Int64) async throws -> SourceDigests {
-        SourceDigests(digests: try await catalogue.read { try $0.photos.sourceDigests(size: size) })
+        try await catalogue.read {
+            SourceDigests(
+                digests: try $0.photos.sourceDigests(size: size),
+                failures: try $0.failedSources.all(size: size, version: Release.version))
+        }
     }
 
     // MARK: Changing
@@ -91,6 +96,16 @@ public actor PhotoStore: MeshService {
     func add(_ request: AddPhoto) async throws -> Photo {
         let new = SourcedPhoto(photo: request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize)
         return try await catalogue.write { try $0.photos.insert(new, line: request.line, of: request.job) }
+    }
+
+    func addSourceFailure(_ request: AddSourceFailure) async throws {
+        guard request.failure.outcome.isLasting else {
+            throw MeshError(.invalidArgument, "'\(request.failure.outcome.rawValue)' may end otherwise next time.")
+        }
+        try await catalogue.write {
+            try $0.failedSources.add(
+                request.failure, digest: request.digest, size: request.size, version: Release.version)
+        }
     }
 
     func addAll(_ photos: [SourcedPhoto]) async throws -> PhotosChanged {
@@ -216,6 +231,13 @@ extension FindPhotoOfSource: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> FoundPhoto {
         let digest = digest
         return FoundPhoto(photo: try await service.catalogue.read { try $0.photos.find(sourceDigest: digest) })
+    }
+}
+
+extension AddSourceFailure: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> Done {
+        try await service.addSourceFailure(self)
+        return Done()
     }
 }
 

@@ -17,6 +17,8 @@ package protocol PhotoRepository {
     func count(_ query: PhotoQuery) throws -> Int
     /// Of all photos together.
     func totals() throws -> PhotoTotals
+    /// How many photos there are of which the library does not have the original.
+    func countWithoutOriginal() throws -> Int
     /// Photos that have sealed fields. Opens none.
     func sealed(_ query: SealedPhotoQuery) throws -> SealedPhotos
     /// The digests of sources of one size, in bytes; 1,000 at most.

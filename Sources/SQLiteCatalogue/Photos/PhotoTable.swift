@@ -42,6 +42,10 @@ struct PhotoTable: PhotoRepository {
         return found ?? PhotoTotals(photos: 0, favorites: 0, bytes: 0)
     }
 
+    func countWithoutOriginal() throws -> Int {
+        try connection.value("SELECT count(*) FROM photos WHERE original_path IS NULL") ?? 0
+    }
+
     func sourceDigests(size: Int64) throws -> [String] {
         try connection.query("SELECT source_digest FROM photos WHERE source_size = ? LIMIT 1000", size) {
             try $0[0] as String

@@ -23,7 +23,22 @@ package enum CatalogueSchema {
                 script: SearchMarkSchema.script + version5),
             Migration(version: 6, name: "unfinished backups", script: version6),
             Migration(version: 7, name: "originals, and dates on the camera's clock", script: version7),
+            Migration(version: 8, name: "sources that failed; photos without original", script: version8),
         ])
+
+    /// The index makes counting those photos a matter of the few that there are.
+    private static let version8 = """
+        CREATE TABLE failed_sources (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            digest TEXT NOT NULL UNIQUE,
+            size INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            detail TEXT,
+            version TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX failed_sources_by_size ON failed_sources (size);
+        CREATE INDEX photos_without_original ON photos (id) WHERE original_path IS NULL;
+        """
 
     /// Which file is byte for byte what was imported. What was stored as it came is its own original; of what was made
     /// smaller before this version, nothing else was kept.

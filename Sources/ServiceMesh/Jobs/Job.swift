@@ -110,6 +110,18 @@ public final class Job: Sendable {
         return try await journal.items(of: id)
     }
 
+    /// How many of the lines that were kept are such ones, those of runs before this one included.
+    public func recordedLines(where isCounted: (ReceiptLine) -> Bool) async throws -> Int {
+        var count = 0
+        var read = 0
+        while true {
+            let page = try await lines(after: read, limit: 1000).lines
+            guard !page.isEmpty else { return count }
+            count += page.count(where: isCounted)
+            read += page.count
+        }
+    }
+
     /// Keeps what the job needs to go on from here; what it refers to must be durable already. The lines up to here
     /// are written down with it. Returns when it is durable, even where the job is being stopped.
     /// - Throws: where it cannot be kept.

@@ -1,0 +1,46 @@
+import LibraryModel
+
+/// What an import's receipt says besides how many photos were imported, a line for each kind of thing.
+enum ImportReport {
+    static func sums(_ receipt: ImportReceipt) -> [String] {
+        let would = receipt.isDryRun
+        var lines: [String] = []
+        if receipt.reduced > 0 {
+            lines.append(
+                "\(Figures.count(receipt.reduced, "photo")) \(receipt.reduced == 1 ? "is" : "are") shown smaller than "
+                    + "\(receipt.reduced == 1 ? "it" : "they") came, or in another format.")
+        }
+        if receipt.completed > 0 {
+            lines.append(
+                "\(Figures.count(receipt.completed, "photo")) that the library had \(would ? "would get" : "got") "
+                    + "\(receipt.completed == 1 ? "its original" : "their originals").")
+        }
+        // In the order of the declaration, which is what people look for first.
+        let left = PassedOver.allCases.compactMap { kind -> String? in
+            guard let words = words(kind), let count = receipt.passedOver[kind.rawValue] else { return nil }
+            return Figures.count(count, words.one, words.many)
+        }
+        if !left.isEmpty { lines.append(left.joined(separator: ", ") + " left where they are.") }
+        if let count = receipt.passedOver[PassedOver.system.rawValue] {
+            lines.append(
+                "\(Figures.count(count, "hidden or system file or folder", "hidden or system files and folders")) not "
+                    + "looked at; with them: --include-hidden")
+        }
+        if let count = receipt.passedOver[PassedOver.excluded.rawValue] {
+            lines.append("\(Figures.count(count, "file or folder", "files and folders")) excluded.")
+        }
+        return lines
+    }
+
+    private static func words(_ kind: PassedOver) -> (one: String, many: String)? {
+        switch kind {
+        case .video: ("video", "videos")
+        case .audio: ("recording", "recordings")
+        case .document: ("document", "documents")
+        case .archive: ("archive", "archives")
+        case .sidecar: ("sidecar without its picture", "sidecars without their pictures")
+        case .other: ("other file", "other files")
+        case .system, .excluded: nil
+        }
+    }
+}
