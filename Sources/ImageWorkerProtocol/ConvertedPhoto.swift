@@ -11,6 +11,9 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var sourceMediaType: String
     /// Bytes of the source, those that ``sourceDigest`` is of.
     public var sourceSize: Int64
+    /// Pixels of the source, upright: those of the stored photo, or more.
+    public var sourceWidth: Int
+    public var sourceHeight: Int
     /// SHA-256 of the source's bytes, 64 lower-case hexadecimal digits.
     public var sourceDigest: String
     /// SHA-256 of the stored photo's bytes, 64 lower-case hexadecimal digits.
@@ -35,8 +38,8 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
 
     public init(
         mediaType: String, fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceSize: Int64,
-        sourceDigest: String, contentDigest: String, keptOriginal: Bool, taken: CameraDate?, latitude: Double?,
-        longitude: Double?, caption: String? = nil, rating: Int? = nil,
+        sourceWidth: Int, sourceHeight: Int, sourceDigest: String, contentDigest: String, keptOriginal: Bool,
+        taken: CameraDate?, latitude: Double?, longitude: Double?, caption: String? = nil, rating: Int? = nil,
         thumbnailWidth: Int, thumbnailHeight: Int, thumbnailSize: Int64
     ) {
         self.mediaType = mediaType
@@ -45,6 +48,8 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
         self.height = height
         self.sourceMediaType = sourceMediaType
         self.sourceSize = sourceSize
+        self.sourceWidth = sourceWidth
+        self.sourceHeight = sourceHeight
         self.sourceDigest = sourceDigest
         self.contentDigest = contentDigest
         self.keptOriginal = keptOriginal

@@ -17,6 +17,9 @@ extension ConvertedPhoto {
             && (!keptOriginal || (contentDigest == sourceDigest && fileSize == sourceSize))
             && (1...Int64(ImageLimits.sourceBytes)).contains(sourceSize)
             && fileSize > 0 && isPicture(width, height, within: keptOriginal ? ImageLimits.side : ImageLimits.photoSide)
+            && isPicture(sourceWidth, sourceHeight, within: ImageLimits.side)
+            && width <= sourceWidth && height <= sourceHeight
+            && (!keptOriginal || (width == sourceWidth && height == sourceHeight))
             && isDigest(sourceDigest) && isDigest(contentDigest)
             && (taken.map(isDate) ?? true) && isPlace(latitude, longitude)
             && (caption.map(isCaption) ?? true) && (rating.map((0...5).contains) ?? true)

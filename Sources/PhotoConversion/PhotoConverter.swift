@@ -44,13 +44,14 @@ final class PhotoConverter {
         let keeps = keepOriginal || (type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide)
 
         let colours = ColourStep(decoder)
+        let upright = decoder.size.upright(orientation)
         let sourceDigest = Digest.sha256(source.bytes.buffer)
         let stored: (size: PixelSize, bytes: Int, digest: String)
         let small: EncodedThumbnail
         if keeps {
             small = try makeThumbnail(decoder, colours, orientation)
             try Output(photo).write(source.bytes.buffer)
-            stored = (decoder.size.upright(orientation), source.count, sourceDigest)
+            stored = (upright, source.count, sourceDigest)
         } else {
             let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
             let picture = try colours.apply(to: reduced.upright(orientation))
@@ -65,10 +66,10 @@ final class PhotoConverter {
         return ConvertedPhoto(
             mediaType: keeps ? type.mediaType : PictureType.jpeg.mediaType, fileSize: Int64(stored.bytes),
             width: stored.size.width, height: stored.size.height, sourceMediaType: type.mediaType,
-            sourceSize: Int64(source.count), sourceDigest: sourceDigest, contentDigest: stored.digest,
-            keptOriginal: keeps, taken: facts.taken, latitude: facts.location?.latitude,
-            longitude: facts.location?.longitude, caption: facts.caption, rating: facts.rating,
-            thumbnailWidth: small.size.width, thumbnailHeight: small.size.height,
+            sourceSize: Int64(source.count), sourceWidth: upright.width, sourceHeight: upright.height,
+            sourceDigest: sourceDigest, contentDigest: stored.digest, keptOriginal: keeps, taken: facts.taken,
+            latitude: facts.location?.latitude, longitude: facts.location?.longitude, caption: facts.caption,
+            rating: facts.rating, thumbnailWidth: small.size.width, thumbnailHeight: small.size.height,
             thumbnailSize: Int64(small.jpeg.count))
     }
 

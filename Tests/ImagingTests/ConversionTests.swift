@@ -14,6 +14,7 @@ import Testing
         #expect(converted.sourceMediaType == format.mediaType)
         #expect(converted.mediaType == "image/jpeg")
         #expect(converted.width == 401 && converted.height == 301)
+        #expect(converted.sourceWidth == 401 && converted.sourceHeight == 301)
         #expect(converted.thumbnailWidth == 300 && converted.thumbnailHeight == 225)
         #expect(converted.keptOriginal == (format == .jpeg))
         let photo = try Pictures.look(atJPEG: folder.file("photo"))
@@ -38,6 +39,7 @@ import Testing
         let folder = try TemporaryFolder("large")
         let converted = try convertHere(Pictures.file(.jpeg, source), folder)
         #expect(PixelSize(width: converted.width, height: converted.height) == expected)
+        #expect(PixelSize(width: converted.sourceWidth, height: converted.sourceHeight) == source)
         #expect(!converted.keptOriginal)
         let photo = try Pictures.look(atJPEG: folder.file("photo"))
         #expect(photo.size == expected)
@@ -95,6 +97,9 @@ import Testing
         let converted = try convertHere(Pictures.jpeg(stored, exif: block), folder)
         let upright = stored.fitting(2048).upright(Orientation(exif: orientation))
         #expect(PixelSize(width: converted.width, height: converted.height) == upright)
+        #expect(
+            PixelSize(width: converted.sourceWidth, height: converted.sourceHeight)
+                == stored.upright(Orientation(exif: orientation)))
         // Where each stored quadrant is seen, from the table of the EXIF specification.
         let seen: [[Int]] = [
             [0, 1, 2, 3], [1, 0, 3, 2], [3, 2, 1, 0], [2, 3, 0, 1], [0, 2, 1, 3], [2, 0, 3, 1], [3, 1, 2, 0],

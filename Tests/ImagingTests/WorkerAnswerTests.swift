@@ -11,7 +11,7 @@ import Testing
 struct WorkerAnswerTests {
     private static let answer = ConvertedPhoto(
         mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
-        sourceSize: 2000, sourceDigest: String(repeating: "0a", count: 32),
+        sourceSize: 2000, sourceWidth: 6000, sourceHeight: 4000, sourceDigest: String(repeating: "0a", count: 32),
         contentDigest: String(repeating: "f1", count: 32),
         keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .exif), latitude: 48.8,
         longitude: -2.3, caption: "At the lake", rating: 4, thumbnailWidth: 300, thumbnailHeight: 200,
@@ -38,7 +38,10 @@ struct WorkerAnswerTests {
             Self.changed {
                 ($0.keptOriginal, $0.mediaType, $0.contentDigest) = (true, $0.sourceMediaType, $0.sourceDigest)
                 $0.fileSize = $0.sourceSize
-                $0.width = ImageLimits.side
+                ($0.width, $0.sourceWidth, $0.sourceHeight) = (ImageLimits.side, ImageLimits.side, $0.height)
+            },
+            Self.changed {
+                ($0.sourceWidth, $0.sourceHeight) = ($0.width, $0.height)
             },
         ] {
             #expect(answer.isPossible)
@@ -57,6 +60,12 @@ struct WorkerAnswerTests {
             { $0.mediaType = "image/png" }, { $0.sourceMediaType = "text/html" }, { $0.keptOriginal = true },
             { ($0.keptOriginal, $0.mediaType) = (true, $0.sourceMediaType) },
             { $0.fileSize = 0 }, { $0.fileSize = -1 }, { $0.sourceSize = 0 }, { $0.sourceSize = .max },
+            { $0.sourceWidth = 2047 }, { $0.sourceHeight = 1364 }, { $0.sourceWidth = 65_536 },
+            { $0.sourceHeight = .max }, { $0.sourceHeight = 0 }, { $0.sourceWidth = .min },
+            {
+                ($0.keptOriginal, $0.mediaType, $0.contentDigest) = (true, $0.sourceMediaType, $0.sourceDigest)
+                $0.fileSize = $0.sourceSize
+            },
             { $0.width = 0 }, { $0.width = -5 }, { $0.height = 2049 },
             { $0.height = .max }, { $0.thumbnailWidth = 301 }, { $0.thumbnailHeight = 0 }, { $0.thumbnailSize = 0 },
             { $0.sourceDigest = "" }, { $0.contentDigest = $0.contentDigest.uppercased() },

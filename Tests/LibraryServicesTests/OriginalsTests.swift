@@ -37,6 +37,40 @@ import Testing
         await test.library.close()
     }
 
+    /// Whoever reads it may delete the source.
+    @Test func theReceiptSaysWhatOfAPhotoIsKept() async throws {
+        let test = try await TestLibrary()
+        let whole = SampleAlbum(width: 64, height: 48)
+        func imported(_ files: [String: Data], originals: Bool) async throws -> [String?] {
+            let folder = test.folder.file(UUID().uuidString)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for (name, data) in files { try data.write(to: URL(fileURLWithPath: folder + "/" + name)) }
+            let job = try await test.importing(folder, originals: originals)
+            #expect(job.outcomes == ["imported": files.count])
+            return try await test.lines(job.id).sorted { $0.item < $1.item }.map { line in
+                // The photo's name, and what is said of it.
+                line.detail?.split(separator: ";", maxSplits: 1).dropFirst().first.map(String.init)
+            }
+        }
+        let (upright, turned, other) = try (Self.album.photo(0), Self.album.photo(5), Self.album.photo(1))
+        let picture = try #require(Data(base64Encoded: Self.bitmap))
+        #expect(
+            try await imported(
+                ["1.jpg": upright, "2.jpg": turned, "3.jpg": whole.photo(0), "4.bmp": picture], originals: true) == [
+                    " 2400 x 16 kept, shown at 2048 x 14", " 2400 x 16 kept, shown at 2048 x 14", nil, nil,
+                ])
+        #expect(
+            try await imported(["1.jpg": other, "2.jpg": whole.photo(1), "3.bmp": picture + [0]], originals: false) == [
+                " 2400 x 16 reduced to 2048 x 14, and only that is kept", nil,
+                " made a JPEG of it, and only that is kept",
+            ])
+        await test.library.close()
+    }
+
+    /// Of 2 x 2 pixels.
+    private static let bitmap =
+        "Qk1GAAAAAAAAADYAAAAoAAAAAgAAAAIAAAABABgAAAAAABAAAAATCwAAEwsAAAAAAAAAAAAAAAD/AP8AAAD/AAD///8AAA=="
+
     @Test func aPhotoStoredAsItCameIsItsOwnOriginal() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(1, album: SampleAlbum(width: 64, height: 48))

@@ -249,6 +249,9 @@ public struct PreparedPhoto: Codable, Sendable {
     public let sourceDigest: String
     /// Bytes.
     public let sourceSize: Int64
+    /// Pixels of the source, upright.
+    public let sourceWidth: Int
+    public let sourceHeight: Int
     public let contentDigest: String
     public let mediaType: String
     /// With the dot: `.jpg`.
@@ -264,15 +267,17 @@ public struct PreparedPhoto: Codable, Sendable {
 
     public init(
         stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
-        sourceSize: Int64, contentDigest: String, mediaType: String, fileExtension: String, fileSize: Int64, width: Int,
-        height: Int,
-        taken: PhotoDate?, caption: String?, rating: Int?
+        sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String, mediaType: String,
+        fileExtension: String, fileSize: Int64, width: Int, height: Int, taken: PhotoDate?, caption: String?,
+        rating: Int?
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
         self.stagedOriginal = stagedOriginal
         self.sourceDigest = sourceDigest
         self.sourceSize = sourceSize
+        self.sourceWidth = sourceWidth
+        self.sourceHeight = sourceHeight
         self.contentDigest = contentDigest
         self.mediaType = mediaType
         self.fileExtension = fileExtension

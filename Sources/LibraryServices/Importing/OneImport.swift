@@ -225,7 +225,9 @@ struct OneImport: Sendable {
             takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source,
             contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path)
-        let imported = line(file, .imported, photo.path + (facts.problem.map { "; " + $0 } ?? ""))
+        let imported = line(
+            file, .imported,
+            ([photo.path] + [prepared.reduction, facts.problem].compactMap { $0 }).joined(separator: "; "))
         do {
             _ = try await mesh.send(
                 AddPhoto(

@@ -65,8 +65,8 @@ public actor Thumbnailer: MeshService {
                     ? try await stage(source, made.sourceDigest) : nil
                 return PreparedPhoto(
                     stagedPhoto: photo.name, stagedThumbnail: thumbnail.name, stagedOriginal: original,
-                    sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, contentDigest: made.contentDigest,
-                    mediaType: made.mediaType,
+                    sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, sourceWidth: made.sourceWidth,
+                    sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: made.mediaType,
                     fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
                     height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption,
                     rating: made.rating)

@@ -13,7 +13,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
     static func seeds() -> [[UInt8]] {
         let photo = ConvertedPhoto(
             mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
-            sourceSize: 2000, sourceDigest: String(repeating: "0a", count: 32),
+            sourceSize: 2000, sourceWidth: 6000, sourceHeight: 4000, sourceDigest: String(repeating: "0a", count: 32),
             contentDigest: String(repeating: "f1", count: 32),
             keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .xmp),
             latitude: 48.8,
@@ -98,6 +98,8 @@ enum WorkerProtocolFuzz: FuzzTarget {
     private static func check(_ photo: ConvertedPhoto) {
         require(photo.mediaType.utf8.count < 20 && photo.mediaType.hasPrefix("image/"), photo.mediaType)
         require((1...65_535).contains(photo.width) && (1...65_535).contains(photo.height), "\(photo)")
+        require(photo.width <= photo.sourceWidth && photo.sourceWidth <= 65_535, "\(photo)")
+        require(photo.height <= photo.sourceHeight && photo.sourceHeight <= 65_535, "\(photo)")
         require(photo.fileSize > 0 && photo.thumbnailSize > 0, "\(photo)")
         for digest in [photo.contentDigest, photo.sourceDigest] {
             require(digest.unicodeScalars.count == 64 && digest == digest.lowercased(), digest)
