@@ -1,8 +1,6 @@
 /// What became of one source file: the facts a catalogue row needs.
 public struct ConvertedPhoto: Codable, Sendable, Equatable {
-    /// Media type of the stored photo, for example `image/jpeg`.
-    public var mediaType: String
-    /// Bytes of the stored photo.
+    /// Bytes of the stored photo, which is a JPEG.
     public var fileSize: Int64
     /// Pixels of the stored photo, upright.
     public var width: Int
@@ -18,7 +16,7 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var sourceDigest: String
     /// SHA-256 of the stored photo's bytes, 64 lower-case hexadecimal digits.
     public var contentDigest: String
-    /// Whether the photo was stored byte for byte.
+    /// Whether the photo was stored byte for byte: a JPEG within ``ImageLimits/photoSide`` is.
     public var keptOriginal: Bool
     /// When it was taken, from EXIF, XMP or IPTC; nil where none of them has a date that can be.
     public var taken: CameraDate?
@@ -37,12 +35,11 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var thumbnailSize: Int64
 
     public init(
-        mediaType: String, fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceSize: Int64,
+        fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceSize: Int64,
         sourceWidth: Int, sourceHeight: Int, sourceDigest: String, contentDigest: String, keptOriginal: Bool,
         taken: CameraDate?, latitude: Double?, longitude: Double?, caption: String? = nil, rating: Int? = nil,
         thumbnailWidth: Int, thumbnailHeight: Int, thumbnailSize: Int64
     ) {
-        self.mediaType = mediaType
         self.fileSize = fileSize
         self.width = width
         self.height = height

@@ -6,7 +6,7 @@ import FoundationEssentials
 /// What the parent asks of a worker; one line of JSON in one packet, with the descriptors beside it.
 package enum WorkerRequest: Codable, Equatable {
     /// Descriptors: source, photo, thumbnail.
-    case convert(keepOriginal: Bool)
+    case convert
     /// Descriptors: source, thumbnail.
     case thumbnail
     /// So many bytes of memory beyond its own are there, which are fewer than the worker asked for where all of it is

@@ -17,7 +17,7 @@ import Synchronization
 /// order (bounding how many is the caller's business, as the mesh does).
 ///
 ///     let pool = ImageWorkerPool(executable: path, workers: 2)
-///     let photo = try await pool.convert(source: source, photo: photo, thumbnail: thumbnail, keepOriginal: false)
+///     let photo = try await pool.convert(source: source, photo: photo, thumbnail: thumbnail)
 ///     // fsync both outputs here: a worker makes nothing durable.
 ///     await pool.shutDown()
 public final class ImageWorkerPool: Sendable {
@@ -79,18 +79,14 @@ public final class ImageWorkerPool: Sendable {
         threads = BlockingPool(name: "image-worker", threads: max(1, workers))
     }
 
-    /// Converts one source file into a stored photo and its thumbnail.
+    /// Converts one source file into a stored photo and its thumbnail. A JPEG within 2048 pixels is stored byte for byte, all
+    /// else re-encoded (<doc:Imaging>).
     ///
     /// The descriptors stay the caller's, and are in use until this returns: `source` a regular file open for
     /// reading, `photo` and `thumbnail` regular files open for writing, which are overwritten from their beginning and
     /// truncated. Where this throws, both may hold anything. Making them durable is the caller's part.
-    ///
-    /// - Parameter keepOriginal: stores the source byte for byte whatever its type and size; without it a JPEG
-    ///   within 2048 pixels is kept so, and all else re-encoded (<doc:Imaging>).
-    public func convert(source: Int32, photo: Int32, thumbnail: Int32, keepOriginal: Bool)
-        async throws(ImagingError) -> ConvertedPhoto
-    {
-        try await ask(.convert(keepOriginal: keepOriginal), [source, photo, thumbnail]) { outcome in
+    public func convert(source: Int32, photo: Int32, thumbnail: Int32) async throws(ImagingError) -> ConvertedPhoto {
+        try await ask(.convert, [source, photo, thumbnail]) { outcome in
             guard case .converted(let made) = outcome, made.isPossible(photo: photo, thumbnail: thumbnail) else {
                 return nil
             }

@@ -13,17 +13,20 @@ extension ConvertedPhoto {
     /// The part of it that needs no files.
     var isPossible: Bool {
         WorkerProtocol.mediaTypes.contains(sourceMediaType)
-            && mediaType == (keptOriginal ? sourceMediaType : "image/jpeg")
-            && (!keptOriginal || (contentDigest == sourceDigest && fileSize == sourceSize))
+            && (!keptOriginal || isWholeSource)
             && (1...Int64(ImageLimits.sourceBytes)).contains(sourceSize)
-            && fileSize > 0 && isPicture(width, height, within: keptOriginal ? ImageLimits.side : ImageLimits.photoSide)
+            && fileSize > 0 && isPicture(width, height, within: ImageLimits.photoSide)
             && isPicture(sourceWidth, sourceHeight, within: ImageLimits.side)
             && width <= sourceWidth && height <= sourceHeight
-            && (!keptOriginal || (width == sourceWidth && height == sourceHeight))
             && isDigest(sourceDigest) && isDigest(contentDigest)
             && (taken.map(isDate) ?? true) && isPlace(latitude, longitude)
             && (caption.map(isCaption) ?? true) && (rating.map((0...5).contains) ?? true)
             && ConvertedThumbnail(width: thumbnailWidth, height: thumbnailHeight, fileSize: thumbnailSize).isPossible
+    }
+
+    private var isWholeSource: Bool {
+        sourceMediaType == "image/jpeg" && contentDigest == sourceDigest && fileSize == sourceSize
+            && width == sourceWidth && height == sourceHeight
     }
 }
 

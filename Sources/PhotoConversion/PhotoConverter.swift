@@ -28,11 +28,8 @@ final class PhotoConverter {
     /// What a kept JPEG's thumbnail is made from: twice its side, so that the DCT's coarse reduction does not show.
     private static let thumbnailSourceSide = ImageLimits.thumbnailSide * 2
 
-    /// - Parameters:
-    ///   - keepOriginal: stores the source byte for byte whatever its type and size (`--originals`).
-    func convert(source descriptor: Int32, photo: Int32, thumbnail: Int32, keepOriginal: Bool)
-        throws(ImagingError) -> ConvertedPhoto
-    {
+    /// The photo is the source byte for byte where that is a JPEG within 2048 pixels.
+    func convert(source descriptor: Int32, photo: Int32, thumbnail: Int32) throws(ImagingError) -> ConvertedPhoto {
         let source = try SourceFile(descriptor: descriptor, memory: ask)
         // What decoders read is its memory, and nothing of it may outlive this.
         defer { withExtendedLifetime(source) {} }
@@ -41,7 +38,7 @@ final class PhotoConverter {
         let facts = PhotoFacts(decoder.metadata)
         let block = decoder.metadata.exif.flatMap(ExifBlock.init)
         let orientation = decoder.metadata.isUpright ? decoder.orientation : block?.orientation ?? .upright
-        let keeps = keepOriginal || (type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide)
+        let keeps = type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide
 
         let colours = ColourStep(decoder)
         let upright = decoder.size.upright(orientation)
@@ -64,13 +61,12 @@ final class PhotoConverter {
         }
         try small.jpeg.withBytes(Output(thumbnail).write)
         return ConvertedPhoto(
-            mediaType: keeps ? type.mediaType : PictureType.jpeg.mediaType, fileSize: Int64(stored.bytes),
-            width: stored.size.width, height: stored.size.height, sourceMediaType: type.mediaType,
-            sourceSize: Int64(source.count), sourceWidth: upright.width, sourceHeight: upright.height,
-            sourceDigest: sourceDigest, contentDigest: stored.digest, keptOriginal: keeps, taken: facts.taken,
-            latitude: facts.location?.latitude, longitude: facts.location?.longitude, caption: facts.caption,
-            rating: facts.rating, thumbnailWidth: small.size.width, thumbnailHeight: small.size.height,
-            thumbnailSize: Int64(small.jpeg.count))
+            fileSize: Int64(stored.bytes), width: stored.size.width, height: stored.size.height,
+            sourceMediaType: type.mediaType, sourceSize: Int64(source.count), sourceWidth: upright.width,
+            sourceHeight: upright.height, sourceDigest: sourceDigest, contentDigest: stored.digest, keptOriginal: keeps,
+            taken: facts.taken, latitude: facts.location?.latitude, longitude: facts.location?.longitude,
+            caption: facts.caption, rating: facts.rating, thumbnailWidth: small.size.width,
+            thumbnailHeight: small.size.height, thumbnailSize: Int64(small.jpeg.count))
     }
 
     /// The thumbnail alone, of a photo that is stored already.

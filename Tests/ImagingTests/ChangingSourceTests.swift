@@ -41,14 +41,15 @@ import Testing
         deinit { isEnding.set() }
     }
 
-    /// Converts until the file is found to have changed. Whatever is taken before that has the digest of its bytes.
+    /// Converts until the file is found to have changed. Whatever is taken before that has the digest of its bytes: a JPEG
+    /// of this size is stored as it is.
     private func convertUntilChanged(_ path: String, _ folder: TemporaryFolder) throws {
         while true {
             let files = try Files(path, folder)
             defer { withExtendedLifetime(files) {} }
             do throws(ImagingError) {
                 let converted = try PhotoConverter().convert(
-                    source: files.source, photo: files.photo, thumbnail: files.thumbnail, keepOriginal: true)
+                    source: files.source, photo: files.photo, thumbnail: files.thumbnail)
                 let stored = try? folder.bytes("photo").withUnsafeBytes { Digest.sha256($0) }
                 #expect(converted.contentDigest == stored && converted.sourceDigest == stored)
                 #expect(converted.sourceSize == converted.fileSize)
@@ -65,11 +66,14 @@ import Testing
 
     @Test func aFileThatIsWrittenToHasChanged() throws {
         let folder = try TemporaryFolder("changing")
-        let one = Array(try Pictures.file(.bmp, PixelSize(width: 600, height: 600)))
-        let path = try folder.write(one)
-        let other = one[..<1000] + one[1000...].map { ~$0 }
+        // Of one length, so that half of each is a file too.
+        let size = PixelSize(width: 800, height: 800)
+        let both = try [Pictures.noise(size, seed: 1), Pictures.noise(size, seed: 2)]
+        let length = both.map(\.count).max() ?? 0
+        let padded = both.map { Array($0) + [UInt8](repeating: 0, count: length - $0.count) }
+        let path = try folder.write(padded[0])
         let writer = Writer(path) { descriptor in
-            for bytes in [one, Array(other)] {
+            for bytes in padded {
                 for start in stride(from: 0, to: bytes.count, by: 1 << 16) {
                     let part = Array(bytes[start..<min(bytes.count, start + 1 << 16)])
                     _ = pwrite(descriptor, part, part.count, off_t(start))
@@ -83,7 +87,7 @@ import Testing
     /// A mapping would end the process here.
     @Test func aFileThatIsCutHasChanged() throws {
         let folder = try TemporaryFolder("changing")
-        let whole = Array(try Pictures.file(.bmp, PixelSize(width: 600, height: 600)))
+        let whole = Array(try Pictures.noise(PixelSize(width: 800, height: 800)))
         let path = try folder.write(whole)
         let writer = Writer(path) { descriptor in
             _ = ftruncate(descriptor, off_t(whole.count / 2))

@@ -88,7 +88,7 @@ import Testing
         let converter = PhotoConverter { bytes throws(ImagingError) in min(bytes, 100 << 20) }
         do throws(ImagingError) {
             _ = try converter.convert(
-                source: files.source, photo: files.photo, thumbnail: files.thumbnail, keepOriginal: false)
+                source: files.source, photo: files.photo, thumbnail: files.thumbnail)
             return nil
         } catch {
             return kind(error)
@@ -98,18 +98,9 @@ import Testing
     @Test(arguments: [0.3, 0.6, 0.9])
     func aJPEGThatBreaksOffIsDamaged(_ part: Double) throws {
         // Noise, so that the bytes are spread over the lines.
-        let whole = try noise(PixelSize(width: 512, height: 512))
+        let whole = try Pictures.noise(PixelSize(width: 512, height: 512))
         #expect(kind(try refusal(whole.prefix(Int(Double(whole.count) * part)))) == .damaged)
         #expect(try refusal(whole.dropLast(2)) == nil, "an end marker is not missed")
-    }
-
-    private func noise(_ size: PixelSize) throws -> Data {
-        var generator = Seeded(state: 7)
-        let picture = try PlanarPicture(size: size, kind: .grey)
-        for y in 0..<size.height {
-            for x in 0..<size.width { picture.planes[0].line(y)[x] = UInt8.random(in: 0...255, using: &generator) }
-        }
-        return try EncodedJPEG(picture, quality: 80).withBytes { Data($0) }
     }
 
     @Test func contentDecidesTheType() throws {
@@ -127,7 +118,7 @@ import Testing
         let files = try Files(folder.write([0]), folder)
         #expect(throws: ImagingError.unsupported("it is not a regular file")) {
             try PhotoConverter().convert(
-                source: ends[0], photo: files.photo, thumbnail: files.thumbnail, keepOriginal: false)
+                source: ends[0], photo: files.photo, thumbnail: files.thumbnail)
         }
     }
 

@@ -103,7 +103,7 @@ import Testing
             let needed = try TIFFPicture(source).memory - source.count
             #expect(needed < 1 << 20, "\(needed) bytes would not be bounded by a line or a small strip")
             _ = try PhotoConverter().convert(
-                source: files.source, photo: files.photo, thumbnail: files.thumbnail, keepOriginal: false)
+                source: files.source, photo: files.photo, thumbnail: files.thumbnail)
             return try folder.bytes("photo")
         }
         let one = try photo(linesOfStrip: size.height)

@@ -46,6 +46,16 @@ enum Pictures {
         return try encoded(image, format)
     }
 
+    /// Grey noise in a JPEG, whose bytes are spread over its lines.
+    static func noise(_ size: PixelSize, seed: UInt64 = 7) throws -> Data {
+        var generator = Seeded(state: seed)
+        let picture = try PlanarPicture(size: size, kind: .grey)
+        for y in 0..<size.height {
+            for x in 0..<size.width { picture.planes[0].line(y)[x] = UInt8.random(in: 0...255, using: &generator) }
+        }
+        return try EncodedJPEG(picture, quality: 80).withBytes { Data($0) }
+    }
+
     /// One colour with an opacity of 0…1, as PNG.
     static func transparentPNG(_ size: PixelSize, _ colour: [Int], opacity: Double) throws -> Data {
         let image = try #require(gdImageCreateTrueColor(Int32(size.width), Int32(size.height)))
@@ -143,13 +153,10 @@ extension TemporaryFolder {
 }
 
 /// Converts in this process: for tests of what comes out, not of workers.
-func convertHere(_ data: some Sequence<UInt8>, _ folder: TemporaryFolder, keepOriginal: Bool = false) throws
-    -> ConvertedPhoto
-{
+func convertHere(_ data: some Sequence<UInt8>, _ folder: TemporaryFolder) throws -> ConvertedPhoto {
     let files = try Files(folder.write(data), folder)
     defer { withExtendedLifetime(files) {} }
-    return try PhotoConverter().convert(
-        source: files.source, photo: files.photo, thumbnail: files.thumbnail, keepOriginal: keepOriginal)
+    return try PhotoConverter().convert(source: files.source, photo: files.photo, thumbnail: files.thumbnail)
 }
 
 /// What converting `data` here is refused with; nil where it is not.
@@ -169,12 +176,11 @@ func workerExecutable() throws -> String {
 }
 
 /// Converts the file at `path` into `photo` and `thumbnail` of the folder.
-func convert(_ pool: ImageWorkerPool, _ path: String, _ folder: TemporaryFolder, keepOriginal: Bool = false)
+func convert(_ pool: ImageWorkerPool, _ path: String, _ folder: TemporaryFolder)
     async throws(ImagingError) -> ConvertedPhoto
 {
     let files: Files
     do { files = try Files(path, folder) } catch { throw .io("\(error)") }
     defer { withExtendedLifetime(files) {} }
-    return try await pool.convert(
-        source: files.source, photo: files.photo, thumbnail: files.thumbnail, keepOriginal: keepOriginal)
+    return try await pool.convert(source: files.source, photo: files.photo, thumbnail: files.thumbnail)
 }

@@ -10,7 +10,7 @@ import Testing
 /// A worker that a photo has taken over answers what it likes: nothing of it reaches the catalogue that no worker says.
 struct WorkerAnswerTests {
     private static let answer = ConvertedPhoto(
-        mediaType: "image/jpeg", fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
+        fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
         sourceSize: 2000, sourceWidth: 6000, sourceHeight: 4000, sourceDigest: String(repeating: "0a", count: 32),
         contentDigest: String(repeating: "f1", count: 32),
         keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .exif), latitude: 48.8,
@@ -21,6 +21,12 @@ struct WorkerAnswerTests {
         var answer = answer
         change(&answer)
         return answer
+    }
+
+    private static func keep(_ photo: inout ConvertedPhoto) {
+        (photo.keptOriginal, photo.sourceMediaType) = (true, "image/jpeg")
+        (photo.contentDigest, photo.fileSize) = (photo.sourceDigest, photo.sourceSize)
+        (photo.sourceWidth, photo.sourceHeight) = (photo.width, photo.height)
     }
 
     @Test func whatAWorkerSaysIsPossible() {
@@ -36,13 +42,9 @@ struct WorkerAnswerTests {
             Self.changed { $0.taken = CameraDate(clock: CameraDate.clocks.lowerBound, offset: -960, source: .xmp) },
             Self.changed { ($0.latitude, $0.longitude) = (-90, 180) },
             Self.changed {
-                ($0.keptOriginal, $0.mediaType, $0.contentDigest) = (true, $0.sourceMediaType, $0.sourceDigest)
-                $0.fileSize = $0.sourceSize
-                ($0.width, $0.sourceWidth, $0.sourceHeight) = (ImageLimits.side, ImageLimits.side, $0.height)
-            },
-            Self.changed {
                 ($0.sourceWidth, $0.sourceHeight) = ($0.width, $0.height)
             },
+            Self.changed(Self.keep),
         ] {
             #expect(answer.isPossible)
         }
@@ -57,15 +59,10 @@ struct WorkerAnswerTests {
 
     @Test func whatNoWorkerSaysIsNot() {
         let changes: [(inout ConvertedPhoto) -> Void] = [
-            { $0.mediaType = "image/png" }, { $0.sourceMediaType = "text/html" }, { $0.keptOriginal = true },
-            { ($0.keptOriginal, $0.mediaType) = (true, $0.sourceMediaType) },
+            { $0.sourceMediaType = "text/html" }, { $0.keptOriginal = true },
             { $0.fileSize = 0 }, { $0.fileSize = -1 }, { $0.sourceSize = 0 }, { $0.sourceSize = .max },
             { $0.sourceWidth = 2047 }, { $0.sourceHeight = 1364 }, { $0.sourceWidth = 65_536 },
             { $0.sourceHeight = .max }, { $0.sourceHeight = 0 }, { $0.sourceWidth = .min },
-            {
-                ($0.keptOriginal, $0.mediaType, $0.contentDigest) = (true, $0.sourceMediaType, $0.sourceDigest)
-                $0.fileSize = $0.sourceSize
-            },
             { $0.width = 0 }, { $0.width = -5 }, { $0.height = 2049 },
             { $0.height = .max }, { $0.thumbnailWidth = 301 }, { $0.thumbnailHeight = 0 }, { $0.thumbnailSize = 0 },
             { $0.sourceDigest = "" }, { $0.contentDigest = $0.contentDigest.uppercased() },
@@ -79,6 +76,19 @@ struct WorkerAnswerTests {
             { $0.longitude = .infinity },
         ]
         for change in changes { #expect(!Self.changed(change).isPossible, "\(Self.changed(change))") }
+        // What is the source itself has everything of it.
+        let whole: [(inout ConvertedPhoto) -> Void] = [
+            { $0.sourceMediaType = "image/png" }, { $0.fileSize += 1 },
+            { $0.contentDigest = String($0.contentDigest.reversed()) },
+            { $0.sourceWidth += 1 }, { $0.sourceHeight += 1 }, { ($0.width, $0.sourceWidth) = (2049, 2049) },
+        ]
+        for change in whole {
+            let answer = Self.changed {
+                Self.keep(&$0)
+                change(&$0)
+            }
+            #expect(!answer.isPossible, "\(answer)")
+        }
         for error in [
             ImagingError.timedOut, .cancelled, .workerCrashed("x"), .workerLost("x"),
             .noWorkers(secondsToNextTry: .max),

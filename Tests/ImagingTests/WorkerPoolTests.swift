@@ -275,20 +275,20 @@ import Testing
         let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
         let files = try Files(photo, folder)
         await #expect(throws: ImagingError.io("a descriptor that is not open")) {
-            try await pool.convert(
-                source: files.source, photo: 1 << 20, thumbnail: files.thumbnail, keepOriginal: false)
+            try await pool.convert(source: files.source, photo: 1 << 20, thumbnail: files.thumbnail)
         }
         await pool.shutDown()
     }
 
-    @Test(arguments: [true, false]) func aFullDiskIsNoFaultOfThePhoto(keepOriginal: Bool) async throws {
+    @Test(arguments: [2600, 260]) func aFullDiskIsNoFaultOfThePhoto(width: Int) async throws {
         let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
-        let files = try Files(photo, folder)
+        // One is reduced, and one stored as it is.
+        let source = try folder.write(Pictures.file(.jpeg, PixelSize(width: width, height: 130)), "narrow.jpg")
+        let files = try Files(source, folder)
         let full = open("/dev/full", O_RDWR | O_CLOEXEC)
         defer { close(full) }
         await #expect(throws: ImagingError.diskFull) {
-            try await pool.convert(
-                source: files.source, photo: full, thumbnail: full, keepOriginal: keepOriginal)
+            try await pool.convert(source: files.source, photo: full, thumbnail: full)
         }
         await pool.shutDown()
     }

@@ -53,8 +53,7 @@ public actor Thumbnailer: MeshService {
         return try await staging { photo in
             try await staging { thumbnail in
                 let made = try await workers.convert(
-                    source: descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
-                    keepOriginal: false)
+                    source: descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor)
                 try await files.run {
                     try FileSystem.sync(photo.descriptor, photo.name)
                     try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
@@ -66,8 +65,8 @@ public actor Thumbnailer: MeshService {
                 return PreparedPhoto(
                     stagedPhoto: photo.name, stagedThumbnail: thumbnail.name, stagedOriginal: original,
                     sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, sourceWidth: made.sourceWidth,
-                    sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: made.mediaType,
-                    fileExtension: Self.fileExtension(made.mediaType), fileSize: made.fileSize, width: made.width,
+                    sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: "image/jpeg",
+                    fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
                     height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption,
                     rating: made.rating)
             }
@@ -106,19 +105,6 @@ public actor Thumbnailer: MeshService {
         } catch {
             try? await files.run { photoFiles.unstage([staged.name]) }
             throw error
-        }
-    }
-
-    private static func fileExtension(_ mediaType: String) -> String {
-        switch mediaType {
-        case "image/png": ".png"
-        case "image/webp": ".webp"
-        case "image/gif": ".gif"
-        case "image/bmp": ".bmp"
-        case "image/tiff": ".tif"
-        case "image/heic", "image/heif": ".heic"
-        case "image/avif": ".avif"
-        default: ".jpg"
         }
     }
 }

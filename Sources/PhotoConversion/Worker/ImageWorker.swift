@@ -51,11 +51,9 @@ public enum ImageWorker {
         throws(ImagingError) -> WorkerReply.Outcome
     {
         switch request {
-        case .convert(let keepOriginal):
+        case .convert:
             .converted(
-                try converter.convert(
-                    source: descriptors[0], photo: descriptors[1], thumbnail: descriptors[2],
-                    keepOriginal: keepOriginal))
+                try converter.convert(source: descriptors[0], photo: descriptors[1], thumbnail: descriptors[2]))
         case .thumbnail:
             .thumbnail(try converter.makeThumbnail(source: descriptors[0], thumbnail: descriptors[1]))
         case .proceed: throw .io("a request that this worker does not know")
