@@ -70,9 +70,9 @@ int cworker_wait_for_end(pid_t pid, int milliseconds) {
     return count > 0;
 }
 
-long cworker_processor_seconds(pid_t pid) {
+long long cworker_processor_time(pid_t pid) {
     clockid_t clock;
     struct timespec used;
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
-    return used.tv_sec;
+    return used.tv_sec * 1000000000LL + used.tv_nsec;
 }

@@ -13,7 +13,9 @@
 /// | caption | 2,000 Unicode scalars | what a person may give a photo |
 /// | memory of a worker by itself | 96 MiB | most pictures need 20 to 60 |
 /// | memory that all workers share for big photos | 1.5 GiB, half of the machine's at most | see below |
-/// | processor time of a worker | 300 s | it is replaced long before; a photo has 60 s of the clock |
+/// | processor time for one photo | 120 s | 200 million pixels take a tenth of it; a busy machine takes none of it |
+/// | clock for one photo | 15 minutes | a worker that does nothing is ended |
+/// | processor time of a worker | 300 s | it is replaced once it has used half of it |
 /// | open descriptors of a worker | 12 | it uses eight |
 ///
 /// All workers together never have more than what they start with (26 MB each, 85 MB of address space), 96 MiB each, and what
@@ -74,6 +76,12 @@ public enum ImageLimits {
     package static let unasked = 64 << 20
     /// Bytes of a source that are read without asking.
     package static let unaskedSource = 32 << 20
+    /// Seconds on a processor that a worker has for one photo; less than half of ``processorSeconds``, so that the kernel does
+    /// not end it first.
+    public static let photoProcessorSeconds = 120
+    /// Seconds of the clock that it has for one photo. It runs at niceness 10, and a busy machine may leave it a tenth of one
+    /// processor.
+    public static let photoClockSeconds = 900
     /// Seconds on a processor that a worker has in its life.
     public static let processorSeconds: UInt64 = 300
     /// Descriptors that a worker may have open.

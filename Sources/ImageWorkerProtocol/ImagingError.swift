@@ -13,7 +13,8 @@ public enum ImagingError: Error, Sendable, Equatable, Codable {
     case needsMemory(String)
     /// The source was written to, replaced or cut while it was read.
     case changed
-    /// The worker did not answer within the pool's timeout and was ended.
+    /// The worker took more time over the photo than it has for one (``ImageLimits/photoProcessorSeconds``), and was ended.
+    /// The photo may be good.
     case timedOut
     /// The worker ended by itself before it answered. The photo may be hostile; others are not affected.
     case workerCrashed(String)
@@ -52,7 +53,8 @@ extension ImagingError: CustomStringConvertible {
         case .changed:
             "This file changed while it was read. Import it again when nothing writes to it any more."
         case .timedOut:
-            "Opening this photo took too long and was stopped. Try it again by itself, or convert it to JPEG first."
+            "Opening this photo took too long and was stopped. Nothing is known to be wrong with it. "
+                + "Make a smaller copy, or convert it to JPEG, to see it here."
         case .workerCrashed(let found):
             "The helper that opens photos ended while reading this one (\(found)). The photo is probably damaged."
         case .workerLost(let found):

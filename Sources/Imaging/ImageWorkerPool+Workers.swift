@@ -6,7 +6,7 @@ import ServiceMesh
 extension ImageWorkerPool {
     /// A worker is replaced after this many photos, or when it has used up half of its processor time.
     private static let mostConversions = 1000
-    private static let mostProcessorSeconds = Int(ImageLimits.processorSeconds / 2)
+    private static let mostProcessorTime = Duration.seconds(ImageLimits.processorSeconds / 2)
     /// For a worker's first word. Generous: a loaded machine may take seconds to page a program in.
     private static let startTimeout: Duration = .seconds(30)
 
@@ -81,7 +81,7 @@ extension ImageWorkerPool {
     func giveBack(_ worker: WorkerProcess, _ reply: WorkerReply? = nil) {
         let isUsedUp =
             worker.conversions >= Self.mostConversions
-            || worker.processorSeconds >= Self.mostProcessorSeconds
+            || worker.processorTime >= Self.mostProcessorTime
             || reply.map { worker.hasGrown($0) || $0.lackedMemory == true } ?? false
         if isUsedUp {
             retire(worker) { $0.recycled += 1 }

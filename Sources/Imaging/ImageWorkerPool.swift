@@ -56,7 +56,7 @@ public final class ImageWorkerPool: Sendable {
     }
 
     let executable: String
-    private let timeout: Duration
+    private let time: WorkerTime
     /// What workers share for big photos.
     let memory: MemoryBudget
     let threads: BlockingPool
@@ -65,16 +65,18 @@ public final class ImageWorkerPool: Sendable {
     /// - Parameters:
     ///   - executable: path of `smilepile-image-worker`; see ``defaultExecutable()``.
     ///   - workers: how many processes at most, 1 or more. As many as cores is right.
-    ///   - timeout: for one photo, from the moment that a worker has it and its memory, two minutes at most.
+    ///   - processorTime: that a worker may use for one photo, two minutes at most.
+    ///   - clockTime: for one photo, from the moment that a worker has it and its memory.
     ///   - sharedMemory: bytes that all workers together may use for big photos, beside
     ///     ``/ImageWorkerProtocol/ImageLimits/workerMemory`` of each; see
     ///     ``/ImageWorkerProtocol/ImageLimits/sharedMemory(ofMachine:)``.
     public init(
-        executable: String, workers: Int, timeout: Duration = .seconds(60),
+        executable: String, workers: Int, processorTime: Duration = .seconds(ImageLimits.photoProcessorSeconds),
+        clockTime: Duration = .seconds(ImageLimits.photoClockSeconds),
         sharedMemory: UInt64 = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory)
     ) {
         self.executable = executable
-        self.timeout = timeout
+        time = WorkerTime(processor: processorTime, clock: clockTime)
         memory = MemoryBudget(total: sharedMemory)
         threads = BlockingPool(name: "image-worker", threads: max(1, workers))
     }
@@ -203,7 +205,7 @@ public final class ImageWorkerPool: Sendable {
         let reply: WorkerReply
         do throws(ImagingError) {
             if !isFirst, !share.takeAll(unlessReadable: worker.socket) { throw worker.ended() }
-            reply = try worker.exchange(request, descriptors, within: timeout, share)
+            reply = try worker.exchange(request, descriptors, within: time, share)
         } catch {
             retire(worker) { $0.count(error, isCancelled: call.isCancelled) }
             throw Failure(error: error, reason: error.loss.map(Failure.Reason.loss))

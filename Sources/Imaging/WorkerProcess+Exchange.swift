@@ -8,24 +8,25 @@ extension WorkerProcess {
 
     /// One request and its answer. Anything thrown means that this worker is of no more use.
     /// - Parameters:
-    ///   - timeout: for the work. Waiting for memory does not count.
+    ///   - limit: for the work. Waiting for memory does not count.
     ///   - share: what it may have of the memory of all workers. It gets what `share` holds, and may ask for what it needs.
     func exchange(
-        _ request: WorkerRequest, _ descriptors: [Int32], within timeout: Duration, _ share: MemoryShare
+        _ request: WorkerRequest, _ descriptors: [Int32], within limit: WorkerTime, _ share: MemoryShare
     ) throws(ImagingError) -> WorkerReply {
         files.add(1, ordering: .relaxed)
         lend(share.held)
+        let used = processorTime
         // Whatever has ended it by now came before its photo.
         guard try send(request, descriptors) else { throw .workerLost(end().description) }
-        var deadline = SuspendingClock.now.advanced(by: timeout)
+        var start = SuspendingClock.now
         for _ in 0...Self.mostSettlements {
-            let reply = try receive(until: deadline)
+            let reply = try receive(within: limit, since: start, used)
             guard case .needs(let bytes) = reply.outcome else { return reply }
             let asked = SuspendingClock.now
             guard bytes > 0, share.settle(on: UInt64(bytes), unlessReadable: socket) else { throw ended() }
             lend(share.held)
             guard try send(.proceed(bytes: Int(clamping: share.held)), []) else { throw ended() }
-            deadline = deadline.advanced(by: asked.duration(to: .now))
+            start = start.advanced(by: asked.duration(to: .now))
         }
         throw ended()
     }
@@ -41,10 +42,18 @@ extension WorkerProcess {
         return sent == line.count
     }
 
-    private func receive(until deadline: SuspendingClock.Instant) throws(ImagingError) -> WorkerReply {
-        guard try WorkerReply.isThere(on: socket, until: deadline) else { throw .timedOut }
-        guard let reply = WorkerReply(from: socket) else { throw ended() }
-        return reply
+    /// - Parameters:
+    ///   - start: when it was given the photo.
+    ///   - used: time that it had been on a processor by then.
+    private func receive(within limit: WorkerTime, since start: SuspendingClock.Instant, _ used: Duration)
+        throws(ImagingError) -> WorkerReply
+    {
+        while let rest = limit.rest(used: processorTime - used, passed: start.duration(to: .now)) {
+            guard try WorkerReply.isThere(on: socket, until: .now.advanced(by: rest)) else { continue }
+            guard let reply = WorkerReply(from: socket) else { throw ended() }
+            return reply
+        }
+        throw .timedOut
     }
 
     /// What became of a worker that has ended, or has said what no worker says and is ended for that.

@@ -49,8 +49,8 @@ final class WorkerProcess: Sendable {
 
     var conversions: Int { files.load(ordering: .relaxed) }
 
-    /// Seconds that it has been on a processor.
-    var processorSeconds: Int { isAlive.withLock { $0 ? cworker_processor_seconds(pid) : 0 } }
+    /// How long it has been on a processor.
+    var processorTime: Duration { .nanoseconds(isAlive.withLock { $0 ? cworker_processor_time(pid) : 0 }) }
 
     /// Lends it memory beyond its own, or with 0 takes that back. What it has taken stays; it cannot take more.
     func lend(_ bytes: UInt64) {

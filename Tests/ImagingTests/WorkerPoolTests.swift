@@ -191,10 +191,29 @@ import Testing
 
     @Test func aHangCostsOnePhotoAndNoMoreThanTheTimeout() async throws {
         let worker = try StandInWorker(folder, afterReady: "exec sleep 1000")
-        let pool = ImageWorkerPool(executable: worker.path, workers: 1, timeout: .milliseconds(20))
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1, clockTime: .milliseconds(20))
         await #expect(throws: ImagingError.timedOut) { try await convert(pool, photo, folder) }
         #expect(pool.statistics.timedOut == 1 && pool.statistics.livePIDs.isEmpty)
         await pool.shutDown()
+    }
+
+    /// With the clock's limit far away.
+    @Test func aWorkerThatUsesUpItsProcessorTimeIsEnded() async throws {
+        let worker = try StandInWorker(folder, afterReady: "while :; do :; done")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1, processorTime: .milliseconds(50))
+        await #expect(throws: ImagingError.timedOut) { try await convert(pool, photo, folder) }
+        #expect(pool.statistics.timedOut == 1 && pool.statistics.livePIDs.isEmpty)
+        await pool.shutDown()
+    }
+
+    @Test func aBusyMachineTakesNothingOfAPhotosTime() {
+        let time = WorkerTime()
+        #expect(time.rest(used: .zero, passed: .zero) == .seconds(120))
+        #expect(time.rest(used: .seconds(30), passed: .seconds(300)) == .seconds(90))
+        #expect(time.rest(used: .seconds(119), passed: .seconds(899)) == .seconds(1))
+        #expect(time.rest(used: .nanoseconds(119_999_999_999), passed: .zero) == .milliseconds(10))
+        #expect(time.rest(used: .seconds(120), passed: .seconds(121)) == nil)
+        #expect(time.rest(used: .zero, passed: .seconds(900)) == nil)
     }
 
     @Test func cancellingEndsTheWorkerOfThatCall() async throws {

@@ -1,6 +1,7 @@
 import Database
 import Files
 import Foundation
+import Imaging
 @testable import LibraryServices
 import ServiceMesh
 import SmilePile
@@ -19,6 +20,26 @@ import ZipArchive
         let told = MeshError(describing: error)
         #expect(told.status == .resourceExhausted && told.shortage == .space)
         #expect(!told.isRetryable && told.message.contains("ree some space"), "\(told.message)")
+    }
+
+    @Test func aPictureThatTakesTooLongIsNotCalledDamaged() {
+        let told = MeshError(describing: ImagingError.timedOut)
+        #expect(told.details["imaging"] == "timed_out" && told.shortage == .size && !told.isRetryable)
+    }
+
+    /// Whoever makes many of them goes past the one, and ends at the other.
+    @Test func aFaultOfAPictureIsNoFaultOfTheDisk() {
+        for error in [
+            ImagingError.unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .timedOut,
+            .workerCrashed("x"),
+        ] {
+            #expect(MeshError(describing: error).isOfPicture, "\(error)")
+        }
+        for error in [
+            ImagingError.changed, .workerLost("x"), .cancelled, .noWorkers(secondsToNextTry: 1), .io("x"), .diskFull,
+        ] {
+            #expect(!MeshError(describing: error).isOfPicture, "\(error)")
+        }
     }
 
     @Test func whatOthersUseJustNowMayBeAskedForAgain() {

@@ -16,5 +16,5 @@ int cworker_set_address_space(pid_t pid, unsigned long long bytes);
 /// where it is reaped already; 0 where it goes on, or nobody can tell.
 int cworker_wait_for_end(pid_t pid, int milliseconds);
 
-/// Seconds that a process has been on a processor, or 0 where it has gone.
-long cworker_processor_seconds(pid_t pid);
+/// Nanoseconds that a process has been on processors, all of its threads together, or 0 where it has gone.
+long long cworker_processor_time(pid_t pid);

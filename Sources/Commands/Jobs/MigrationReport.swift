@@ -26,7 +26,8 @@ enum MigrationReport {
         add("Missing", of(photos, .missing), "their files were not found; nothing was taken over of them")
         add("Kept", of(photos, .kept), "without their files, which were not found")
         add(
-            "Not taken", of(photos, .unsupported, .damaged, .tooLarge, .unreadable, .changed, .workerLost),
+            "Not taken",
+            of(photos, .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .changed, .workerLost),
             "for the reasons below")
         add("Left", of(categories, .left) + of(photos, .left), "categories, and photos in them, past the limit")
         add("Defaulted", receipt.defaulted, "values that could not stay as they were")

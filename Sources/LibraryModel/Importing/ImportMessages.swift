@@ -127,6 +127,8 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case damaged
     /// Past the limits on pixels or memory.
     case tooLarge = "too_large"
+    /// Opening it took longer than a picture may. Nothing is known to be wrong with it.
+    case timedOut = "timed_out"
     /// The file could not be opened or read.
     case unreadable
     /// There was no room on the library's disk.
@@ -142,7 +144,7 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     public var isLasting: Bool {
         switch self {
         case .unsupported, .damaged, .tooLarge: true
-        case .imported, .completed, .duplicate, .cancelled, .unreadable, .noSpace, .changed, .workerLost: false
+        case .imported, .completed, .duplicate, .cancelled, .timedOut, .unreadable, .noSpace, .changed, .workerLost: false
         }
     }
 
@@ -150,7 +152,7 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     public var needsAttention: Bool {
         switch self {
         case .imported, .completed, .duplicate, .cancelled: false
-        case .unsupported, .damaged, .tooLarge, .unreadable, .noSpace, .changed, .workerLost: true
+        case .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .noSpace, .changed, .workerLost: true
         }
     }
 }
@@ -222,7 +224,7 @@ public struct ImportReceipt: JobReceipt {
 
 /// Makes a stored photo and its thumbnail from a source, and a copy of the source, in the staging folder. For PhotoImporter
 /// only.
-/// Errors: `unimplemented` (unsupported media), `data_loss` (damaged), `resource_exhausted` (too large),
+/// Errors: `unimplemented` (unsupported media), `data_loss` (damaged), `resource_exhausted` (too large, took too long),
 /// `not_found` (unreadable), `unavailable` (it changed meanwhile, or its helper was killed), `cancelled`.
 public struct PreparePhoto: Message {
     public typealias Reply = PreparedPhoto

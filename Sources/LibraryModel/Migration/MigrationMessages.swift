@@ -54,11 +54,12 @@ public enum MigrationOutcome: String, Codable, Sendable, CaseIterable {
     case missing
     /// A photo whose file was not found; taken over without it.
     case kept
-    /// A photo whose file is no picture, is damaged, past the limits, cannot be read, changed meanwhile, or lost its
-    /// helpers; not taken over. As ``ImportOutcome`` has them.
+    /// A photo whose file is no picture, is damaged, past the limits, took too long, cannot be read, changed meanwhile, or
+    /// lost its helpers; not taken over. As ``ImportOutcome`` has them.
     case unsupported
     case damaged
     case tooLarge = "too_large"
+    case timedOut = "timed_out"
     case unreadable
     case changed
     case workerLost = "worker_lost"

@@ -101,21 +101,16 @@ extension BackupRestorer {
         return isKnown || isThere ? new : wanted
     }
 
-    /// What can be wrong with a picture itself. A full disk, or workers that do not start, end the restore instead: it can
-    /// be repeated, a library without thumbnails could not.
-    private static let faultsOfPictures: Set = ["unsupported_media", "damaged", "too_large"]
-
     /// - Returns: the staged thumbnail, or a line for a photo that cannot be opened: its bytes are what was saved, so it is
-    ///   restored all the same, without a thumbnail.
+    ///   restored all the same, without a thumbnail. A full disk, or workers that do not start, end the restore instead: it
+    ///   can be repeated, a library without thumbnails could not.
     private func makeThumbnail(
         of staged: String, for photo: Photo
     ) async throws -> (thumbnail: String?, problem: ReceiptLine?) {
         do {
             return (try await mesh.send(MakeThumbnail(stagedPhoto: staged)).stagedThumbnail, nil)
         } catch let error as MeshError {
-            guard let fault = error.details["imaging"]?.stringValue, Self.faultsOfPictures.contains(fault) else {
-                throw error
-            }
+            guard error.isOfPicture else { throw error }
             return (nil, ReceiptLine(item: photo.path, outcome: "no_thumbnail", detail: error.message))
         }
     }

@@ -9,9 +9,10 @@ extension ImagingError: MeshErrorConvertible {
         let (status, kind): (MeshStatus, String) =
             switch self {
             case .unsupported: (.unimplemented, "unsupported_media")
-            case .damaged, .workerCrashed, .timedOut: (.dataLoss, "damaged")
+            case .damaged, .workerCrashed: (.dataLoss, "damaged")
             case .tooLarge: (.resourceExhausted, "too_large")
             case .needsMemory: (.resourceExhausted, "needs_memory")
+            case .timedOut: (.resourceExhausted, "timed_out")
             case .changed: (.unavailable, "changed")
             case .workerLost: (.unavailable, "worker_lost")
             case .cancelled: (.cancelled, "cancelled")
@@ -21,10 +22,19 @@ extension ImagingError: MeshErrorConvertible {
             }
         let details: [String: JSONValue] = ["imaging": .string(kind)]
         return switch self {
-        case .tooLarge, .needsMemory: MeshError(short: .size, description, details: details)
+        case .tooLarge, .needsMemory, .timedOut: MeshError(short: .size, description, details: details)
         case .diskFull: MeshError(short: .space, description, details: details)
         default: MeshError(status, description, details: details)
         }
+    }
+}
+
+extension MeshError {
+    /// Whether a picture itself is why it was not opened, and not the disk, the workers or somebody's order: the next picture
+    /// may be opened all the same, and this one would fail again.
+    var isOfPicture: Bool {
+        let faults: Set = ["unsupported_media", "damaged", "too_large", "needs_memory", "timed_out"]
+        return details["imaging"]?.stringValue.map(faults.contains) ?? false
     }
 }
 

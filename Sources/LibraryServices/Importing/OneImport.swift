@@ -93,6 +93,7 @@ struct OneImport: Sendable {
         case _ where error.shortage == .space: line(file, .noSpace, error.message)
         case ("unsupported_media", _): line(file, .unsupported, error.message)
         case ("too_large", _), ("needs_memory", _): line(file, .tooLarge, error.message)
+        case ("timed_out", _): line(file, .timedOut, error.message)
         case ("damaged", _): line(file, .damaged, error.message)
         case ("changed", _): line(file, .changed, error.message)
         case ("worker_lost", _): line(file, .workerLost, error.message)
