@@ -83,12 +83,15 @@ protocol RoutedEndpoint: Endpoint {
     var gate: Gate { get }
     /// The job that these params stand for, or nil where the message starts none.
     func jobBody(params: Data) throws -> JobBody?
+    /// The message's type, where it starts a job.
+    var job: (any HandledJob.Type)? { get }
 }
 
 extension RoutedEndpoint {
     var method: String { gate.method }
     var access: Role { gate.access }
     func jobBody(params: Data) throws -> JobBody? { nil }
+    var job: (any HandledJob.Type)? { nil }
 }
 
 /// The typed way to a message's service: all that ``Mesh/send(_:deadline:)`` needs in the caller's own module.
@@ -115,6 +118,7 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     var kind: MessageKind { M.kind }
     var replySize: ReplySize { M.replySize }
     var serviceName: String { M.Service.serviceName }
+    var job: (any HandledJob.Type)? { M.self as? any HandledJob.Type }
 
     var description: MessageDescription {
         MessageDescription(

@@ -43,20 +43,22 @@ public final class Mesh: Sendable {
     ///   - services: in the order of their dependencies: whoever is called stands before its caller.
     ///   - journal: where jobs are written down; for as long as the process lives unless told.
     ///   - clock: the time by which deadlines pass; a simulation brings its own.
+    ///   - jobLog: told of the beginning and the end of each job; it returns at once.
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
     public convenience init(
-        services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system
+        services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system,
+        jobLog: @escaping @Sendable (JobNotice) -> Void = { _ in }
     ) throws {
-        try self.init(services: services, journal: journal, clock: clock, faults: nil)
+        try self.init(services: services, journal: journal, clock: clock, jobLog: jobLog, faults: nil)
     }
 
     /// - Parameter faults: what calls have to suffer, in tests; nothing that is shipped names any.
     package init(
         services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system,
-        faults: FaultPlan?
+        jobLog: @escaping @Sendable (JobNotice) -> Void = { _ in }, faults: FaultPlan?
     ) throws {
         self.clock = clock
-        jobs = JobStore(journal: journal, clock: clock)
+        jobs = JobStore(journal: journal, clock: clock, log: jobLog)
         let anchor = MeshAnchor()
         let numbers = MessageNumbers()
         rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
@@ -235,6 +237,12 @@ public final class Mesh: Sendable {
             )
         }
         return body
+    }
+
+    /// Whether a line with this outcome, in the receipt of a job of this kind, tells of something that a person should
+    /// look at. Of a kind that this version does not know, each may.
+    func needsAttention(_ outcome: String, of method: String) -> Bool {
+        byMethod[method]?.job?.needsAttention(outcome) ?? true
     }
 
     /// Every message that can come from outside, by name.

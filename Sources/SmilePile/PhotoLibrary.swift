@@ -47,6 +47,8 @@ public final class PhotoLibrary: Sendable {
         public var imageWorker: String?
         /// Helper processes at once; as many as the machine has cores unless told.
         public var workers: Int
+        /// Told of the beginning and the end of each job, for a log; it returns at once.
+        public var jobLog: @Sendable (JobNotice) -> Void = { _ in }
         /// For tests, which else depend on how fast they are.
         package var checkpointsWhenIdle = true
 
@@ -93,7 +95,7 @@ public final class PhotoLibrary: Sendable {
                         scratch: folder.staging, files: files, bulk: bulk,
                         workers: ImageWorkerPool(executable: worker, workers: options.workers),
                         width: options.workers),
-                    journal: catalogue.journal)
+                    journal: catalogue.journal, jobLog: options.jobLog)
                 try await mesh.start()
                 return PhotoLibrary(
                     mesh: mesh, path: folder.path, lock: lock, catalogue: catalogue, pools: [files, bulk])

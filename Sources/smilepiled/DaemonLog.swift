@@ -1,8 +1,9 @@
 import ControlSocket
+import Executors
 import Foundation
 import ServiceMesh
 
-/// Lines on standard error: with the journal's `<priority>` prefix under systemd, with the time otherwise.
+/// Lines on standard error, whatever is in them: with the journal's `<priority>` prefix under systemd, with the time otherwise.
 struct DaemonLog {
     enum Priority: Int {
         case error = 3
@@ -14,6 +15,7 @@ struct DaemonLog {
 
     func write(_ priority: Priority, _ text: String) {
         let prefix = isJournal ? "<\(priority.rawValue)>" : "\(Timestamp.now()) "
+        let text = String(text.map { $0.isNewline ? " " : $0 })
         FileHandle.standardError.write(Data("\(prefix)\(text)\n".utf8))
     }
 
@@ -25,4 +27,24 @@ struct DaemonLog {
         default: MeshError(describing: error).message
         }
     }
+}
+
+/// Writes a line for the beginning and the end of each job, in their order. From a thread of its own: standard error may
+/// be a pipe that nobody reads, and jobs go on then.
+struct JobLog: Sendable {
+    /// Lines that wait; later ones are lost.
+    private static let waiting = 1_000
+
+    private let thread = BlockingPool(name: "log", threads: 1, capacity: waiting)
+    private let log: DaemonLog
+
+    init(_ log: DaemonLog) { self.log = log }
+
+    func add(_ notice: JobNotice) {
+        let log = log
+        thread.submit { log.write(notice.job.state == .failed ? .warning : .info, notice.description) }
+    }
+
+    /// Returns when what was added is written.
+    func end() async { await thread.shutDown() }
 }

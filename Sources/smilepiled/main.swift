@@ -15,7 +15,10 @@ do {
     let manager = ServiceManager()
     manager.tell("STATUS=Opening the library \(options.library)")
     // The order is what makes it safe: the library's lock first, and only its holder may replace a stale socket.
-    let library = try await PhotoLibrary.open(at: options.library, options: .init(imageWorker: options.imageWorker))
+    let jobLog = JobLog(log)
+    var opening = PhotoLibrary.Options(imageWorker: options.imageWorker)
+    opening.jobLog = jobLog.add
+    let library = try await PhotoLibrary.open(at: options.library, options: opening)
     let server: ControlServer
     do {
         let listener = try ListeningSocket.inherited() ?? ListeningSocket(at: options.socket)
@@ -38,6 +41,7 @@ do {
     await library.mesh.stop()
     await server.close()
     await library.close()
+    await jobLog.end()
     log.write(.info, "stopped")
 } catch {
     log.write(.error, DaemonLog.sentence(error))

@@ -48,6 +48,7 @@ struct WaitingJobTests {
         try stage.answer("library.status", Sample.status)
         try stage.answer("category.list", Sample.categories)
         stage.answer("job.receipt", #"{"lines":[]}"#)
+        stage.answer("job.get", try waiting())
         #expect(await stage.run("jobs", "watch", "import-3f9a2c") == .done)
         #expect(stage.messages.hasPrefix("Waiting: /media/stick/DCIM is not there.\n"), "\(stage.messages)")
 
@@ -60,7 +61,9 @@ struct WaitingJobTests {
     func resumed() async throws {
         let stage = Stage()
         stage.answer("job.resume", try waiting())
-        #expect(await stage.run("jobs", "resume", "import-3f9a2c") == .done)
+        stage.answer("job.get", try waiting())
+        #expect(await stage.run("jobs", "resume", "import-3f") == .done)
+        #expect(stage.params("job.resume") == ["job": "import-3f9a2c"], "the beginning of an id is enough")
         #expect(stage.results.contains("is waiting: /media/stick/DCIM is not there. It goes on by itself"))
     }
 

@@ -96,7 +96,9 @@ import Testing
         let before = try await contents(path)
         let known = try await DatabasePool.inspect(at: path) { connection in
             try Dictionary(
-                uniqueKeysWithValues: ["photos", "trash"].map { ($0, try Self.columns(of: $0, in: connection)) })
+                uniqueKeysWithValues: ["photos", "trash", "jobs"].filter {
+                    try !Self.columns(of: $0, in: connection).isEmpty
+                }.map { ($0, try Self.columns(of: $0, in: connection)) })
         }
         for next in version + 1...CatalogueSchema.schema.version {
             let database = try await DatabasePool.open(at: path, schema: schema(upTo: next))
@@ -104,10 +106,10 @@ import Testing
             await database.close()
         }
         // What was there is there: tables, rows, indices. Upgrades only add, but for what version 5 has another form of
-        // and version 6 another place for; since version 7 photos have more columns.
+        // and version 6 another place for; since version 7 photos have more columns, and since version 8 jobs.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
-            "table photos ", "table trash ",
+            "table photos ", "table trash ", "table jobs ",
         ]
         let lost = Set(before).subtracting(try await contents(path, of: known))
         let after = try await contents(path)
@@ -175,6 +177,27 @@ import Testing
             for photo in photos { #expect(photo.originalPath == (photo.id % 2 == 0 ? nil : photo.path)) }
             let trash = try TrashTable(connection: connection).page(TrashQuery(ListTrash())).photos
             #expect(trash.map(\.photo.originalPath) == [nil])
+        }
+        await database.close()
+    }
+
+    /// What had ended within the hour is kept from now on; whole first, and cut like any other.
+    @Test func jobsThatHadEndedKeepTheirReceiptsAfterTheUpgrade() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("catalogue.sqlite")
+        try await make(7, at: path)
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
+        let journal = CatalogueJobJournal(database: database)
+        let imports = try await journal.jobs(beginningWith: "import-", limit: 9)
+        let ended = try #require(imports.first?.endedAt)
+        #expect(imports.count == 2 && imports.allSatisfy { $0.state == .finished && $0.unlistedLines == nil })
+        var retention = JobRetention(at: Timestamp(milliseconds: ended.milliseconds + 3_600_000 * 24))
+        retention.lines = 1
+        try await journal.tidy(retention) { outcome, _ in outcome != "imported" }
+        for job in try await journal.jobs(beginningWith: "import-", limit: 9) {
+            let lines = try await journal.lines(of: job.id, after: 0, limit: 9).lines
+            #expect(lines.count == 1 && job.outcomes == imports.first { $0.id == job.id }?.outcomes)
+            #expect(job.unlistedLines ?? 0 == job.outcomes.values.reduce(0, +) - 1)
         }
         await database.close()
     }

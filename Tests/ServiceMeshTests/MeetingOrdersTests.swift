@@ -21,7 +21,15 @@ import Testing
         let journal = MemoryJobJournal()
         let hold = Hold()
 
-        func records() async throws -> [JobRecord] { try await journal.records() }
+        func records(_ retention: JobRetention) async throws -> [JobRecord] { try await journal.records(retention) }
+        func jobs(beginningWith beginning: String, limit: Int) async throws -> [JobSnapshot] {
+            try await journal.jobs(beginningWith: beginning, limit: limit)
+        }
+        func page(
+            after: Int64?, limit: Int, _ retention: JobRetention
+        ) async throws -> (jobs: [JobSnapshot], next: Int64?) {
+            try await journal.page(after: after, limit: limit, retention)
+        }
         func begin(_ record: JobRecord) async throws { try await journal.begin(record) }
         func append(_ lines: JobLines, to job: JobID) async throws {
             await hold.pass(.append)
@@ -40,11 +48,14 @@ import Testing
         }
         func suspend(_ snapshot: JobSnapshot) async throws { try await journal.suspend(snapshot) }
         func end(_ snapshot: JobSnapshot) async throws { try await journal.end(snapshot) }
-        func lines(of job: JobID, after: Int, limit: Int) async throws -> (lines: [ReceiptLine], total: Int) {
+        func lines(of job: JobID, after: Int, limit: Int) async throws -> (lines: [ReceiptLine], next: Int?) {
             try await journal.lines(of: job, after: after, limit: limit)
         }
         func items(of job: JobID) async throws -> Set<String> { try await journal.items(of: job) }
         func forget(_ jobs: [JobID]) async throws { try await journal.forget(jobs) }
+        func tidy(
+            _ retention: JobRetention, needsAttention: @escaping @Sendable (String, String) -> Bool
+        ) async throws { try await journal.tidy(retention, needsAttention: needsAttention) }
     }
 
     private let journal = HeldJournal()

@@ -45,6 +45,7 @@ struct Dig: HandledJob {
     static let access = Role.parent
     static let summary = "Digs up stones."
     static let resumption = JobResumption.onward
+    static func needsAttention(_ outcome: String) -> Bool { outcome != "dug" }
     /// Negative for "all that there are", which only the quarry knows, and only now.
     let stones: Int
     let holdAt: Int?
@@ -139,14 +140,19 @@ struct Whisper: HandledJob {
 /// start of the daemon. Its jobs have been asked whether they can go on.
 func startedQuarry(
     _ journal: any JobJournal, log: EventLog = EventLog(), obstacle: (any Error)? = nil, isOpen: Bool = false,
-    clock: MeshClock = .system
+    clock: MeshClock = .system, jobLog: @escaping @Sendable (JobNotice) -> Void = { _ in }
 ) async throws -> (Mesh, Quarry) {
     let quarry = Quarry(log: log, obstacle: obstacle)
     if isOpen { quarry.gate.open() }
-    let mesh = try Mesh(services: [quarry], journal: journal, clock: clock)
+    let mesh = try Mesh(services: [quarry], journal: journal, clock: clock, jobLog: jobLog)
     try await mesh.start()
     await mesh.jobs.resuming?.value
     return (mesh, quarry)
+}
+
+extension JobJournal {
+    /// What the next start would find now.
+    func records() async throws -> [JobRecord] { try await records(JobRetention(at: .now())) }
 }
 
 extension Mesh {

@@ -1,28 +1,51 @@
 import Foundation
+import LibraryModel
 import ServiceMesh
 
 extension CommandTable {
-    private static let job = Operand("JOB", help: "The job's id, as 'smilepile jobs' shows it.")
+    private static let job = Operand(
+        "JOB", help: "The job's id, as 'smilepile jobs' shows it, or enough of its beginning.")
     static let verbose = Option.flag("verbose", help: "Show a line for every file, not only those with problems.")
     static let detach = Option.flag("detach", help: "Start the job, print its id, and leave it running.")
 
     static let jobCommands: [Command] = [
         Command(
             words: ["jobs", "list"], summary: "Show what runs, and what ended within the last hour.",
+            details: "With --all everything whose receipt is kept, for \(JobLimits.keptDays) days, the newest first.",
+            options: [
+                .flag("all", help: "Also what ended before, the newest first."),
+                .value("limit", "NUMBER", .number(1...1000), help: "With --all: how many at most; 100 unless given."),
+                .value("after", "CURSOR", .number(0...Int64.max), help: "With --all: where the page before ended."),
+            ],
             examples: [
                 Example("smilepile jobs", "What is going on?"),
+                Example("smilepile jobs list --all", "What was that import three weeks ago?"),
                 Example("smilepile jobs --json", "The same for a script."),
             ], isDefaultOfGroup: true
-        ) { _, session in
-            try await session.withLibrary { library in
-                let answer = try await library.send(ListJobs())
-                session.show(answer) { showJobs($0.jobs, session) }
+        ) { invocation, session in
+            let all = invocation.has("all")
+            let (after, limit) = (invocation.value("after").flatMap { Int64($0) }, invocation.number("limit"))
+            guard all || (after == nil && limit == nil) else {
+                throw invocation.usageError("--limit and --after go with --all.")
+            }
+            return try await session.withLibrary { library in
+                let answer = try await library.send(ListJobs(all: all ? true : nil, after: after, limit: limit))
+                session.show(answer) { list in
+                    showJobs(list.jobs, isAll: all, session)
+                    if let next = list.next {
+                        session.console.message("There are more: repeat with --after \(next)")
+                    }
+                }
                 return .done
             }
         },
         Command(
             words: ["jobs", "show"], summary: "Show one job, and its receipt once it has ended.",
-            details: "The exit code is the job's own: 5 where something was skipped or damaged.",
+            details: """
+                The exit code is the job's own: 5 where something was skipped or damaged.
+                Receipts are kept for \(JobLimits.keptDays) days; of more than \(JobLimits.keptLines) lines, those stay that need attention,
+                then the first of the others.
+                """,
             operands: [job], options: [verbose],
             examples: [
                 Example("smilepile jobs show import-3f9a2c", "How did it end?"),
@@ -30,8 +53,7 @@ extension CommandTable {
             ]
         ) { invocation, session in
             try await session.withLibrary { library in
-                let id = invocation.operand("JOB") ?? ""
-                let snapshot = try await library.send(GetJob(job: id))
+                let snapshot = try await library.send(GetJob(job: invocation.operand("JOB") ?? ""))
                 return try await JobReport(
                     session: session, library: library, isVerbose: invocation.has("verbose")
                 ).show(snapshot)
@@ -42,8 +64,8 @@ extension CommandTable {
             details: "Ctrl-C stops watching; the job goes on.", operands: [job], options: [verbose],
             examples: [Example("smilepile jobs watch import-3f9a2c", "Come back to an import that was detached.")]
         ) { invocation, session in
-            let id = invocation.operand("JOB") ?? ""
-            return try await session.withLibrary { library in
+            try await session.withLibrary { library in
+                let id = try await jobID(invocation, library)
                 let follower = JobFollower(session: session, library: library, cancelsOnInterrupt: false)
                 guard let snapshot = try await follower.run({ id }) else { return .cancelled }
                 return try await JobReport(
@@ -58,7 +80,7 @@ extension CommandTable {
             examples: [Example("smilepile jobs pause import-3f9a2c", "Have the machine for something else.")]
         ) { invocation, session in
             try await session.withLibrary { library in
-                let answer = try await library.send(PauseJob(job: invocation.operand("JOB") ?? ""))
+                let answer = try await library.send(PauseJob(job: jobID(invocation, library)))
                 session.show(answer) { job in
                     session.console.result(
                         "Job \(job.id) is paused. Let it go on with: smilepile jobs resume \(job.id)")
@@ -72,7 +94,7 @@ extension CommandTable {
             operands: [job], examples: [Example("smilepile jobs resume import-3f9a2c", "Go on with an import.")]
         ) { invocation, session in
             try await session.withLibrary { library in
-                let answer = try await library.send(ResumeJob(job: invocation.operand("JOB") ?? ""))
+                let answer = try await library.send(ResumeJob(job: jobID(invocation, library)))
                 session.show(answer) { job in
                     session.console.result(
                         job.state == .waiting
@@ -90,7 +112,7 @@ extension CommandTable {
             examples: [Example("smilepile jobs cancel import-3f9a2c", "Stop an import.")]
         ) { invocation, session in
             try await session.withLibrary { library in
-                let answer = try await library.send(CancelJob(job: invocation.operand("JOB") ?? ""))
+                let answer = try await library.send(CancelJob(job: jobID(invocation, library)))
                 session.show(answer) { job in
                     session.console.result(
                         job.state.hasEnded
@@ -102,8 +124,16 @@ extension CommandTable {
         },
     ]
 
-    private static func showJobs(_ jobs: [JobSnapshot], _ session: Session) {
-        guard !jobs.isEmpty else { return session.console.message("No jobs.") }
+    /// The whole id of the job that is meant.
+    private static func jobID(_ invocation: Invocation, _ library: any LibraryConnection) async throws -> JobID {
+        try await library.send(GetJob(job: invocation.operand("JOB") ?? "")).value.id
+    }
+
+    private static func showJobs(_ jobs: [JobSnapshot], isAll: Bool, _ session: Session) {
+        guard !jobs.isEmpty else {
+            return session.console.message(
+                isAll ? "No jobs." : "No jobs within the last hour. Earlier ones: smilepile jobs list --all")
+        }
         var table = Table(
             .init(heading: "JOB"), .init(heading: "STATE"), .init(heading: "STARTED"),
             .init(heading: "PROGRESS", shrinks: true))

@@ -56,6 +56,11 @@ struct JobReport {
                 counts.add([outcome, String(count)])
             }
             console.show(counts)
+            if let unlisted = job.unlistedLines {
+                console.result(
+                    "\(unlisted) of these are only counted, and not listed one by one. What needs attention is listed before the rest."
+                )
+            }
             do {
                 try await showLines(job)
             } catch let error where Self.isGone(error) {

@@ -259,6 +259,10 @@ extension ImportPhotos: HandledJob {
     public typealias Service = PhotoImporter
     public static var resumption: JobResumption { .onward }
 
+    public static func needsAttention(_ outcome: String) -> Bool {
+        ImportOutcome(rawValue: outcome)?.needsAttention ?? true
+    }
+
     public func complete(on service: PhotoImporter) async throws -> ImportPhotos { try await service.complete(self) }
 
     public func prepare(on service: PhotoImporter) async throws { try await service.check(self) }

@@ -257,6 +257,10 @@ extension MigrateLibrary: HandledJob {
     /// From its beginning: what the first run took over is found again, and the receipt calls it duplicate.
     public static var resumption: JobResumption { .again }
 
+    public static func needsAttention(_ outcome: String) -> Bool {
+        MigrationOutcome(rawValue: outcome)?.needsAttention ?? true
+    }
+
     public func prepare(on service: LegacyMigrator) async throws { try await service.check(self) }
 
     public func prepareAgain(on service: LegacyMigrator, job: Job) async throws { try await service.checkAgain(self) }

@@ -7,12 +7,31 @@ import ServiceMesh
 /// What is read may have been written by anybody: a row that cannot be understood is one job less, not a library
 /// that does not open.
 enum JobTable {
-    /// Every job, the oldest first. Rows beyond the bound, the oldest, and rows that are no jobs are removed.
-    static func takeAll(atMost limit: Int, in connection: Connection) throws -> [JobRecord] {
+    /// Gives each job that has ended an end that is not in the future: a clock that was wrong must not keep it for ever.
+    static func correctEnds(at now: Timestamp, in connection: Connection) throws {
         try connection.execute(
-            "DELETE FROM jobs WHERE number NOT IN (SELECT number FROM jobs ORDER BY number DESC LIMIT ?)", limit)
+            """
+            UPDATE jobs SET ended_at = ?1
+            WHERE ended_at > ?1 OR (ended_at IS NULL AND state IN ('finished', 'failed', 'cancelled'))
+            """, now.milliseconds)
+    }
+
+    /// The jobs that have not ended, and those that ended since then, the oldest first. Of each, those beyond the bound are
+    /// left out, the oldest; rows that have not ended and are beyond it, and rows that are no jobs, are removed.
+    static func take(endedSince time: Timestamp, atMost limit: Int, in connection: Connection) throws -> [JobRecord] {
+        try connection.execute(
+            """
+            DELETE FROM jobs WHERE ended_at IS NULL AND number NOT IN
+                (SELECT number FROM jobs WHERE ended_at IS NULL ORDER BY number DESC LIMIT ?)
+            """, limit)
         var unreadable: [Int64] = []
-        let found = try connection.query("SELECT * FROM jobs ORDER BY number") { row -> (Int64, JobRecord)? in
+        let found = try connection.query(
+            """
+            SELECT * FROM jobs WHERE ended_at IS NULL
+                OR number IN (SELECT number FROM jobs WHERE ended_at >= ? ORDER BY number DESC LIMIT ?)
+            ORDER BY number
+            """, time.milliseconds, limit
+        ) { row -> (Int64, JobRecord)? in
             let number: Int64 = try row["number"]
             do {
                 return (number, try record(row))
@@ -21,13 +40,53 @@ enum JobTable {
                 return nil
             }
         }
-        for number in unreadable { try connection.execute("DELETE FROM jobs WHERE number = ?", number) }
+        for number in unreadable { try delete(number, in: connection) }
         return try found.compactMap { $0 }.map { number, record in
             var record = record
             record.snapshot.outcomes = try JobLineTable.outcomes(of: number, in: connection)
             record.mark &+= record.snapshot.outcomes.values.reduce(Int64(0)) { $0 &+ Int64($1) }
             return record
         }
+    }
+
+    /// By the beginning of their ids, in the ids' order.
+    static func find(beginningWith beginning: String, limit: Int, in connection: Connection) throws -> [JobSnapshot] {
+        // The index on ids finds them; LIKE would need its special characters taken out.
+        let numbers = try connection.query(
+            "SELECT number FROM jobs WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2", beginning,
+            limit
+        ) { try $0[0] as Int64 }
+        return try numbers.compactMap { try snapshot(of: $0, in: connection) }
+    }
+
+    /// A page of the jobs that have not ended or ended since then, the newest first.
+    /// - Parameters:
+    ///   - before: a job's number.
+    ///   - bytes: of receipts, after which the page ends; one job is on it in any case.
+    static func page(
+        before: Int64, limit: Int, bytes: Int64, endedSince time: Timestamp, in connection: Connection
+    ) throws -> (jobs: [JobSnapshot], next: Int64?) {
+        let found = try connection.query(
+            """
+            SELECT number, ifnull(length(CAST(receipt AS BLOB)), 0) + ifnull(length(CAST(error AS BLOB)), 0) + 500
+            FROM jobs WHERE number < ? AND (ended_at IS NULL OR ended_at >= ?) ORDER BY number DESC LIMIT ?
+            """, before, time.milliseconds, limit + 1
+        ) { (number: try $0[0] as Int64, bytes: try $0[1] as Int64) }
+        var left = bytes
+        let numbers = found.prefix(limit).enumerated().prefix { index, job in
+            left -= min(left, job.bytes)
+            return index == 0 || left > 0
+        }.map(\.element.number)
+        let jobs = try numbers.compactMap { try snapshot(of: $0, in: connection) }
+        return (jobs, numbers.count < found.count ? numbers.last : nil)
+    }
+
+    /// Nil where the row is no job.
+    private static func snapshot(of number: Int64, in connection: Connection) throws -> JobSnapshot? {
+        let found = try connection.first("SELECT * FROM jobs WHERE number = ?", number) { try? record($0).snapshot }
+        guard var snapshot = found.flatMap({ $0 }) else { return nil }
+        snapshot.outcomes = try JobLineTable.outcomes(of: number, in: connection)
+        return snapshot
     }
 
     private static func record(_ row: borrowing Row) throws -> JobRecord {
@@ -40,7 +99,11 @@ enum JobTable {
             id: try row["id"], method: try row["method"],
             state: JobState(rawValue: try row["state"]) ?? .running, startedAt: Timestamp(milliseconds: startedAt))
         snapshot.endedAt = endedAt.map(Timestamp.init(milliseconds:))
+        // What a later version may end as is an end all the same.
+        if endedAt != nil && !snapshot.state.hasEnded { snapshot.state = .failed }
         snapshot.needsAttention = try row["needs_attention"]
+        let unlisted: Int = try row["unlisted_lines"]
+        snapshot.unlistedLines = unlisted > 0 ? unlisted : nil
         snapshot.progress = json(try row["progress"]) ?? snapshot.progress
         snapshot.receipt = json(try row["receipt"])
         snapshot.error = json(try row["error"])
@@ -109,6 +172,7 @@ enum JobTable {
         let progress: String
         let receipt: String?
         let error: String?
+        let unlistedLines: Int
     }
 
     /// What only going on needs goes with the end.
@@ -116,15 +180,15 @@ enum JobTable {
         try connection.execute(
             """
             UPDATE jobs SET state = ?, ended_at = ?, needs_attention = ?, progress = ?, receipt = ?, error = ?,
-                params = NULL, checkpoint = NULL
+                unlisted_lines = ?, params = NULL, checkpoint = NULL
             WHERE id = ?
             """,
             ending.state.rawValue, ending.endedAt.milliseconds, ending.needsAttention, ending.progress, ending.receipt,
-            ending.error, job)
+            ending.error, ending.unlistedLines, job)
     }
 
-    static func delete(_ job: JobID, in connection: Connection) throws {
-        try connection.execute("DELETE FROM jobs WHERE id = ?", job)
+    static func delete(_ number: Int64, in connection: Connection) throws {
+        try connection.execute("DELETE FROM jobs WHERE number = ?", number)
     }
 }
 
@@ -173,11 +237,15 @@ enum JobLineTable {
         return Dictionary(counts, uniquingKeysWith: { first, _ in first })
     }
 
-    static func page(of job: Int64, after: Int, limit: Int, in connection: Connection) throws -> [ReceiptLine] {
-        try connection.query(
-            "SELECT item, outcome, detail FROM job_lines WHERE job = ? AND number >= ? ORDER BY number LIMIT ?", job,
-            after, limit
-        ) { try ReceiptLine(item: $0[0], outcome: $0[1], detail: $0[2]) }
+    /// By their numbers, which stay when other lines go.
+    static func page(
+        of job: Int64, after: Int, limit: Int, in connection: Connection
+    ) throws -> (lines: [ReceiptLine], next: Int?) {
+        let found = try connection.query(
+            "SELECT number, item, outcome, detail FROM job_lines WHERE job = ? AND number >= ? ORDER BY number LIMIT ?",
+            job, after, limit + 1
+        ) { (number: try $0[0] as Int, line: ReceiptLine(item: try $0[1], outcome: try $0[2], detail: try $0[3])) }
+        return (found.prefix(limit).map(\.line), found.count > limit ? found[limit].number : nil)
     }
 
     static func items(of job: Int64, in connection: Connection) throws -> Set<String> {

@@ -6,6 +6,9 @@ public protocol HandledJob: HandledMessage where Reply == JobStarted {
     associatedtype Receipt: JobReceipt
     /// What becomes of it when the library is closed, or killed, under it. Default: ``JobResumption/none``.
     static var resumption: JobResumption { get }
+    /// Whether a line with this outcome tells of something that a person should look at. Where not all lines of a receipt
+    /// can be kept, these are kept first. Default: each does.
+    static func needsAttention(_ outcome: String) -> Bool
     /// The message as the job is to have it and as it is written down: with what it only names, and what may be gone when
     /// the job goes on after a restart, put in its place. Default: as it is.
     func complete(on service: Service) async throws -> Self
@@ -46,6 +49,8 @@ public enum JobResumption: Sendable {
 extension HandledJob {
     public static var kind: MessageKind { .job }
     public static var resumption: JobResumption { .none }
+
+    public static func needsAttention(_ outcome: String) -> Bool { true }
 
     public func complete(on service: Service) async throws -> Self { self }
 

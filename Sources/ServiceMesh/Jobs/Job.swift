@@ -256,7 +256,7 @@ public final class Job: Sendable {
         }
     }
 
-    func lines(after: Int, limit: Int) async throws -> (lines: [ReceiptLine], total: Int) {
+    func lines(after: Int, limit: Int) async throws -> (lines: [ReceiptLine], next: Int?) {
         try await flush()
         return try await journal.lines(of: id, after: after, limit: limit)
     }
@@ -265,7 +265,9 @@ public final class Job: Sendable {
     func end(_ change: (inout JobSnapshot) -> Void) async {
         var ended = estimated
         change(&ended)
-        ended.endedAt = .now()
+        ended.endedAt = clock.timestamp()
+        let unlisted = ended.lineCount - JobLimits.lines
+        ended.unlistedLines = unlisted > 0 ? unlisted : nil
         // What cannot be written down, on a full disk, is told all the same. The next start then finds a job that
         // was broken off, and does again what has been done, which changes nothing.
         try? await flush()

@@ -1,19 +1,53 @@
-/// All jobs, the oldest first: those that have not ended, and those that have for an hour at least, over a restart too.
+/// The jobs that are about, the oldest first: those that have not ended, and those that have for an hour at least, over a
+/// restart too. Or, with `all`, every one of which the receipt is kept (90 days), the newest first and in pages. Errors:
+/// `invalid_argument`.
 public struct ListJobs: HandledMessage {
     public typealias Reply = JobList
     public static let method = "job.list"
     public static let access = Role.parent
     public static let kind = MessageKind.read
-    public static let summary = "Jobs that run, and those that ended within the last hour."
-    public init() {}
-    public func perform(on service: JobStore) async throws -> JobList { JobList(jobs: await service.list()) }
+    public static let summary =
+        "Jobs that run, and those that ended within the last hour; or all of the last 90 days, in pages."
+    public let all: Bool?
+    /// Of all: the last page's `next`.
+    public let after: Int64?
+    /// Of all: 1…1000; 100 unless told. A page may have fewer where receipts are large.
+    public let limit: Int?
+
+    public init(all: Bool? = nil, after: Int64? = nil, limit: Int? = nil) {
+        self.all = all
+        self.after = after
+        self.limit = limit
+    }
+
+    public func perform(on service: JobStore) async throws -> JobList {
+        guard all == true else {
+            guard after == nil, limit == nil else {
+                throw MeshError(.invalidArgument, "'after' and 'limit' are for the list of all jobs: add 'all'.")
+            }
+            return JobList(jobs: await service.list())
+        }
+        let limit = limit ?? 100
+        guard (1...1000).contains(limit) else {
+            throw MeshError(.invalidArgument, "'limit' is between 1 and 1000.")
+        }
+        return try await service.listAll(after: after, limit: limit)
+    }
 }
 
 public struct JobList: Codable, Sendable, Equatable {
     public let jobs: [JobSnapshot]
+    /// What to pass as `after` for the next page of all jobs; absent after the last, and where not all were asked for.
+    public let next: Int64?
+
+    init(jobs: [JobSnapshot], next: Int64? = nil) {
+        self.jobs = jobs
+        self.next = next
+    }
 }
 
-/// One job as it is now. Errors: `not_found`.
+/// One job as it is now, or as it was when it ended: for 90 days, over restarts too. The beginning of an id is enough where
+/// no other job's begins so; the reply has the whole one. Errors: `not_found`; `invalid_argument` where several begin so.
 public struct GetJob: HandledMessage {
     public typealias Reply = JobSnapshot
     public static let method = "job.get"
@@ -23,10 +57,11 @@ public struct GetJob: HandledMessage {
     public static let summary = "One job as it is now: state, progress, and its receipt once it has ended."
     public let job: JobID
     public init(job: JobID) { self.job = job }
-    public func perform(on service: JobStore) async throws -> JobSnapshot { try await service.job(job).snapshot }
+    public func perform(on service: JobStore) async throws -> JobSnapshot { try await service.find(job) }
 }
 
-/// The lines of a job's receipt, a page at a time. Errors: `not_found`, `invalid_argument`.
+/// The lines of a job's receipt, a page at a time, for as long as it is kept: all of them until an hour after its end
+/// (``JobLimits/lines``), later ``JobLimits/keptLines``. Errors: `not_found`, `invalid_argument`.
 public struct GetJobReceipt: HandledMessage {
     public typealias Reply = ReceiptPage
     public static let method = "job.receipt"
@@ -34,7 +69,7 @@ public struct GetJobReceipt: HandledMessage {
     public static let kind = MessageKind.read
     public static let summary = "What became of each file or photo of a job, a page at a time."
     public let job: JobID
-    /// Lines to skip: 0, or the last page's `next`.
+    /// 0, or the last page's `next`.
     public let after: Int?
     /// 1…1000; 1000 unless told.
     public let limit: Int?
@@ -51,9 +86,8 @@ public struct GetJobReceipt: HandledMessage {
         guard after >= 0, (1...1000).contains(limit) else {
             throw MeshError(.invalidArgument, "'after' is 0 or more, 'limit' between 1 and 1000.")
         }
-        let (lines, total) = try await service.job(job).lines(after: after, limit: limit)
-        let end = after.addingReportingOverflow(lines.count).partialValue
-        return ReceiptPage(lines: lines, next: end < total ? end : nil)
+        let (lines, next) = try await service.job(job).lines(after: after, limit: limit)
+        return ReceiptPage(lines: lines, next: next)
     }
 }
 

@@ -96,6 +96,9 @@ public struct JobSnapshot: Codable, Sendable, Equatable {
     public var endedAt: Timestamp?
     /// How many receipt lines there are of each outcome.
     public var outcomes: [String: Int]
+    /// How many of these are counted here only, and stand in no page of the receipt: those past ``JobLimits/lines``, and
+    /// later past ``JobLimits/keptLines``, where lines that need attention are kept before others. Nil for none.
+    public var unlistedLines: Int?
     /// The typed receipt of the job's message, once it has ended with one.
     public var receipt: JSONValue?
     public var error: MeshError?
@@ -114,6 +117,16 @@ public struct JobSnapshot: Codable, Sendable, Equatable {
         self.outcomes = outcomes
         needsAttention = false
         progress = JobProgress()
+    }
+}
+
+extension JobSnapshot {
+    /// Lines, those that are counted only included. The counts may be anybody's.
+    var lineCount: Int {
+        outcomes.values.reduce(0) { count, more in
+            let (sum, overflow) = count.addingReportingOverflow(more)
+            return overflow ? .max : sum
+        }
     }
 }
 

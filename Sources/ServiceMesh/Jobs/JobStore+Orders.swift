@@ -2,7 +2,7 @@
 extension JobStore {
     /// Lets a job stand still at its next item. Asking again changes nothing.
     func pause(_ id: JobID) async throws -> JobSnapshot {
-        let job = try unfinished(id, "paused")
+        let job = try await unfinished(id, "paused")
         job.pause()
         try await note(job)
         return job.snapshot
@@ -10,7 +10,7 @@ extension JobStore {
 
     /// Lets a paused job go on. For one that runs already this changes nothing.
     func resume(_ id: JobID) async throws -> JobSnapshot {
-        let job = try unfinished(id, "resumed")
+        let job = try await unfinished(id, "resumed")
         if let record = entries[id]?.dormant {
             try await wake(record, job, by: .person)
         } else {
@@ -22,7 +22,7 @@ extension JobStore {
 
     /// Asks the job to stop. Asking again, or for one that has ended, changes nothing.
     func cancel(_ id: JobID) async throws -> JobSnapshot {
-        let job = try job(id)
+        let job = try await job(id)
         guard !job.snapshot.state.hasEnded else { return job.snapshot }
         try requireOpen()
         job.cancel()
@@ -39,8 +39,8 @@ extension JobStore {
         return job.snapshot
     }
 
-    private func unfinished(_ id: JobID, _ what: String) throws -> Job {
-        let job = try job(id)
+    private func unfinished(_ id: JobID, _ what: String) async throws -> Job {
+        let job = try await job(id)
         try requireOpen()
         guard !job.snapshot.state.hasEnded else {
             throw MeshError(
@@ -77,8 +77,12 @@ extension JobStore {
         for entry in unfinished {
             if let task = entry.task { await task.value } else { await entry.job.suspend() }
         }
+        // And until the log has a line of each that has just ended.
+        for entry in entries.values { await entry.task?.value }
         board.finish()
-        // What it was writing down when the library was closed comes before the journal is closed too.
+        // What they were writing down when the library was closed comes before the journal is closed too.
         await resuming?.value
+        tidying?.cancel()
+        await tidying?.value
     }
 }

@@ -8,11 +8,13 @@ extension JobStore {
         case person
     }
 
-    /// Lets every job go on that was broken off, and those wait that were paused. The services are started.
+    /// Lets every job go on that was broken off, and those wait that were paused, and sees to what has become old. The
+    /// services are started.
     ///
     /// One after the other, so that a file system that does not answer holds one thread. What comes after it stands
     /// still until then, or until a person resumes it.
     func beginResuming() {
+        tidy()
         guard let mesh, entries.values.contains(where: { $0.dormant != nil }) else { return }
         let executor = MeshClock.executor
         resuming = Task.detached(executorPreference: executor) {
@@ -141,7 +143,7 @@ extension JobStore {
     func fail(_ job: Job, _ record: JobRecord, _ error: any Error) async {
         let body = mesh.flatMap { try? Self.body(of: record, on: $0) }
         let receipt = await body?.receipt(job)
-        await job.end { ended in
+        await end(job) { ended in
             ended.state = job.isCancelled ? .cancelled : .failed
             ended.error = job.isCancelled ? nil : MeshError(describing: error)
             ended.receipt = receipt

@@ -1,7 +1,8 @@
 import Foundation
 
-/// All jobs: those that run or stand still, and those that ended within the last hour at least, also before the last
-/// restart. What must survive one goes through the ``JobJournal``, before anybody is told of it.
+/// All jobs: in memory those that run or stand still, and those that ended within the last hour, also before the last
+/// restart; the others are asked of the ``JobJournal``, which keeps them for 90 days. What must survive a restart goes
+/// through it before anybody is told.
 public actor JobStore: MeshService {
     public static let serviceName = "JobStore"
     /// Waiting for a job takes a place for as long as the job lasts.
@@ -26,43 +27,46 @@ public actor JobStore: MeshService {
         var record: JobRecord?
         var resumption: JobResumption
         var task: Task<Void, Never>?
+        /// Whether the log has a line of its beginning.
+        var isLogged = false
     }
 
     let journal: any JobJournal
     let board: JobBoard
     let clock: MeshClock
+    private let log: @Sendable (JobNotice) -> Void
     /// Lets jobs go on after the start; nil where there are none.
     var resuming: Task<Void, Never>?
     /// Looks now and then for what jobs wait for; nil while none waits.
     var looking: Task<Void, Never>?
+    /// Sees to it that the journal keeps no more than it should; nil while there is nothing to see to.
+    private(set) var tidying: Task<Void, Never>?
+    private var mustTidyAgain = false
     var entries: [JobID: Entry] = [:]
     var order: [JobID] = []
     var isClosed = false
     unowned var mesh: Mesh?
 
-    init(journal: any JobJournal, clock: MeshClock) {
+    init(journal: any JobJournal, clock: MeshClock, log: @escaping @Sendable (JobNotice) -> Void) {
         self.journal = journal
         self.clock = clock
+        self.log = log
         board = JobBoard(clock: clock)
     }
 
     /// Takes up what the journal has. Nothing runs yet: the services that jobs need are not started.
     public func start(on mesh: Mesh) async throws {
         self.mesh = mesh
-        let now = Timestamp.now()
-        for record in try await journal.records() where entries[record.snapshot.id] == nil {
+        for record in try await journal.records(retention) where entries[record.snapshot.id] == nil {
             var snapshot = record.snapshot
             if !snapshot.state.hasEnded { snapshot.state = record.request == .pause ? .paused : .interrupted }
             if snapshot.state == .interrupted { snapshot.obstacle = nil }
-            // A clock that was wrong must not keep a result for ever.
-            if snapshot.state.hasEnded { snapshot.endedAt = min(snapshot.endedAt ?? now, now) }
             let job = makeJob(snapshot, checkpoint: record.checkpoint)
             if snapshot.state == .paused { job.pause() }
             entries[job.id] = Entry(
                 job: job, dormant: snapshot.state.hasEnded ? nil : record, resumption: .again, task: nil)
             order.append(job.id)
         }
-        await dropExpired()
     }
 
     private func makeJob(_ snapshot: JobSnapshot, checkpoint: Data? = nil) -> Job {
@@ -75,15 +79,17 @@ public actor JobStore: MeshService {
     // MARK: Starting
 
     func start(_ body: JobBody, params: Data?, context: CallContext) async throws -> JobStarted {
-        await dropExpired()
+        let id = try await newID(body.method)
+        dropOld()
         try requireOpen()
         guard entries.values.count(where: { !$0.job.snapshot.state.hasEnded }) < JobLimits.unfinished,
-            entries.count < JobLimits.kept
+            entries.count < JobLimits.inMemory
         else {
             throw MeshError(
-                .resourceExhausted, "Too many jobs are running or kept. Wait for one to end: smilepile jobs list.")
+                .resourceExhausted,
+                "Too many jobs are running or ended lately. Wait for one to end: smilepile jobs list.")
         }
-        let job = makeJob(JobSnapshot(id: newID(body.method), method: body.method))
+        let job = makeJob(JobSnapshot(id: id, method: body.method, startedAt: clock.timestamp()))
         // Known before it is written down, so that what comes meanwhile counts it.
         entries[job.id] = Entry(job: job, dormant: nil, resumption: body.resumption, task: nil)
         order.append(job.id)
@@ -98,6 +104,7 @@ public actor JobStore: MeshService {
             forget([job.id])
             throw error
         }
+        tell(.started(by: context.originalRole), of: job)
         run(body, record, context)
         return JobStarted(job: job.id)
     }
@@ -106,10 +113,12 @@ public actor JobStore: MeshService {
         guard !isClosed else { throw MeshError(.unavailable, "The library is shutting down. Start it again first.") }
     }
 
-    private func newID(_ method: String) -> JobID {
+    /// One that no job has that is known or kept. Whoever asked takes it before he waits for anything.
+    private func newID(_ method: String) async throws -> JobID {
         let verb = method.split(separator: ".").last.map(String.init) ?? method
         while true {
             let id = "\(verb)-\(String(UInt32.random(in: 0x10_0000...0xff_ffff), radix: 16))"
+            guard entries[id] == nil, try await journal.jobs(beginningWith: id, limit: 1).isEmpty else { continue }
             if entries[id] == nil { return id }
         }
     }
@@ -118,6 +127,7 @@ public actor JobStore: MeshService {
     func run(_ body: JobBody, _ record: JobRecord, _ context: CallContext) {
         let id = record.snapshot.id
         guard let job = entries[id]?.job else { return }
+        if entries[id]?.isLogged == false { tell(.goesOn, of: job) }
         // A job outlives the request that started it: it has that request's trace, but neither its deadline nor
         // its place in the call chain.
         let own = CallContext(
@@ -143,7 +153,7 @@ public actor JobStore: MeshService {
         do {
             let outcome = try await body.run(job)
             if outcome.ending == .cancelled && job.isInterrupted { return await job.suspend() }
-            await job.end { ended in
+            await end(job) { ended in
                 ended.state =
                     switch outcome.ending {
                     case .complete, .completeWithProblems: .finished
@@ -161,7 +171,7 @@ public actor JobStore: MeshService {
             // What one that is called off would have waited for is nobody's concern any more.
             let isCalledOff = known.status == .cancelled || (error is JobObstacle && job.isCancelled)
             let receipt = await body.receipt(job)
-            await job.end { ended in
+            await end(job) { ended in
                 ended.state = isCalledOff ? .cancelled : .failed
                 ended.error = isCalledOff ? nil : known
                 ended.receipt = receipt
@@ -169,32 +179,104 @@ public actor JobStore: MeshService {
         }
     }
 
-    // MARK: Asking
-
-    func job(_ id: JobID) throws -> Job {
-        guard let entry = entries[id] else {
-            throw MeshError(
-                .notFound,
-                "There is no job \(id.prefix(80)). 'smilepile jobs' lists them; results are kept for an hour.")
-        }
-        return entry.job
+    /// What every end of a job goes through.
+    nonisolated func end(_ job: Job, _ change: (inout JobSnapshot) -> Void) async {
+        await job.end(change)
+        await noteEnd(of: job)
     }
 
-    func list() async -> [JobSnapshot] {
-        await dropExpired()
+    private func noteEnd(of job: Job) {
+        tell(.ended, of: job)
+        tidy()
+    }
+
+    private func tell(_ moment: JobNotice.Moment, of job: Job) {
+        entries[job.id]?.isLogged = true
+        log(JobNotice(moment: moment, job: job.snapshot))
+    }
+
+    // MARK: Asking
+
+    /// A job that is known or kept, by its whole id.
+    func job(_ id: JobID) async throws -> Job {
+        if let job = entries[id]?.job { return job }
+        guard let kept = try await kept(beginningWith: id, limit: 1).first, kept.id == id else { throw notFound(id) }
+        return entries[id]?.job ?? Job(kept, journal: journal, clock: clock)
+    }
+
+    /// A job by its id, or by the beginning of it.
+    func find(_ beginning: String) async throws -> JobSnapshot {
+        if let job = entries[beginning]?.job { return job.snapshot }
+        let found = beginning.isEmpty ? [] : try await kept(beginningWith: beginning, limit: 6)
+        guard let first = found.first else { throw notFound(beginning) }
+        guard found.count == 1 || first.id == beginning else {
+            let names = found.prefix(5).map(\.id).joined(separator: ", ") + (found.count > 5 ? ", …" : "")
+            throw MeshError(
+                .invalidArgument, "Several jobs begin with \(beginning.prefix(80)): \(names). Give more of the id.")
+        }
+        return entries[first.id]?.job.snapshot ?? first
+    }
+
+    private func notFound(_ id: String) -> MeshError {
+        MeshError(
+            .notFound,
+            "There is no job \(id.prefix(80)). 'smilepile jobs list --all' lists them; receipts are kept for \(JobLimits.keptDays) days."
+        )
+    }
+
+    /// What the journal has, without what is on its way out, or was never acknowledged.
+    private func kept(beginningWith beginning: String, limit: Int) async throws -> [JobSnapshot] {
+        let retention = retention
+        return try await journal.jobs(beginningWith: beginning, limit: limit).filter {
+            entries[$0.id] != nil || ($0.state.hasEnded && retention.keeps($0))
+        }
+    }
+
+    func list() -> [JobSnapshot] {
+        dropOld()
         return order.compactMap { entries[$0]?.job.snapshot }
     }
 
-    private func dropExpired() async {
-        let oldest = Timestamp.now().milliseconds - JobLimits.retention
-        let expired = order.filter { id in
-            guard let ended = entries[id]?.job.snapshot.endedAt else { return false }
-            return ended.milliseconds < oldest
+    /// A page of all jobs, the newest first. Of those that are known, the journal has only what must not be lost.
+    func listAll(after: Int64?, limit: Int) async throws -> JobList {
+        let page = try await journal.page(after: after, limit: limit, retention)
+        let jobs = page.jobs.compactMap { entries[$0.id]?.job.snapshot ?? ($0.state.hasEnded ? $0 : nil) }
+        return JobList(jobs: jobs, next: page.next)
+    }
+
+    // MARK: Keeping
+
+    private var retention: JobRetention { JobRetention(at: clock.timestamp()) }
+
+    /// Leaves what ended more than an hour ago to the journal.
+    private func dropOld() {
+        let recent = retention.recent
+        let old = order.filter { id in entries[id]?.job.snapshot.endedAt.map { $0 < recent } ?? false }
+        guard !old.isEmpty else { return }
+        forget(old)
+        tidy()
+    }
+
+    /// Lets the journal cut down and remove what has become old, at the start, after each job, and when somebody looks for
+    /// jobs after some have become old. Nobody waits for it. A timer was rejected: where no job ends, nothing grows.
+    func tidy() {
+        guard let mesh, !isClosed else { return }
+        mustTidyAgain = true
+        guard tidying == nil else { return }
+        let executor = MeshClock.executor
+        tidying = Task.detached(executorPreference: executor) {
+            await MeshClock.$executor.withValue(executor) { await self.tidyUp(mesh) }
         }
-        guard !expired.isEmpty else { return }
-        forget(expired)
-        // What stays written down is found expired again at the next start.
-        try? await journal.forget(expired)
+    }
+
+    private func tidyUp(_ mesh: Mesh) async {
+        while mustTidyAgain && !isClosed {
+            mustTidyAgain = false
+            dropOld()
+            // What cannot be removed just now, on a full disk, is found again after the next job.
+            try? await journal.tidy(retention) { mesh.needsAttention($0, of: $1) }
+        }
+        tidying = nil
     }
 
     private func forget(_ ids: [JobID]) {

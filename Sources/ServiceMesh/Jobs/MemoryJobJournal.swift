@@ -3,34 +3,90 @@ import Synchronization
 
 /// Keeps jobs for as long as the process lives: the journal of a mesh that has no other.
 public final class MemoryJobJournal: JobJournal {
+    /// Bytes of the receipts of jobs that did not end lately: memory is not as large as a disk.
+    private static let bytes: Int64 = 16 << 20
+
     fileprivate struct Entry {
+        let number: Int64
         var record: JobRecord
-        var lines: [ReceiptLine] = []
+        /// Each with the number that it has for good, also when others are gone.
+        var lines: [(number: Int, line: ReceiptLine)] = []
+        /// Once it is cut down.
+        var bytes: Int64?
 
         mutating func add(_ more: JobLines) {
-            lines += more.lines.prefix(max(0, JobLimits.lines - lines.count))
-            for line in more.lines { record.snapshot.outcomes[line.outcome, default: 0] += 1 }
+            for line in more.lines {
+                if lines.count < JobLimits.lines { lines.append((lines.count, line)) }
+                record.snapshot.outcomes[line.outcome, default: 0] += 1
+            }
             record.snapshot.outcomes.merge(more.counted, uniquingKeysWith: +)
             record.mark += Int64(more.lines.count)
+        }
+
+        mutating func cut(to limit: Int, needsAttention: (String) -> Bool) {
+            let listed = lines.reduce(into: [:]) { $0[$1.line.outcome, default: 0] += 1 }
+            var allowance = LineAllowance(of: listed, limit: limit, needsAttention: needsAttention)
+            lines = lines.filter { allowance.take(needingAttention: needsAttention($0.line.outcome)) }
+            let unlisted = record.snapshot.lineCount - lines.count
+            record.snapshot.unlistedLines = unlisted > 0 ? unlisted : nil
+            bytes = lines.reduce(Int64(0)) { sum, entry in
+                sum + Int64(entry.line.item.utf8.count + (entry.line.detail?.utf8.count ?? 0) + 64)
+            }
         }
     }
 
     private struct State {
         var entries: [JobID: Entry] = [:]
         var order: [JobID] = []
+        var last: Int64 = 0
+
+        mutating func forget(_ jobs: some Sequence<JobID>) {
+            for job in jobs { entries[job] = nil }
+            order.removeAll { entries[$0] == nil }
+        }
     }
 
     private let state = Mutex(State())
 
     public init() {}
 
-    public func records() async throws -> [JobRecord] {
-        state.withLock { state in state.order.compactMap { state.entries[$0]?.record } }
+    public func records(_ retention: JobRetention) async throws -> [JobRecord] {
+        state.withLock { state in
+            for job in state.order {
+                guard var entry = state.entries[job], entry.record.snapshot.state.hasEnded else { continue }
+                entry.record.snapshot.endedAt = min(entry.record.snapshot.endedAt ?? retention.now, retention.now)
+                state.entries[job] = entry
+            }
+            return state.order.compactMap { state.entries[$0]?.record }.filter { record in
+                record.snapshot.endedAt.map { $0 >= retention.recent } ?? true
+            }
+        }
+    }
+
+    public func jobs(beginningWith beginning: String, limit: Int) async throws -> [JobSnapshot] {
+        state.withLock { state in
+            state.order.filter { $0.hasPrefix(beginning) }.sorted().prefix(limit).compactMap {
+                state.entries[$0]?.record.snapshot
+            }
+        }
+    }
+
+    public func page(
+        after: Int64?, limit: Int, _ retention: JobRetention
+    ) async throws -> (jobs: [JobSnapshot], next: Int64?) {
+        state.withLock { state in
+            let found = state.order.reversed().compactMap { state.entries[$0] }.filter { entry in
+                entry.number < after ?? .max && retention.keeps(entry.record.snapshot)
+            }
+            let page = found.prefix(limit)
+            return (page.map(\.record.snapshot), found.count > limit ? page.last?.number : nil)
+        }
     }
 
     public func begin(_ record: JobRecord) async throws {
         state.withLock { state in
-            state.entries[record.snapshot.id] = Entry(record: record)
+            state.last += 1
+            state.entries[record.snapshot.id] = Entry(number: state.last, record: record)
             state.order.append(record.snapshot.id)
         }
     }
@@ -74,21 +130,44 @@ public final class MemoryJobJournal: JobJournal {
         }
     }
 
-    public func lines(of job: JobID, after: Int, limit: Int) async throws -> (lines: [ReceiptLine], total: Int) {
+    public func lines(of job: JobID, after: Int, limit: Int) async throws -> (lines: [ReceiptLine], next: Int?) {
         state.withLock { state in
             let lines = state.entries[job]?.lines ?? []
-            return (Array(lines.dropFirst(after).prefix(limit)), lines.count)
+            // Where none is gone, a line's number is its place.
+            let isWhole = lines.last.map { $0.number == lines.count - 1 } ?? true
+            let first = isWhole ? after : lines.firstIndex { $0.number >= after } ?? lines.count
+            let page = lines.dropFirst(first).prefix(limit)
+            return (page.map(\.line), page.endIndex < lines.count ? page.last.map { $0.number + 1 } : nil)
         }
     }
 
     public func items(of job: JobID) async throws -> Set<String> {
-        state.withLock { Set($0.entries[job]?.lines.map(\.item) ?? []) }
+        state.withLock { Set($0.entries[job]?.lines.map(\.line.item) ?? []) }
     }
 
-    public func forget(_ jobs: [JobID]) async throws {
+    public func forget(_ jobs: [JobID]) async throws { state.withLock { $0.forget(jobs) } }
+
+    public func tidy(
+        _ retention: JobRetention, needsAttention: @escaping @Sendable (String, String) -> Bool
+    ) async throws {
         state.withLock { state in
-            for job in jobs { state.entries[job] = nil }
-            state.order.removeAll { state.entries[$0] == nil }
+            for job in state.order {
+                guard var entry = state.entries[job], entry.bytes == nil,
+                    let ended = entry.record.snapshot.endedAt, ended < retention.recent
+                else { continue }
+                let method = entry.record.snapshot.method
+                entry.cut(to: retention.lines) { needsAttention($0, method) }
+                state.entries[job] = entry
+            }
+            var (jobs, bytes) = (retention.jobs, min(retention.bytes, Self.bytes))
+            let gone = state.order.reversed().filter { job in
+                guard let entry = state.entries[job] else { return true }
+                if !retention.keeps(entry.record.snapshot) { return true }
+                guard let size = entry.bytes else { return false }
+                (jobs, bytes) = (jobs - 1, bytes - size)
+                return jobs < 0 || bytes < 0
+            }
+            if !gone.isEmpty { state.forget(gone) }
         }
     }
 

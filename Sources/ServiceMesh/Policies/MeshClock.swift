@@ -25,6 +25,12 @@ public struct MeshClock: Sendable {
         return simulated.now()
     }
 
+    /// The date and time, as they are written down. In a simulation they begin with the year 2026 and pass as it does.
+    public func timestamp() -> Timestamp {
+        guard let simulated else { return .now() }
+        return Timestamp(milliseconds: 1_767_225_600_000 + Int64(simulated.now() / 1_000_000))
+    }
+
     /// Returns once `now()` is `nanoseconds` or more.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until nanoseconds: UInt64) async throws {

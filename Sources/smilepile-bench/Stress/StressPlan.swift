@@ -109,7 +109,7 @@ enum StressOperation: CaseIterable, Sendable {
 
     fileprivate static let table = allCases.flatMap { Array(repeating: $0, count: $0.weight) }
 
-    /// Whether it makes a job. Those are rationed: a daemon keeps 4,096 of them for an hour.
+    /// Whether it makes a job. Those are rationed: a daemon has 4,096 of them in memory, for an hour each.
     var startsJob: Bool {
         switch self {
         case .importPhotos, .createBackup, .verifyBackup, .restoreBackup: true

@@ -1,0 +1,37 @@
+import EndToEndSupport
+import Foundation
+import LibraryModel
+import SampleAlbum
+import ServiceMesh
+import Testing
+
+/// What the daemon's log says of jobs, and what is found of them after it was stopped.
+@Suite(.serialized) struct JobLogTests {
+    @Test func theLogHasALineForTheBeginningAndTheEndOfAJob() async throws {
+        let place = try Installation("job-log")
+        let album = place.folder.file("album")
+        try SampleAlbum(width: 64, height: 48).write(count: 3, to: album)
+        try Data("not a picture".utf8).write(to: URL(fileURLWithPath: album + "/odd\nname.jpg"))
+        try await place.up()
+        let imported = try await place.smilepile("import", album, "--json")
+        #expect(imported.status == 5, "\(imported.errors)")
+        let job = try JSONDecoder().decode(JobSnapshot.self, from: Data(imported.output.utf8)).id
+        #expect(try await place.smilepile("down").status == 0)
+
+        let log = try String(
+            contentsOfFile: place.folder.file("home/.local/state/smilepile/daemon.log"), encoding: .utf8)
+        let lines = log.split(separator: "\n").filter { $0.contains("job \(job): ") }
+        #expect(lines.count == 2, "\(log)")
+        #expect(lines.first?.hasSuffix("library.import started, asked for by the parent role") == true)
+        #expect(lines.last?.contains("library.import finished, with problems, after ") == true)
+        #expect(lines.last?.hasSuffix(" s: 3 imported, 1 unsupported") == true)
+        #expect(log.hasSuffix("stopped\n"))
+
+        try await place.up()
+        let shown = try await place.smilepile("jobs", "show", String(job.prefix(9)))
+        #expect(shown.status == 5 && shown.output.contains("odd␊name.jpg"), "\(shown)")
+        let all = try await place.smilepile("jobs", "list", "--all")
+        #expect(all.status == 0 && all.output.contains(job), "\(all)")
+        #expect(try await place.smilepile("down").status == 0)
+    }
+}
