@@ -7,8 +7,8 @@ enum ImportReport {
         var lines: [String] = []
         if receipt.reduced > 0 {
             lines.append(
-                "\(Figures.count(receipt.reduced, "photo")) \(receipt.reduced == 1 ? "is" : "are") shown smaller than "
-                    + "\(receipt.reduced == 1 ? "it" : "they") came, or in another format.")
+                "\(Figures.count(receipt.reduced, "photo")) \(would ? "would be" : receipt.reduced == 1 ? "is" : "are") shown "
+                    + "smaller than \(receipt.reduced == 1 ? "it" : "they") came.")
         }
         if receipt.completed > 0 {
             lines.append(

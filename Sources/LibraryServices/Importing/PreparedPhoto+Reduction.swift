@@ -1,4 +1,5 @@
 import LibraryModel
+import ServiceMesh
 
 extension PreparedPhoto {
     /// What of the source is not shown, or not kept, as a part of the photo's line in a receipt; nil where all of it is.
@@ -9,10 +10,22 @@ extension PreparedPhoto {
         let source = "\(sourceWidth) x \(sourceHeight)"
         let shown = "\(width) x \(height)"
         return switch (source == shown, stagedOriginal == nil) {
-        case (false, false): "\(source) kept, shown at \(shown)"
-        case (false, true): "\(source) reduced to \(shown), and only that is kept"
+        case (false, false): "\(source) kept, \(Reduction.shown)\(shown)"
+        case (false, true): "\(source) \(Reduction.reduced)\(shown), and only that is kept"
         case (true, false): nil
         case (true, true): "made a JPEG of it, and only that is kept"
         }
+    }
+}
+
+/// How the lines of a receipt tell that a photo is shown smaller than it came.
+enum Reduction {
+    fileprivate static let shown = "shown at "
+    fileprivate static let reduced = "reduced to "
+
+    /// Counted by what the lines say, because they are all that is left of a run that was broken off.
+    static func isTold(in line: ReceiptLine) -> Bool {
+        line.outcome == ImportOutcome.imported.rawValue
+            && [shown, reduced].contains { line.detail?.contains($0) == true }
     }
 }
