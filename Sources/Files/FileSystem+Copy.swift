@@ -56,15 +56,23 @@ extension FileSystem {
                 throw Failure(action: "read for", path: name, code: error.code)
             }
             guard count > 0 else { return position }
-            var done = 0
-            while done < count {
-                let written = pwrite(
-                    target, buffer.baseAddress.map { $0 + done }, count - done, off_t(position) + off_t(done))
-                if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { throw Failure(action: "write", path: name, code: errno) }
-                done += written
-            }
+            try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: target, at: position, name)
             position += Int64(count)
+        }
+    }
+
+    /// Writes all of `bytes` into a file, from `position` on. Blocks.
+    /// - Parameter name: of the file, for errors.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer, to target: Int32, at position: Int64 = 0, _ name: String
+    ) throws {
+        var done = 0
+        while done < bytes.count {
+            let written = pwrite(
+                target, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(position) + off_t(done))
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw Failure(action: "write", path: name, code: errno) }
+            done += written
         }
     }
 }

@@ -68,6 +68,38 @@ struct PhotoExportTests {
         #expect(await stage.run("photos", "export", "1", "--all") == .usage)
     }
 
+    @Test("Sidecars stand beside the original, under its name; beside the photo as it is shown they do not")
+    func sidecars() async throws {
+        let folder = try TemporaryFolder("export")
+        var photo = Sample.photo(1)
+        (photo.originalPath, photo.fileSize) = ("originals/IMG_1.heic", 5)
+        photo.sidecars = ["IMG_7.HEIC.xmp", "IMG_7.xmp", "IMG_7.HEIC.supplemental-meta.json"].enumerated().map {
+            KeptSidecar(
+                name: $1, path: "originals/IMG_1.jpg.\($0 + 1)\($1.hasSuffix("n") ? ".json" : ".xmp")", fileSize: 7,
+                contentDigest: "")
+        }
+        let stage = try library(folder, photo: photo)
+        try FileManager.default.createDirectory(atPath: folder.file("originals"), withIntermediateDirectories: true)
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
+        for (number, path) in ([photo.originalPath ?? ""] + photo.sidecars.map(\.path)).enumerated() {
+            try Data("bytes \(number)".utf8).write(to: URL(fileURLWithPath: folder.file(path)))
+        }
+        #expect(await stage.run("photos", "export", "1", "--to", "out") == .done)
+        let names = ["beach.heic", "beach.heic.xmp", "beach.heic.2.xmp", "beach.heic.supplemental-metadata.json"]
+        #expect(stage.results == names.map { folder.file("out/\($0)\n") }.joined())
+        for (number, name) in names.enumerated() {
+            #expect(try String(contentsOfFile: folder.file("out/" + name), encoding: .utf8) == "bytes \(number)")
+        }
+        #expect(await stage.run("photos", "export", "1", "--shown", "--to", "shown") == .done)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("shown")) == ["beach.jpg"])
+
+        // One that is lost costs itself, and is told.
+        try FileManager.default.removeItem(atPath: folder.file(photo.sidecars[0].path))
+        #expect(await stage.run("photos", "export", "1", "--to", "lost") == .doneWithProblems)
+        #expect(stage.messages.contains("IMG_1.jpg.1.xmp cannot be opened"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("lost")).count == 3)
+    }
+
     @Test("Names that no file system takes, or that lead elsewhere, become harmless ones")
     func names() {
         var names = ExportNames()

@@ -174,7 +174,9 @@ import Testing
             var photos: [Photo] = []
             try PhotoTable(connection: connection).forEach(since: nil) { photos.append($0.photo) }
             #expect(photos.count == 6)
-            for photo in photos { #expect(photo.originalPath == (photo.id % 2 == 0 ? nil : photo.path)) }
+            for photo in photos {
+                #expect(photo.originalPath == (photo.id % 2 == 0 ? nil : photo.path) && photo.sidecars.isEmpty)
+            }
             let trash = try TrashTable(connection: connection).page(TrashQuery(ListTrash())).photos
             #expect(trash.map(\.photo.originalPath) == [nil])
         }

@@ -185,7 +185,7 @@ struct JobReport {
         if receipt.originalsLeftOut > 0 {
             lines.append(
                 console.style.yellow(
-                    "The originals of \(Figures.count(receipt.originalsLeftOut, "photo")) are not in it: backups hold photos as they are shown. Save the library's folder originals/ too."
+                    "The originals and sidecars of \(Figures.count(receipt.originalsLeftOut, "photo")) are not in it: backups hold photos as they are shown. Save the library's folder originals/ too."
                 ))
         }
         return lines

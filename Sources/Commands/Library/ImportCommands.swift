@@ -6,10 +6,11 @@ extension CommandTable {
             words: ["import"], summary: "Import photos from files and folders.",
             details: """
                 Folders are read with everything below them. The kind of a file is told by its content. Photos are shown at
-                2048 pixels at most; the files that they were made of are kept beside them, byte for byte. Files that the
-                library has already are not stored again; photos without their original get it. Videos, documents and
-                other files are left where they are and counted, and so is what systems leave in folders (dot files,
-                Thumbs.db, @eaDir and such). Ctrl-C stops; what is imported stays.
+                2048 pixels at most; the files that they were made of are kept beside them, byte for byte, and so are their
+                sidecars (.xmp, Google Takeout's .json). Files that the library has already are not stored again; photos
+                that lack their original or sidecars get them. Videos, documents and other files are left where they are
+                and counted, and so is what systems leave in folders (dot files, Thumbs.db, @eaDir and such). Ctrl-C
+                stops; what is imported stays.
                 Exit code 5: some pictures could not be taken, because they are damaged, of another kind, unreadable or
                 changing, or because the disk is full; the receipt names them.
                 """,
@@ -18,7 +19,7 @@ extension CommandTable {
             ],
             options: [
                 .value("category", "NAME", .category, help: "Where the photos go; the first category unless given."),
-                .flag("no-originals", help: "Do not keep files of which a smaller photo is made."),
+                .flag("no-originals", help: "Do not keep files of which a smaller photo is made, and no sidecars."),
                 .value(
                     "exclude", "GLOB", .text, repeats: true,
                     help: "Leave out files and folders of such a name: '*.gif', Drafts/."),

@@ -64,12 +64,12 @@ extension CommandTable {
             words: ["photos", "export"], summary: "Copy photos out of the library, as they came into it.",
             details: """
                 Each file gets the photo's own name, with a number where two have the same, and is its original where the
-                library has that. Files that are there already are not overwritten: they are named, and the exit code is 5.
+                library has that; the sidecars that it came with stand beside it. Files that are there already are not overwritten: they are named, and the exit code is 5.
                 """,
             operands: [Operand("PHOTO", .text, .any, help: "Their numbers or uuids.")],
             options: [
                 .flag("all", help: "Every photo of the library."),
-                .flag("shown", help: "The photos as they are shown, 2048 pixels at most, and not their originals."),
+                .flag("shown", help: "The photos as they are shown, 2048 pixels at most; no originals, no sidecars."),
                 .value("to", "FOLDER", .folder, help: "Where to; the current folder unless given."),
             ],
             examples: [
@@ -136,6 +136,8 @@ extension CommandTable {
             "Original",
             photo.originalPath.map { $0 == photo.path ? "the file itself" : folder + "/" + $0 }
                 ?? "not in the library; import the file that it was made of again")
+        sheet.add(
+            "Sidecars", photo.sidecars.isEmpty ? nil : photo.sidecars.map(\.name).joined(separator: ", "))
         sheet.add("UUID", photo.uuid)
         sheet.add("SHA-256", photo.contentDigest)
         session.console.show(sheet)

@@ -9,7 +9,8 @@ struct PhotoExport: Sendable {
     private struct Exported: Encodable {
         let id: Int64
         let path: String?
-        let error: String?
+        var sidecars: [String] = []
+        var error: String?
     }
 
     let session: Session
@@ -39,7 +40,13 @@ struct PhotoExport: Sendable {
                     let target = folder + "/" + taken.name(for: photo, storedAt: source)
                     let problem = await copy(
                         source, from: root, to: target, size: source == photo.path ? photo.fileSize : nil)
-                    exported.append(Exported(id: photo.id, path: problem == nil ? target : nil, error: problem))
+                    var done = Exported(id: photo.id, path: problem == nil ? target : nil, error: problem)
+                    for sidecar in showsOriginals && problem == nil ? photo.sidecars : [] {
+                        let place = folder + "/" + taken.name(for: sidecar, beside: target)
+                        let problem = await copy(sidecar.path, from: root, to: place, size: sidecar.fileSize)
+                        if let problem { done.error = problem } else { done.sidecars.append(place) }
+                    }
+                    exported.append(done)
                 }
             }
             await export(photos)
@@ -56,14 +63,16 @@ struct PhotoExport: Sendable {
             session.show(json: try JSONText.encode(["photos": exported]))
         } else {
             for photo in exported {
-                if let path = photo.path { session.console.result(PlainText.neutralized(path)) }
+                for path in [photo.path].compactMap({ $0 }) + photo.sidecars {
+                    session.console.result(PlainText.neutralized(path))
+                }
                 if let error = photo.error {
                     session.console.message("Photo \(photo.id): " + PlainText.neutralized(error))
                 }
             }
         }
         if exported.allSatisfy({ $0.error == nil }) { return .done }
-        return exported.contains { $0.error == nil } ? .doneWithProblems : .failed
+        return exported.contains { $0.path != nil } ? .doneWithProblems : .failed
     }
 
     /// Returns what went wrong, or nil.
@@ -129,8 +138,19 @@ struct ExportNames {
     mutating func name(for photo: Photo, storedAt path: String) -> String {
         let stem = Self.stem(photo.displayName)
         let ending = path.lastIndex(of: ".").map { String(path[$0...]) } ?? ""
+        return free { number in (number == 1 ? stem : "\(stem) (\(number))") + ending }
+    }
+
+    /// Numbered where a photo had two of a form; then programs find the first.
+    /// - Parameter picture: the path of the exported photo.
+    mutating func name(for sidecar: KeptSidecar, beside picture: String) -> String {
+        let file = picture.split(separator: "/").last.map(String.init) ?? picture
+        return free { number in sidecar.name(beside: number == 1 ? file : "\(file).\(number)") }
+    }
+
+    private mutating func free(_ name: (Int) -> String) -> String {
         for number in 1... {
-            let name = (number == 1 ? stem : "\(stem) (\(number))") + ending
+            let name = name(number)
             if taken.insert(name.lowercased()).inserted { return name }
         }
         preconditionFailure("more photos than numbers")

@@ -35,7 +35,7 @@ public struct BackupReceipt: JobReceipt {
     public let bytes: Int64
     /// Photos whose bytes did not match the catalogue, could not be read, or were not there.
     public let damaged: Int
-    /// Photos whose original is a file of its own: backups do not hold these yet.
+    /// Photos whose original is a file of its own, or that have sidecars: backups do not hold these yet.
     public let originalsLeftOut: Int
     public let isPartial: Bool
     public let ending: JobEnding

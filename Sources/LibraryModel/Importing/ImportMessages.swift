@@ -20,8 +20,8 @@ public struct ImportPhotos: Message {
     public let list: String?
     /// The first category unless told.
     public let categoryId: Int64?
-    /// Whether sources that are not stored as they are, are kept beside the photos made of them; the setting `keepOriginals`
-    /// unless told.
+    /// Whether sources that are not stored as they are, are kept beside the photos made of them, and their sidecars; the
+    /// setting `keepOriginals` unless told.
     public let originals: Bool?
     /// Globs of what is not looked at, as fnmatch(3) compares them, capitals or not: `*.gif` and `Drafts/` any file and any
     /// folder of that name, `2019/*/small` below a folder that was named. At most ``patterns``.
@@ -117,7 +117,7 @@ public struct ImportPathList: Codable, Sendable, Equatable {
 /// What became of one file.
 public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case imported
-    /// The library had a photo made from the same bytes, and has got its original now.
+    /// The library had a photo made from the same bytes, and has got its original or sidecars now.
     case completed
     /// The library has a photo made from the same bytes.
     case duplicate
@@ -176,7 +176,7 @@ public struct ImportReceipt: JobReceipt {
     public let imported: Int
     /// Of those imported, the ones that are shown smaller than they came.
     public let reduced: Int
-    /// Photos that had no original and have got one.
+    /// Photos that lacked their original or sidecars and have got them.
     public let completed: Int
     public let duplicates: Int
     /// What needs attention: see ``ImportOutcome/needsAttention``.

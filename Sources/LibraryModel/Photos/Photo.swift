@@ -32,12 +32,14 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     /// The file that is byte for byte what was imported, relative to the library folder: ``path`` where the photo was taken
     /// as it is, else `originals/IMG_20250615_100000_9f86d081.heic`; nil where the library does not have it.
     public var originalPath: String?
+    /// What stood beside that file and is kept with it; at most ``KeptSidecar/maximumCount``.
+    public var sidecars: [KeptSidecar]
 
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
         takenOffset: Int? = nil, dateSource: DateSource? = nil, contentDigest: String, mediaType: String,
-        originalPath: String? = nil
+        originalPath: String? = nil, sidecars: [KeptSidecar] = []
     ) {
         self.id = id
         self.uuid = uuid
@@ -57,6 +59,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.contentDigest = contentDigest
         self.mediaType = mediaType
         self.originalPath = originalPath
+        self.sidecars = sidecars
     }
 
     /// The name, or the file's name without its extension.
@@ -73,8 +76,11 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
 
     /// All files that belong to it, relative to the library folder.
     public var filePaths: [String] {
-        [path, thumbnailPath] + (originalPath.map { $0 == path ? [] : [$0] } ?? [])
+        [path, thumbnailPath] + (originalPath.map { $0 == path ? [] : [$0] } ?? []) + sidecars.map(\.path)
     }
+
+    /// Whether there is more of it than ``path`` and its thumbnail.
+    package var keepsMoreThanItShows: Bool { originalPath.map { $0 != path } ?? false || !sidecars.isEmpty }
 
     /// The moment of its date, for programs that know no clocks but UTC's.
     public var shownMoment: Timestamp { takenAt.map { $0.moment(offset: takenOffset) } ?? createdAt }

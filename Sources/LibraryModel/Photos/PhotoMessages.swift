@@ -258,24 +258,30 @@ public struct FoundPhoto: Codable, Sendable {
     public init(photo: Photo?) { self.photo = photo }
 }
 
-/// Says which stored file is the original of a photo, for PhotoImporter: the file is at its place already. With its line in
-/// a job's receipt: both or neither. Errors: `not_found`.
-public struct SetOriginal: Message {
+/// Says which stored files have been put beside a photo that lacked them, for PhotoImporter: they are at their places
+/// already. With its line in a job's receipt: both or neither. Errors: `not_found`; `resource_exhausted` where it would have
+/// more than ``KeptSidecar/maximumCount`` sidecars.
+public struct CompletePhoto: Message {
     public typealias Reply = Photo
-    public static let method = "photo.setOriginal"
+    public static let method = "photo.complete"
     public static let access = Role.service
     public static let kind = MessageKind.write
-    public static let summary = "Says which stored file is the original of a photo."
+    public static let summary = "Says which stored files are the original and the sidecars of a photo that lacked them."
     /// SHA-256 of the source, lower-case hex.
     public let sourceDigest: String
-    /// Relative to the library folder.
-    public let originalPath: String
+    /// Relative to the library folder; nil where it stays as it is.
+    public let originalPath: String?
+    /// Beside those that it has, and instead of those of the same names.
+    public let sidecars: [KeptSidecar]
     public let job: JobID?
     public let line: ReceiptLine?
 
-    public init(sourceDigest: String, originalPath: String, job: JobID?, line: ReceiptLine?) {
+    public init(
+        sourceDigest: String, originalPath: String?, sidecars: [KeptSidecar], job: JobID?, line: ReceiptLine?
+    ) {
         self.sourceDigest = sourceDigest
         self.originalPath = originalPath
+        self.sidecars = sidecars
         self.job = job
         self.line = line
     }

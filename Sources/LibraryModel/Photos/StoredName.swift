@@ -1,6 +1,7 @@
 /// The name of a file that the library keeps, relative to the library: `photos/NAME`, `thumbnails/thumb_NAME` for the
-/// thumbnail of that photo, and `originals/NAME` with an extension of its own for what the photo was made of. Never a way
-/// out of those folders: names come from catalogues, which may be anybody's.
+/// thumbnail of that photo, `originals/NAME` with an extension of its own for what the photo was made of, and
+/// `originals/NAME.jpg.1.xmp` for what stood beside that. Never a way out of those folders: names come from catalogues,
+/// which may be anybody's.
 package struct StoredName: Hashable, Sendable, Comparable {
     /// What a file is, and the folder of such files.
     package enum Kind: String, Sendable, CaseIterable {
@@ -39,15 +40,22 @@ package struct StoredName: Hashable, Sendable, Comparable {
     /// Relative to the library, with `/` between, as the catalogue has it.
     package var path: String { kind.rawValue + "/" + fileName }
 
-    /// Of this photo, or of the photo that this thumbnail or original belongs to. A file among the thumbnails that is no
-    /// thumbnail is itself.
+    /// Of this photo, or of the photo that this thumbnail, original or sidecar belongs to. A file among the thumbnails that
+    /// is no thumbnail is itself.
     package var photo: StoredName {
         switch kind {
         case .photos: self
         case .thumbnails:
             isThumbnail ? StoredName(.photos, String(fileName.dropFirst(Self.thumbnailPrefix.count))) ?? self : self
-        case .originals: StoredName(.photos, Self.stem(fileName) + Self.madeExtension) ?? self
+        case .originals: photoOfSidecar ?? photoOfOriginal
         }
+    }
+
+    private var photoOfOriginal: StoredName { StoredName(.photos, Self.stem(fileName) + Self.madeExtension) ?? self }
+
+    /// The photos of which this may be a file: two, where an original of a photo with an odd name could be a sidecar.
+    package var photos: [StoredName] {
+        kind == .originals ? [photoOfSidecar, photoOfOriginal].compactMap { $0 } : [photo]
     }
 
     /// Of the original of this photo, where that is a file of its own.
@@ -55,6 +63,28 @@ package struct StoredName: Hashable, Sendable, Comparable {
     package func original(_ fileExtension: String) -> StoredName {
         StoredName(.originals, Self.stem(photo.fileName) + fileExtension) ?? self
     }
+
+    /// Of a sidecar of this photo.
+    /// - Parameters:
+    ///   - number: 1…999, to tell it from the photo's others.
+    ///   - fileExtension: with the dot, `.xmp` or `.json`.
+    package func sidecar(_ number: Int, _ fileExtension: String) -> StoredName {
+        StoredName(.originals, "\(photo.fileName).\(number)\(fileExtension)") ?? self
+    }
+
+    /// The photo whose sidecar this is; nil where it is not named as sidecars are.
+    package var photoOfSidecar: StoredName? {
+        guard kind == .originals, Self.sidecarExtensions.contains(where: fileName.hasSuffix) else { return nil }
+        let numbered = Self.stem(fileName)
+        guard let dot = numbered.lastIndex(of: ".") else { return nil }
+        let digits = numbered[numbered.index(after: dot)...].utf8
+        guard (1...3).contains(digits.count), digits.first != UInt8(ascii: "0"),
+            digits.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return StoredName(.photos, String(numbered[..<dot]))
+    }
+
+    private static let sidecarExtensions = [".xmp", ".json"]
 
     private static func stem(_ fileName: String) -> String {
         fileName.lastIndex(of: ".").map { String(fileName[..<$0]) } ?? fileName
@@ -96,14 +126,18 @@ package struct PhotoNames: Sendable {
     package let photo: StoredName
     /// Nil where the photo is its own original, or the library has none.
     package let original: StoredName?
+    package let sidecars: [StoredName]
 
-    /// - Parameter originalExtension: with the dot; nil where the original is no file of its own.
-    package init(photo: StoredName, originalExtension: String? = nil) {
+    /// - Parameters:
+    ///   - originalExtension: with the dot; nil where the original is no file of its own.
+    ///   - sidecarExtensions: of each, with the dot.
+    package init(photo: StoredName, originalExtension: String? = nil, sidecarExtensions: [String] = []) {
         self.photo = photo
         original = originalExtension.map { photo.original($0) }
+        sidecars = sidecarExtensions.enumerated().map { photo.sidecar($0 + 1, $1) }
     }
 
     package var thumbnail: StoredName { photo.thumbnail }
 
-    package var all: [StoredName] { [photo, thumbnail] + (original.map { [$0] } ?? []) }
+    package var all: [StoredName] { [photo, thumbnail] + (original.map { [$0] } ?? []) + sidecars }
 }

@@ -20,7 +20,7 @@ public struct StorageUsage: Codable, Sendable, Equatable {
     public let photoCount: Int
     public let thumbnailBytes: Int64
     public let thumbnailCount: Int
-    /// Of sources that are kept beside the photos made of them.
+    /// Of sources that are kept beside the photos made of them, and of sidecars.
     public let originalBytes: Int64
     public let originalCount: Int
     /// Sparse files may claim more than a number holds.
@@ -97,7 +97,7 @@ public struct RescanLibrary: Message {
 
 /// What a rescan finds.
 public enum StorageFinding: String, Codable, Sendable, CaseIterable {
-    /// A photo whose file, or whose original, is not there.
+    /// A photo whose file, original or sidecar is not there.
     case missing
     /// A photo that was taken over without a file and has none.
     case withoutFile = "without_file"
@@ -190,7 +190,7 @@ public struct IdentifyPath: Message {
 public struct PathIdentity: Codable, Sendable, Equatable {
     /// Inside the library's folders of photos, thumbnails or originals.
     public let isOurs: Bool
-    /// The photo that has this file as its picture, thumbnail or original; none where the catalogue does not know it.
+    /// The photo that has this file as its picture, thumbnail, original or sidecar; none where the catalogue does not know it.
     public let photoId: Int64?
     /// Absolute, of that photo.
     public let photoPath: String?

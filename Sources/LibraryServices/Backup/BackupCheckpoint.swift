@@ -36,7 +36,7 @@ struct BackupCheckpoint: Codable, Sendable {
     let holdsPart: Bool
     /// Photos whose files were gone at the beginning.
     let missing: [String]
-    /// Photos whose originals are files of their own; nil in checkpoints of before.
+    /// Photos whose originals are files of their own, or that have sidecars; nil in checkpoints of before.
     var originals: Int?
     var deviations: [String: Deviation] = [:]
     /// Photos that could not be read, and why.

@@ -91,7 +91,7 @@ struct BackupCreation: Sendable {
             contents = taken
             var begun = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
             begun.unreadable = unreadable
-            begun.originals = taken.photos.map(\.photo).count { $0.originalPath != nil && $0.originalPath != $0.path }
+            begun.originals = taken.photos.map(\.photo).count(where: \.keepsMoreThanItShows)
             checkpoint = begun
             descriptor = try await unfinished.make(checkpoint.partial, by: job.id)
         } catch {

@@ -209,7 +209,7 @@ extension RestorePlan {
             guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { continue }
             plan.kept[photo.uuid] = nil
             // It goes to the trash with the library's own copy.
-            plan.originals[photo.uuid] = nil
+            plan.ofSameSource[photo.uuid] = nil
             plan.newPhotos.append(photo)
             plan.removed.append(there)
         }

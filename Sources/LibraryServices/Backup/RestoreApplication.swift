@@ -32,9 +32,11 @@ struct RestoreApplication {
             }
             var entered = sourced
             (entered.photo.path, entered.photo.categoryId) = (path.path, category)
-            // A backup has no originals but those that are the photos themselves.
+            // A backup has no originals but those that are the photos themselves, and no sidecars.
             entered.photo.originalPath =
-                plan.originals[photo.uuid] ?? (photo.contentDigest == sourced.sourceDigest ? path.path : nil)
+                plan.ofSameSource[photo.uuid]?.originalPath
+                ?? (photo.contentDigest == sourced.sourceDigest ? path.path : nil)
+            entered.photo.sidecars = plan.ofSameSource[photo.uuid]?.sidecars ?? []
             return entered
         }
         try transaction.photos.insert(photos, keepingIDs: mode == .replace)

@@ -14,8 +14,9 @@ struct RestorePlan: Sendable {
     var newPhotos: [Photo] = []
     /// Photos that stay as they are (merge), or whose file stays in use (replace), by the backup's uuid.
     var kept: [String: Photo] = [:]
-    /// Paths of the originals that kept photos have (replace), by the backup's uuid: of those made from the same source.
-    var originals: [String: String] = [:]
+    /// Kept photos that were made from the same source as the backup's (replace), by its uuid: what they have of that source
+    /// stays.
+    var ofSameSource: [String: Photo] = [:]
     /// Photos of the library that the backup does not have (replace): they go to the trash.
     var removed: [Photo] = []
     var newSessions: [SwipeRecord] = []
@@ -92,7 +93,7 @@ struct RestorePlan: Sendable {
                 let there = unused[photo.contentDigest]?.remove(at: index)
             else { return false }
             kept[photo.uuid] = there.photo
-            if there.sourceDigest == wanted.sourceDigest { originals[photo.uuid] = there.photo.originalPath }
+            if there.sourceDigest == wanted.sourceDigest { ofSameSource[photo.uuid] = there.photo }
             return true
         }
         let others = contents.photos.filter { wanted in !take(wanted) { $0.photo.uuid == wanted.photo.uuid } }

@@ -83,7 +83,7 @@ struct OneImport: Sendable {
         line(file, describing: MeshError(describing: error))
     }
 
-    private func line(_ file: SourceFiles.File, _ outcome: ImportOutcome, _ detail: String?) -> ReceiptLine {
+    func line(_ file: SourceFiles.File, _ outcome: ImportOutcome, _ detail: String?) -> ReceiptLine {
         ReceiptLine(item: file.path.text, outcome: outcome.rawValue, detail: detail)
     }
 
@@ -139,62 +139,18 @@ struct OneImport: Sendable {
             // It went between the two looks; whoever imports again gets a photo.
             return Outcome(line: line(file, .duplicate, "the library had a photo of the same bytes (\(short))"))
         }
-        if let there = photo.originalPath, try await isThere(there) {
-            return Outcome(
-                line: line(file, .duplicate, "the library has it as photo \(photo.id), with its original (\(short))"))
-        }
-        guard keepsOriginals else {
-            return Outcome(
-                line: line(
-                    file, .duplicate,
-                    "the library has it as photo \(photo.id), \(photo.width) x \(photo.height), without its original (\(short))"
-                ))
-        }
-        guard !isDryRun else {
-            return Outcome(line: line(file, .completed, "photo \(photo.id) would get its original"))
-        }
-        return try await complete(photo, with: file, digest)
+        if let completed = try await complete(photo, with: file, digest) { return completed }
+        let has =
+            if let there = photo.originalPath, try await isThere(there) {
+                "with its original"
+            } else {
+                "\(photo.width) x \(photo.height), without its original"
+            }
+        return Outcome(line: line(file, .duplicate, "the library has it as photo \(photo.id), \(has) (\(short))"))
     }
 
-    private func isThere(_ path: String) async throws -> Bool {
+    func isThere(_ path: String) async throws -> Bool {
         try await files.run { try photoFiles.facts(StoredName(catalogued: path))?.isFile == true }
-    }
-
-    private func complete(_ photo: Photo, with file: SourceFiles.File, _ digest: String) async throws -> Outcome {
-        let name = try StoredName(catalogued: photo.path).original(PhotoFileName.fileExtension(of: file.path.name))
-        try await files.run { try publishOriginal(of: file.path, digest, as: name) }
-        let completed = line(file, .completed, "photo \(photo.id) has got its original, \(name.path)")
-        do {
-            _ = try await mesh.send(
-                SetOriginal(
-                    sourceDigest: digest, originalPath: name.path, job: job, line: job == nil ? nil : completed))
-        } catch {
-            if !MeshError(describing: error).mayHaveBeenStored {
-                try await finishing { try photoFiles.withdraw([name]) }
-            }
-            throw error
-        }
-        try? await finishing { try photoFiles.settle([name]) }
-        return Outcome(line: completed, isJournaled: job != nil)
-    }
-
-    private func publishOriginal(of path: FilePath, _ digest: String, as name: StoredName) throws {
-        let staged = try photoFiles.stage()
-        defer { close(staged.descriptor) }
-        do {
-            let (descriptor, _) = try namedFiles.open(path)
-            defer { close(descriptor) }
-            _ = try FileSystem.copy(descriptor, to: staged.descriptor, staged.name)
-            // It was hashed before it was copied, and may have been another file then.
-            guard try ContentDigest(ofDescriptor: staged.descriptor).sha256.hex == digest else {
-                throw ImagingError.changed
-            }
-            try FileSystem.sync(staged.descriptor, staged.name)
-            try photoFiles.publish([StagedFile(staged.name, as: name)])
-        } catch {
-            photoFiles.unstage([staged.name])
-            throw error
-        }
     }
 
     // MARK: What it does not have
@@ -206,14 +162,17 @@ struct OneImport: Sendable {
                 line: line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"),
                 sourceDigest: prepared.sourceDigest)
         }
-        let facts = try await files.run { SourceFacts(of: file, namedFiles: namedFiles, now: .now()) }
-        let date = prepared.taken ?? facts.date
+        let facts: SourceFacts
+        var sidecars: [StagedSidecar] = []
+        let date: PhotoDate?
         let names: PhotoNames
         do {
+            (facts, sidecars) = try await stageSidecars(of: file)
+            date = prepared.taken ?? facts.date
             try Task.checkCancellation()
-            names = try await publish(prepared, from: file, takenAt: date)
+            names = try await publish(prepared, sidecars, from: file, takenAt: date)
         } catch {
-            try? await discard(prepared)
+            try? await discard(prepared, sidecars)
             throw error
         }
         let photo = Photo(
@@ -225,7 +184,8 @@ struct OneImport: Sendable {
             isFavorite: particulars.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
             takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source,
             contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
-            originalPath: prepared.isOriginal ? names.photo.path : names.original?.path)
+            originalPath: prepared.isOriginal ? names.photo.path : names.original?.path,
+            sidecars: zip(sidecars, names.sidecars).map { $0.kept(as: $1) })
         let imported = line(
             file, .imported,
             ([photo.path] + [prepared.reduction, facts.problem].compactMap { $0 }).joined(separator: "; "))
@@ -249,16 +209,16 @@ struct OneImport: Sendable {
     }
 
     /// Runs to its end whether or not the import is cancelled: `BlockingPool` work is not interrupted.
-    private func finishing(_ work: @escaping @Sendable () throws -> Void) async throws { try await files.run(work) }
+    func finishing(_ work: @escaping @Sendable () throws -> Void) async throws { try await files.run(work) }
 
-    private func discard(_ prepared: PreparedPhoto) async throws {
+    private func discard(_ prepared: PreparedPhoto, _ sidecars: [StagedSidecar] = []) async throws {
         try await finishing {
-            photoFiles.unstage(prepared.staged)
+            photoFiles.unstage(prepared.staged + sidecars.map(\.staged))
         }
     }
 
     private func publish(
-        _ prepared: PreparedPhoto, from file: SourceFiles.File, takenAt date: PhotoDate?
+        _ prepared: PreparedPhoto, _ sidecars: [StagedSidecar], from file: SourceFiles.File, takenAt date: PhotoDate?
     ) async throws -> PhotoNames {
         try await files.run {
             // Eight random digits within one second's name clash about never; a second try is enough, and a
@@ -269,10 +229,11 @@ struct OneImport: Sendable {
                     photo: photo,
                     originalExtension: prepared.stagedOriginal.map { _ in
                         PhotoFileName.fileExtension(of: file.path.name)
-                    })
+                    }),
+                    sidecarExtensions: sidecars.map(\.fileExtension))
                 do {
-                    try photoFiles.publish(
-                        zip(prepared.staged, names.all).map { staged, name in StagedFile(staged, as: name) })
+                    let staged = prepared.staged + sidecars.map(\.staged)
+                    try photoFiles.publish(zip(staged, names.all).map { staged, name in StagedFile(staged, as: name) })
                     return names
                 } catch is NameTaken where attempt < 3 {
                     continue

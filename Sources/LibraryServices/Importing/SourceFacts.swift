@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Imaging
 import LibraryModel
 import ServiceMesh
 import Sidecars
@@ -22,10 +23,15 @@ struct SourceFacts: Sendable {
     static let favoriteRating = 5
 
     /// Reads the sidecars. Blocks.
-    init(of file: SourceFiles.File, namedFiles: NamedFiles, now: Timestamp) {
+    /// - Parameter keep: gets the name and the bytes of each that could be read, understood or not, one after the other.
+    /// - Throws: what `keep` does.
+    init(
+        of file: SourceFiles.File, namedFiles: NamedFiles, now: Timestamp,
+        keep: (String, Data) throws -> Void = { _, _ in }
+    ) rethrows {
         let name = file.path.name
         var reader = SidecarReader(folder: file.path.parent, namedFiles: namedFiles, now: now)
-        let facts = file.folder.map { reader.facts(of: name, in: $0.sidecars) } ?? SidecarFacts()
+        let facts = try file.folder.map { try reader.facts(of: name, in: $0.sidecars, keep: keep) } ?? SidecarFacts()
         date =
             facts.taken.map { PhotoDate($0, source: .sidecar) }
             ?? FileNameDate.date(in: name, now: now.milliseconds).map { PhotoDate($0, source: .fileName) }
@@ -51,7 +57,6 @@ private struct SidecarReader {
     let namedFiles: NamedFiles
     let now: Timestamp
     private(set) var problems: [String] = []
-    private var known: [String: SidecarFacts] = [:]
 
     init(folder: FilePath, namedFiles: NamedFiles, now: Timestamp) {
         self.folder = folder
@@ -59,37 +64,44 @@ private struct SidecarReader {
         self.now = now
     }
 
-    mutating func facts(of picture: String, in names: SidecarNames) -> SidecarFacts {
-        var titles: [String: SidecarFacts] = [:]
+    mutating func facts(
+        of picture: String, in names: SidecarNames, keep: (String, Data) throws -> Void
+    ) rethrows -> SidecarFacts {
         let selection = names.selection(for: picture) { candidate in
-            let facts = read(candidate.name)
-            titles[candidate.name] = facts
-            return facts?.title
+            try? self.facts(candidate.name, of: bytes(candidate.name)).title
         }
-        known = titles
         if !selection.ambiguous.isEmpty {
             problems.append("two sidecars may be its own, and neither was used: \(Self.list(selection.ambiguous))")
         }
         var facts = SidecarFacts()
-        for name in selection.names {
-            if let found = known[name] ?? noting(name) { facts = facts.merging(found) }
+        let names = selection.names.prefix(KeptSidecar.maximumCount)
+        if names.count < selection.names.count {
+            problems.append("of its sidecars the first \(names.count) are used and kept, and the rest is left")
+        }
+        for name in names {
+            // Read again where its title was asked for: nothing but the one in hand is held in memory.
+            guard let bytes = noting(name, Result { try self.bytes(name) }) else { continue }
+            try keep(name, bytes)
+            if let found = noting(name, Result { try self.facts(name, of: bytes) }) { facts = facts.merging(found) }
         }
         return facts
     }
 
-    private mutating func noting(_ name: String) -> SidecarFacts? {
+    private mutating func noting<Value>(_ name: String, _ result: Result<Value, any Error>) -> Value? {
         do {
-            return try facts(name)
+            return try result.get()
         } catch {
             problems.append("its sidecar \(name) was not used: \(Self.sentence(error))")
             return nil
         }
     }
 
-    private func read(_ name: String) -> SidecarFacts? { try? facts(name) }
+    private func facts(_ name: String, of bytes: Data) throws -> SidecarFacts {
+        try SidecarFacts(bytes, named: name, now: now.milliseconds)
+    }
 
-    private func facts(_ name: String) throws -> SidecarFacts {
-        let bytes = try namedFiles.withFile(folder.appending(FilePath(text: name))) { descriptor in
+    private func bytes(_ name: String) throws -> Data {
+        try namedFiles.withSteadyFile(folder.appending(FilePath(text: name))) { descriptor in
             var status = stat()
             try FileSystem.check(fstat(descriptor, &status), "look at", name)
             guard status.st_size <= SidecarLimits.bytes else {
@@ -98,9 +110,9 @@ private struct SidecarReader {
             }
             var data = Data(count: Int(status.st_size))
             let count = try data.withUnsafeMutableBytes { try OpenFile(descriptor).read(into: $0, at: 0) }
-            return data.prefix(count)
+            guard count == data.count else { throw ImagingError.changed }
+            return data
         }
-        return try SidecarFacts(Data(bytes), named: name, now: now.milliseconds)
     }
 
     private static func sentence(_ error: any Error) -> String {

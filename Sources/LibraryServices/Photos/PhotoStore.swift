@@ -18,7 +18,7 @@ public actor PhotoStore: MeshService {
         FindSourceDigests.self
         FindPhotoOfSource.self
         AddSourceFailure.self
-        SetOriginal.self
+        CompletePhoto.self
         SetFavorite.self
         MovePhotos.self
         EditPhoto.self
@@ -162,16 +162,6 @@ public actor PhotoStore: MeshService {
         return try await change(keys) { photos, transaction in try transaction.trash.add(photos, at: now) }
     }
 
-    func setOriginal(_ request: SetOriginal) async throws -> Photo {
-        guard let name = StoredName(path: request.originalPath) else {
-            throw MeshError(.invalidArgument, "'\(request.originalPath.prefix(200))' is no name of a stored file.")
-        }
-        return try await catalogue.write { transaction in
-            try transaction.photos.setOriginal(
-                name, ofSource: request.sourceDigest, line: request.line, of: request.job)
-        }
-    }
-
     func forget(_ ids: [Int64]) async throws -> ForgottenPhotos {
         let ids = try Self.validated(ids)
         let photos = try await catalogue.write { try $0.photos.forget(ids) }
@@ -241,8 +231,8 @@ extension AddSourceFailure: HandledMessage {
     }
 }
 
-extension SetOriginal: HandledMessage {
-    public func perform(on service: PhotoStore) async throws -> Photo { try await service.setOriginal(self) }
+extension CompletePhoto: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> Photo { try await service.complete(self) }
 }
 
 extension FindSourceDigests: HandledMessage {

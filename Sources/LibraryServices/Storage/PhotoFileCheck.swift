@@ -33,9 +33,13 @@ struct PhotoFileCheck: Sendable {
         {
             found.append(Finding(path: entry.photo.path, kind: .noThumbnail, detail: nil))
         }
-        guard let original = entry.original else { return found }
-        let remedy = "it is the original of photo \(entry.id); import the source again"
-        return found + findings(of: original, remedy: remedy, missing: remedy)
+        func add(_ file: PhotoFileEntry.File, _ what: String) {
+            let remedy = "it is \(what) of photo \(entry.id); import the source again"
+            found += findings(of: file, remedy: remedy, missing: remedy)
+        }
+        if let original = entry.original { add(original, "the original") }
+        for sidecar in entry.sidecars { add(sidecar, "a sidecar") }
+        return found
     }
 
     /// False where that cannot be told.

@@ -165,7 +165,7 @@ public actor StorageAuditor: MeshService {
             return all
         }
         tally.photos += page.count
-        tally.bytes += digests ? page.reduce(0) { $0 &+ $1.photo.size &+ ($1.original?.size ?? 0) } : 0
+        tally.bytes += digests ? page.reduce(0) { $1.files.reduce($0) { $0 &+ $1.size } } : 0
         guard !found.isEmpty else { return }
         // A photo that went meanwhile took its files along.
         let still = try await catalogue.read { transaction in

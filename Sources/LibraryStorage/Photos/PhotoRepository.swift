@@ -32,7 +32,7 @@ package protocol PhotoRepository {
     func forEach(since time: Timestamp?, _ body: (SourcedPhoto) throws -> Void) throws
     /// What the catalogue says of photos' files, by id, from the one behind `id` on; 256 at a time.
     func files(_ place: PhotoFileEntry.Place, after id: Int64) throws -> [PhotoFileEntry]
-    /// Those of `names` that are a photo's file, thumbnail or original, in the library or in the trash.
+    /// Those of `names` that are a photo's file, thumbnail, original or sidecar, in the library or in the trash.
     func inUse(_ names: [StoredName]) throws -> Set<StoredName>
 
     // MARK: Changing
@@ -40,10 +40,11 @@ package protocol PhotoRepository {
     /// Enters a photo under a new id, with its line in a job's receipt where it has one: both or neither.
     /// - Throws: `pictureThere`; `noCategory`.
     func insert(_ new: SourcedPhoto, line: ReceiptLine?, of job: JobID?) throws -> Photo
-    /// Says which file is the original of the photo that was made from `source`, with the file's line in a job's receipt.
-    /// - Parameter source: SHA-256, lower-case hex.
-    /// - Throws: `noPhoto` where there is none.
-    func setOriginal(_ name: StoredName, ofSource source: String, line: ReceiptLine?, of job: JobID?) throws -> Photo
+    /// Writes what describes the files of the photo that has this id, with its line in a job's receipt where it has one.
+    /// Files that were its and are no more become discarded files.
+    /// - Returns: those.
+    /// - Throws: `noPhoto`.
+    func setFiles(of photo: Photo, line: ReceiptLine?, of job: JobID?) throws -> [StoredName]
     /// Enters photos under new ids.
     /// - Throws: `pictureThere`, `repeatedPhoto`, `noCategory`; then none of them is entered.
     func insert(_ photos: [SourcedPhoto]) throws
@@ -108,13 +109,18 @@ package struct PhotoFileEntry: Sendable {
     package let photo: File
     /// Where it is another file.
     package let original: File?
+    package let sidecars: [File]
 
-    package init(place: Place, id: Int64, photo: File, original: File?) {
+    package init(place: Place, id: Int64, photo: File, original: File?, sidecars: [File]) {
         self.place = place
         self.id = id
         self.photo = photo
         self.original = original
+        self.sidecars = sidecars
     }
+
+    /// All that have a size and a digest; a thumbnail has none.
+    package var files: [File] { [photo] + (original.map { [$0] } ?? []) + sidecars }
 
     package struct File: Sendable {
         /// As the catalogue has it, which may be no name of a stored file.

@@ -10,20 +10,24 @@ enum PhotoColumns {
         let name: String
         /// Whether a person changes it.
         let isEditable: Bool
+        /// Whether it describes the photo's files.
+        let isOfFiles: Bool
         let value: @Sendable (SourcedPhoto) -> (any SQLBindable)?
 
         init(
-            _ name: String, isEditable: Bool = false, _ value: @escaping @Sendable (SourcedPhoto) -> (any SQLBindable)?
+            _ name: String, isEditable: Bool = false, isOfFiles: Bool = false,
+            _ value: @escaping @Sendable (SourcedPhoto) -> (any SQLBindable)?
         ) {
             self.name = name
             self.isEditable = isEditable
+            self.isOfFiles = isOfFiles
             self.value = value
         }
     }
 
     static let all = [
         Column("uuid") { $0.photo.uuid },
-        Column("path") { $0.photo.path },
+        Column("path", isOfFiles: true) { $0.photo.path },
         Column("category_id", isEditable: true) { $0.photo.categoryId },
         Column("name", isEditable: true) { $0.photo.name },
         Column("caption", isEditable: true) { $0.photo.caption },
@@ -32,13 +36,14 @@ enum PhotoColumns {
         Column("taken_at", isEditable: true) { $0.photo.takenAt?.milliseconds },
         Column("taken_offset", isEditable: true) { $0.photo.takenOffset },
         Column("date_source", isEditable: true) { $0.photo.dateSource?.rawValue },
-        Column("file_size") { $0.photo.fileSize },
-        Column("width") { $0.photo.width },
-        Column("height") { $0.photo.height },
+        Column("file_size", isOfFiles: true) { $0.photo.fileSize },
+        Column("width", isOfFiles: true) { $0.photo.width },
+        Column("height", isOfFiles: true) { $0.photo.height },
         Column("is_favorite", isEditable: true) { $0.photo.isFavorite },
-        Column("media_type") { $0.photo.mediaType },
-        Column("content_digest") { $0.photo.contentDigest },
-        Column("original_path") { $0.photo.originalPath },
+        Column("media_type", isOfFiles: true) { $0.photo.mediaType },
+        Column("content_digest", isOfFiles: true) { $0.photo.contentDigest },
+        Column("original_path", isOfFiles: true) { $0.photo.originalPath },
+        Column("sidecars", isOfFiles: true) { KeptSidecar.text($0.photo.sidecars) },
         Column("source_digest") { $0.sourceDigest },
         Column("source_size") { $0.sourceSize },
     ]
@@ -48,16 +53,18 @@ enum PhotoColumns {
 
     /// From a row that has all of these by their names.
     static func photo(_ row: borrowing Row) throws -> Photo {
+        let path: String = try row["path"]
         let takenAt: Int64? = try row["taken_at"]
         let dateSource: String? = try row["date_source"]
         return Photo(
-            id: try row["id"], uuid: try row["uuid"], path: try row["path"], categoryId: try row["category_id"],
+            id: try row["id"], uuid: try row["uuid"], path: path, categoryId: try row["category_id"],
             name: try row["name"], caption: try row["caption"], isFromAssets: try row["is_from_assets"],
             createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
             width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
             takenAt: takenAt.map(LocalDateTime.init(milliseconds:)), takenOffset: try row["taken_offset"],
             dateSource: dateSource.flatMap(DateSource.init), contentDigest: try row["content_digest"],
-            mediaType: try row["media_type"], originalPath: try row["original_path"])
+            mediaType: try row["media_type"], originalPath: try row["original_path"],
+            sidecars: KeptSidecar.list(try row["sidecars"], ofPhoto: path))
     }
 
     static func sourcedPhoto(_ row: borrowing Row) throws -> SourcedPhoto {

@@ -77,7 +77,7 @@ struct PhotoTable: PhotoRepository {
             }
         return try connection.query(
             """
-            SELECT id, path, file_size, content_digest, original_path, source_size, source_digest
+            SELECT id, path, file_size, content_digest, original_path, source_size, source_digest, sidecars
             FROM \(table) WHERE id > ? ORDER BY id LIMIT 256
             """, id
         ) { row in
@@ -85,22 +85,31 @@ struct PhotoTable: PhotoRepository {
             let originalPath: String? = try row[4]
             let (size, digest): (Int64, String) = (try row[5], try row[6])
             let original = originalPath.map { PhotoFileEntry.File(path: $0, size: size, digest: digest) }
+            let sidecars = KeptSidecar.list(try row[7], ofPhoto: photo.path)
             return PhotoFileEntry(
                 place: place, id: try row[0], photo: photo,
-                original: original.flatMap { $0.path == photo.path ? nil : $0 })
+                original: original.flatMap { $0.path == photo.path ? nil : $0 },
+                sidecars: sidecars.map { .init(path: $0.path, size: $0.fileSize, digest: $0.contentDigest) })
         }
     }
 
-    /// An original is found by its photo, whose path is indexed.
+    /// An original or a sidecar is found by its photo, whose path is indexed.
     func inUse(_ names: [StoredName]) throws -> Set<StoredName> {
-        try Set(
-            names.filter { name in
-                try connection.value(
-                    """
-                    SELECT EXISTS (SELECT 1 FROM photos WHERE path = ?1 AND (?2 IS NULL OR original_path = ?2))
-                        OR EXISTS (SELECT 1 FROM trash WHERE path = ?1 AND (?2 IS NULL OR original_path = ?2))
-                    """, name.photo.path, name.kind == .originals ? name.path : nil) as Bool? ?? false
-            })
+        try Set(names.filter { name in try name.photos.contains { try isFile(name, of: $0) } })
+    }
+
+    private func isFile(_ name: StoredName, of photo: StoredName) throws -> Bool {
+        let found = try connection.query(
+            """
+            SELECT original_path, sidecars FROM photos WHERE path = ?1
+            UNION ALL SELECT original_path, sidecars FROM trash WHERE path = ?1
+            """, photo.path
+        ) { row in
+            let original: String? = try row[0]
+            return try name.kind != .originals || original == name.path
+                || KeptSidecar.list(row[1], ofPhoto: photo.path).contains { $0.path == name.path }
+        }
+        return found.contains(true)
     }
 
     // MARK: Entering
@@ -111,13 +120,6 @@ struct PhotoTable: PhotoRepository {
         let id = try insertRow(new, id: nil)
         if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
         return try require(.id(id))
-    }
-
-    func setOriginal(_ name: StoredName, ofSource source: String, line: ReceiptLine?, of job: JobID?) throws -> Photo {
-        guard let photo = try find(sourceDigest: source) else { throw CatalogueError.noPhoto(.path(name.photo.path)) }
-        try connection.execute("UPDATE photos SET original_path = ? WHERE id = ?", name.path, photo.id)
-        if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
-        return try require(.id(photo.id))
     }
 
     func insert(_ photos: [SourcedPhoto]) throws {
@@ -142,7 +144,7 @@ struct PhotoTable: PhotoRepository {
 
     private static let columns =
         PhotoColumns.all + [
-            .init("search_text", isEditable: true) { new in
+            .init("search_text", isEditable: true, isOfFiles: true) { new in
                 searchText(name: new.photo.name, caption: new.photo.caption, path: new.photo.path)
             }
         ]
@@ -198,16 +200,25 @@ struct PhotoTable: PhotoRepository {
 
     // MARK: Changing
 
-    private static let update = """
-        UPDATE photos SET \(columns.filter(\.isEditable).map { "\($0.name) = ?" }.joined(separator: ", ")) WHERE id = ?
-        """
-
     /// The path stays, and with it what the search text has of it.
     func update(_ photo: Photo) throws {
         try CategoryTable(connection: connection).requireExists(photo.categoryId)
+        try write(Self.columns.filter(\.isEditable), of: photo)
+    }
+
+    func setFiles(of photo: Photo, line: ReceiptLine?, of job: JobID?) throws -> [StoredName] {
+        let paths = Set(photo.filePaths)
+        let discarded = try require(.id(photo.id)).filePaths.filter { !paths.contains($0) }
+        try write(Self.columns.filter(\.isOfFiles), of: photo)
+        try DiscardedFileTable(connection: connection).add(discarded)
+        if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
+        return discarded.compactMap { StoredName(path: $0) }
+    }
+
+    private func write(_ columns: [PhotoColumns.Column], of photo: Photo) throws {
         let new = SourcedPhoto(photo: photo, sourceDigest: "", sourceSize: 0)
-        let values = Self.columns.filter(\.isEditable).map { $0.value(new) }
-        guard try connection.execute(Self.update, values: values + [photo.id]) > 0 else {
+        let sql = "UPDATE photos SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", ")) WHERE id = ?"
+        guard try connection.execute(sql, values: columns.map { $0.value(new) } + [photo.id]) > 0 else {
             throw CatalogueError.noPhoto(.id(photo.id))
         }
     }

@@ -163,7 +163,7 @@ struct FaultCheck {
         require(without.isEmpty, .half, "photos without a thumbnail: \(without)")
         let others = thumbnails.subtracting(wanted.map { "thumb_" + $0 }).sorted()
         require(others.isEmpty, .stray, "thumbnails of no photo: \(others)")
-        let originals = Set(rows.compactMap { row in row.originalPath.flatMap { $0 == row.path ? nil : $0 } })
+        let originals = Set(rows.flatMap(\.filePaths).filter { $0.hasPrefix("originals/") })
         let kept = Set(Self.names(library + "/originals").map { "originals/" + $0 })
         require(originals.isSubset(of: kept), .half, "photos without their original: \(originals.subtracting(kept))")
         require(kept.isSubset(of: originals), .stray, "originals of no photo: \(kept.subtracting(originals))")

@@ -87,9 +87,9 @@ struct LibraryCheck {
         for photo in rows where files.contains(photo.fileName) { compareBytes(photo) }
     }
 
-    /// Those that are files of their own; a forgotten photo leaves its own behind.
+    /// Those that are files of their own, and sidecars; a forgotten photo leaves its own behind.
     private mutating func compareOriginals(_ rows: [Photo], forgotten: Set<String>) {
-        let wanted = Set(rows.compactMap { row in row.originalPath.flatMap { $0 == row.path ? nil : $0 } })
+        let wanted = Set(rows.flatMap(\.filePaths).filter { $0.hasPrefix("originals/") })
         let found = Set(names("originals").map { "originals/" + $0 })
         let missing = wanted.subtracting(found)
         require(missing.isEmpty, "\(missing.count) originals are not there: \(missing.sorted().prefix(3))")

@@ -1,0 +1,71 @@
+import Foundation
+
+/// A file that stood beside a picture and says something of it (`.xmp`, Google Takeout's `.json`), kept byte for byte with
+/// the photo.
+public struct KeptSidecar: Codable, Sendable, Equatable {
+    /// What it was called beside the picture: `beach.jpg.xmp`.
+    public let name: String
+    /// Relative to the library folder: `originals/IMG_20250615_100000_9f86d081.jpg.1.xmp`.
+    public let path: String
+    /// Bytes.
+    public let fileSize: Int64
+    /// SHA-256, lower-case hex.
+    public let contentDigest: String
+
+    /// Of one photo; real ones have one or two.
+    public static let maximumCount = 8
+
+    public init(name: String, path: String, fileSize: Int64, contentDigest: String) {
+        self.name = name
+        self.path = path
+        self.fileSize = fileSize
+        self.contentDigest = contentDigest
+    }
+
+    /// What to call it beside a copy of the picture that is called `file`: by the whole of that name, which is the form that
+    /// programs find most surely, and this one's import too.
+    public func name(beside file: String) -> String {
+        guard name.lowercased().hasSuffix(".json") else { return file + ".xmp" }
+        return file + (isSupplement ? "." + Self.supplement : "") + ".json"
+    }
+
+    private static let supplement = "supplemental-metadata"
+
+    /// Whether Takeout called it by its newer name, which it cuts and puts numbers behind: `….supplemental-met(1).json`.
+    private var isSupplement: Bool {
+        var stem = name.dropLast(".json".count)
+        if stem.hasSuffix(")"), let open = stem.lastIndex(of: "(") { stem = stem[..<open] }
+        guard let dot = stem.lastIndex(of: ".") else { return false }
+        let ending = stem[stem.index(after: dot)...]
+        return !ending.isEmpty && Self.supplement.hasPrefix(ending)
+    }
+}
+
+// In the catalogue they are one text, since nobody asks for a sidecar without its photo.
+extension KeptSidecar {
+    /// Nil for none.
+    package static func text(_ sidecars: [KeptSidecar]) -> String? {
+        guard !sidecars.isEmpty else { return nil }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(sidecars)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Those in a text that this photo can have; a catalogue may have been anybody's, and what it says here names files
+    /// that are read, copied and removed.
+    /// - Parameter photo: its path.
+    package static func list(_ text: String?, ofPhoto photo: String) -> [KeptSidecar] {
+        guard let text, text.utf8.count <= maximumText,
+            let found = try? JSONDecoder().decode([KeptSidecar].self, from: Data(text.utf8))
+        else { return [] }
+        return Array(found.filter { $0.isPossible(ofPhoto: photo) }.prefix(maximumCount))
+    }
+
+    /// Bytes; eight whose names are as long as names can be, in signs that JSON writes in six.
+    private static let maximumText = 64 << 10
+
+    private func isPossible(ofPhoto photo: String) -> Bool {
+        StoredName(path: path)?.photoOfSidecar?.path == photo && StoredName(.originals, name) != nil
+            && name.utf8.count <= 255 && fileSize >= 0 && contentDigest.utf8.count == 64
+    }
+}

@@ -1,0 +1,28 @@
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// What is put beside photos that are in the library already.
+extension PhotoStore {
+    func complete(_ request: CompletePhoto) async throws -> Photo {
+        for path in [request.originalPath].compactMap({ $0 }) + request.sidecars.map(\.path)
+        where StoredName(path: path) == nil {
+            throw MeshError(.invalidArgument, "'\(path.prefix(200))' is no name of a stored file.")
+        }
+        let (photo, discarded) = try await catalogue.write { transaction in
+            guard var photo = try transaction.photos.find(sourceDigest: request.sourceDigest) else {
+                throw MeshError(.notFound, "The library has no photo of this source any more. Import it again.")
+            }
+            photo.originalPath = request.originalPath ?? photo.originalPath
+            let names = Set(request.sidecars.map(\.name))
+            photo.sidecars = photo.sidecars.filter { !names.contains($0.name) } + request.sidecars
+            guard photo.sidecars.count <= KeptSidecar.maximumCount else {
+                throw MeshError(
+                    short: .count, "A photo has \(KeptSidecar.maximumCount) sidecars at most. Remove some beside it.")
+            }
+            return (photo, try transaction.photos.setFiles(of: photo, line: request.line, of: request.job))
+        }
+        await discards.remove(discarded)
+        return photo
+    }
+}
