@@ -9,8 +9,8 @@ import Testing
 struct KeptJobTests {
     private func ended(unlisted: Int? = nil) throws -> String {
         let receipt = ImportReceipt(
-            categoryId: 1, files: 12_002, imported: 12_000, completed: 0, duplicates: 0, problems: 2, notDone: 0,
-            isDryRun: false, ending: .completeWithProblems)
+            categoryId: 1, files: 12_002, imported: 12_000, reduced: 0, completed: 0, duplicates: 0, problems: 2,
+            notDone: 0, passedOver: [:], isDryRun: false, ending: .completeWithProblems)
         let job = try Sample.job(
             "library.import", needsAttention: true, outcomes: ["imported": 12_000, "damaged": 2], receipt: receipt)
         guard let unlisted else { return job }

@@ -64,7 +64,8 @@ extension CommandTable {
             words: ["photos", "export"], summary: "Copy photos out of the library, as they came into it.",
             details: """
                 Each file gets the photo's own name, with a number where two have the same, and is its original where the
-                library has that; the sidecars that it came with stand beside it. Files that are there already are not overwritten: they are named, and the exit code is 5.
+                library has that; the sidecars that it came with stand beside it. Files that are there already are not
+                overwritten: they are named, and the exit code is 5.
                 """,
             operands: [Operand("PHOTO", .text, .any, help: "Their numbers or uuids.")],
             options: [

@@ -53,7 +53,7 @@ extension OneImport {
                 var original: StoredName?
                 if isOriginalWanted {
                     let name = try StoredName(catalogued: photo.path).original(
-                        PhotoFileName.fileExtension(of: file.path))
+                        PhotoFileName.fileExtension(of: file.path.name))
                     staged.append(StagedFile(try stageOriginal(of: file.path, digest), as: name))
                     original = name
                 }
@@ -118,7 +118,7 @@ extension OneImport {
         }
     }
 
-    private func stageOriginal(of path: String, _ digest: String) throws -> String {
+    private func stageOriginal(of path: FilePath, _ digest: String) throws -> String {
         let staged = try photoFiles.stage()
         defer { close(staged.descriptor) }
         do {

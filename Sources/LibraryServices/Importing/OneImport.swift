@@ -229,7 +229,7 @@ struct OneImport: Sendable {
                     photo: photo,
                     originalExtension: prepared.stagedOriginal.map { _ in
                         PhotoFileName.fileExtension(of: file.path.name)
-                    }),
+                    },
                     sidecarExtensions: sidecars.map(\.fileExtension))
                 do {
                     let staged = prepared.staged + sidecars.map(\.staged)
