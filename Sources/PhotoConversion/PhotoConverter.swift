@@ -117,8 +117,10 @@ final class PhotoConverter {
     }
 
     private func encodedThumbnail(_ picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {
-        EncodedThumbnail(
-            jpeg: try EncodedJPEG(picture, quality: ImageLimits.thumbnailQuality), size: picture.size)
+        let maker = JPEGSegment(marker: JPEGSegment.comment, bytes: ThumbnailMaker.comment)
+        return EncodedThumbnail(
+            jpeg: try EncodedJPEG(picture, quality: ImageLimits.thumbnailQuality, segments: [maker]),
+            size: picture.size)
     }
 
     private func reduce(_ decoder: any PictureDecoder, _ colours: ColourStep, to side: Int)

@@ -131,6 +131,23 @@ extension LibraryFolder: PhotoFiles {
         }
     }
 
+    /// One name of the new file goes over the old one; the other stays in `staging/` as the record, by which the next start
+    /// removes it where the photo has gone.
+    package func replace(_ thumbnail: StagedFile) throws {
+        precondition(thumbnail.name.isThumbnail, "photos and originals are never replaced")
+        do {
+            // What is left of the import that brought the photo in.
+            try FileSystem.remove(staged(thumbnail.name))
+            try FileSystem.link(staged(thumbnail.staged), as: staged(thumbnail.name))
+            try FileSystem.sync(staging)
+            try FileSystem.rename(staged(thumbnail.staged), to: location(thumbnail.name))
+            try FileSystem.sync(thumbnails)
+        } catch {
+            unstage([thumbnail.staged, thumbnail.name.stagedName])
+            throw error
+        }
+    }
+
     private func link(_ name: StoredName) throws {
         do {
             try FileSystem.link(staged(name), as: location(name))
@@ -174,6 +191,8 @@ extension LibraryFolder: PhotoFiles {
     package func withReader<Value>(_ name: StoredName, _ body: (any ByteSource) throws -> Value) throws -> Value {
         try namedFiles.withFile(location(name)) { try body(OpenFile($0)) }
     }
+
+    package func open(_ name: StoredName) throws -> Int32 { try namedFiles.open(location(name)).descriptor }
 
     /// Names that are not valid UTF-8 are none of ours.
     package func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile] {

@@ -124,7 +124,9 @@ public final class PhotoLibrary: Sendable {
         let problems = try await Reconciliation.run(
             catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places, discards: discards,
             pool: files)
-        let thumbnailer = Thumbnailer(namedFiles: namedFiles, photoFiles: photoFiles, workers: workers, files: files)
+        let thumbnailer = Thumbnailer(
+            catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, workers: workers, files: files,
+            width: width)
         return [
             SettingsStore(catalogue: catalogue),
             CategoryStore(catalogue: catalogue),

@@ -1,4 +1,6 @@
+import Foundation
 import LibraryModel
+import ServiceMesh
 import Testing
 
 @testable import Commands
@@ -15,6 +17,25 @@ struct StorageTests {
         #expect(await stage.run("storage", "clean", "--unknown-photos") == .done)
         #expect(stage.results.contains("Removed 1234 photos that the catalogue does not know"), "\(stage.results)")
         #expect(stage.results.hasSuffix("  photos/999.jpg\n  … and 234 more\n"))
+    }
+
+    @Test("Thumbnails that could not be made are counted and named")
+    func thumbnails() async throws {
+        let stage = Stage()
+        stage.answer("thumbnail.rebuild", #"{"job":"import-3f9a2c"}"#)
+        let receipt = ThumbnailReceipt(photos: 1_204, made: 12, problems: 1, ending: .completeWithProblems)
+        try stage.answer(
+            "job.watch",
+            Sample.job(
+                "thumbnail.rebuild", needsAttention: true, outcomes: ["no_thumbnail": 1], receipt: receipt))
+        let line = ReceiptLine(item: "photos/IMG_1.jpg", outcome: "no_thumbnail", detail: "This photo is damaged.")
+        stage.answer("job.receipt", try String(decoding: JSONEncoder().encode(["lines": [line]]), as: UTF8.self))
+        #expect(await stage.run("storage", "thumbnails", "--all") == .doneWithProblems)
+        #expect(stage.params("thumbnail.rebuild") == ["all": true])
+        #expect(
+            stage.results.hasPrefix("Looked at 1204 photos, made 12 thumbnails. 1 thumbnail could not be made.\n"),
+            "\(stage.results)")
+        #expect(stage.results.contains("no_thumbnail  photos/IMG_1.jpg: This photo is damaged.\n"))
     }
 
     @Test("The help says that forgotten photos' files are among them")

@@ -106,6 +106,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [Pictures.Format.png, .jpeg])
+    func aThumbnailSaysWhichMakerItIsFrom(_ format: Pictures.Format) throws {
+        let folder = try TemporaryFolder("maker")
+        _ = try convertHere(Pictures.file(format, PixelSize(width: 401, height: 301)), folder)
+        let head = Array(try folder.bytes("thumbnail").prefix(ThumbnailMaker.headBytes))
+        #expect(ThumbnailMaker.version(ofThumbnail: head) == ThumbnailMaker.version)
+        // The photo does not: it may be stored as it came.
+        #expect(ThumbnailMaker.version(ofThumbnail: Array(try folder.bytes("photo").prefix(64))) == 0)
+        for count in 0..<head.count {
+            let part = ThumbnailMaker.version(ofThumbnail: Array(head[..<count]))
+            #expect(count < 4 ? part == nil : [0, ThumbnailMaker.version].contains(part), "\(count) bytes")
+        }
+        #expect(ThumbnailMaker.version(ofThumbnail: Array("<svg/>".utf8)) == nil)
+        // Whatever the bytes are, nothing traps.
+        var generator = Seeded(state: 5)
+        for _ in 0..<10_000 {
+            var other = head
+            for _ in 0..<3 {
+                other[Int.random(in: 0..<other.count, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
+            _ = ThumbnailMaker.version(ofThumbnail: other)
+        }
+    }
+
     @Test func anEnlargedGamutIsBroughtIntoSRGB() throws {
         let transform = try #require(ColourTransform(.primaries(12), for: .rgb))
         var converted = [UInt8](repeating: 0, count: 3)

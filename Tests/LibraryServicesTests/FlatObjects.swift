@@ -10,6 +10,8 @@ import ZipArchive
 final class FlatObjects: PhotoFiles {
     private let root: String
     private let index: Mutex<[StoredName: String]>
+    /// Done before a thumbnail is replaced.
+    let beforeReplacing = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// In `root`, with what was there before.
     init(_ root: String) throws {
@@ -41,13 +43,13 @@ final class FlatObjects: PhotoFiles {
 
     func stage() throws -> (name: String, descriptor: Int32) {
         let name = UUID().uuidString.lowercased()
-        let descriptor = open(staged(name), O_RDWR | O_CREAT | O_EXCL, 0o600)
+        let descriptor = Foundation.open(staged(name), O_RDWR | O_CREAT | O_EXCL, 0o600)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: staged(name), code: errno) }
         return (name, descriptor)
     }
 
     func openStaged(_ name: String) throws -> Int32 {
-        let descriptor = open(staged(name), O_RDONLY)
+        let descriptor = Foundation.open(staged(name), O_RDONLY)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: staged(name), code: errno) }
         return descriptor
     }
@@ -65,6 +67,19 @@ final class FlatObjects: PhotoFiles {
             try bytes.write(to: URL(fileURLWithPath: object(digest)))
             try FileSystem.rename(staged(file.staged), to: staged(file.name.stagedName))
         }
+    }
+
+    func replace(_ thumbnail: StagedFile) throws {
+        beforeReplacing.withLock { $0 }?()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: staged(thumbnail.staged)))
+        let digest = ContentDigest(of: bytes).sha256.hex
+        try bytes.write(to: URL(fileURLWithPath: object(digest)))
+        let unused = try change { index -> String? in
+            let before = index.updateValue(digest, forKey: thumbnail.name)
+            return before.flatMap { index.values.contains($0) ? nil : $0 }
+        }
+        if let unused { unlink(object(unused)) }
+        try FileSystem.rename(staged(thumbnail.staged), to: staged(thumbnail.name.stagedName))
     }
 
     func settle(_ names: [StoredName]) throws { unstage(names.map(\.stagedName)) }
@@ -104,6 +119,20 @@ final class FlatObjects: PhotoFiles {
             throw FileSystem.Failure(action: "open", path: name.path, code: ENOENT)
         }
         return try body(Object(bytes: bytes))
+    }
+
+    func open(_ name: StoredName) throws -> Int32 {
+        guard let bytes = bytes(name) else {
+            throw FileSystem.Failure(action: "open", path: name.path, code: ENOENT)
+        }
+        let copy = try stage()
+        unlink(staged(copy.name))
+        let written = bytes.withUnsafeBytes { write(copy.descriptor, $0.baseAddress, $0.count) }
+        guard written == bytes.count else {
+            close(copy.descriptor)
+            throw FileSystem.Failure(action: "write", path: name.path, code: errno)
+        }
+        return copy.descriptor
     }
 
     func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile] {

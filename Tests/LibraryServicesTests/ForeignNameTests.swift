@@ -54,6 +54,11 @@ import Testing
         }
         let check = try await test.run(RescanLibrary(digests: true))
         #expect(check.state == .finished && check.outcomes["unreadable"] == photos.count, "\(check.outcomes)")
+        let thumbnails = try await test.run(RebuildThumbnails(all: true))
+        #expect(thumbnails.outcomes == ["no_thumbnail": photos.count], "\(thumbnails.outcomes)")
+        for photo in photos {
+            #expect(await status { _ = try await test.mesh.send(GetThumbnail(id: photo.id)) } == .dataLoss)
+        }
         let backup = try await test.run(CreateBackup(path: test.folder.file("b.zip")))
         #expect(backup.state != .finished || backup.outcomes.values.reduce(0, +) > 0, "\(backup)")
         for name in Self.names(outside) {

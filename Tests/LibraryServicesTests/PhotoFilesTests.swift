@@ -123,6 +123,76 @@ import Testing
         #expect(try files.list(.originals, after: nil).map(\.name.fileName) == ["a.heic", "a.jpg.1.xmp"])
     }
 
+    @Test(arguments: Way.allCases) func aThumbnailIsReplaced(_ way: Way) throws {
+        let folder = try TemporaryFolder("files")
+        var files = try way.make(in: folder.path)
+        let photo = try #require(StoredName(.photos, "a.jpg"))
+        try files.publish(staged("a.jpg", in: files))
+        // Over what an import has not settled, over what is there, and where nothing is.
+        for text in ["the first", "the second"] {
+            try files.replace(StagedFile(stage(text, in: files), as: photo.thumbnail))
+            #expect(try self.text(photo.thumbnail, in: files) == text)
+        }
+        _ = files.remove([photo.thumbnail])
+        try files.replace(StagedFile(stage("the third", in: files), as: photo.thumbnail))
+        try files.settle(names("a.jpg"))
+        #expect(try files.leftovers().isEmpty && files.list(.thumbnails, after: nil).count == 1)
+
+        // As after a kill, or where the photo has gone: the record takes the thumbnail with it.
+        try files.replace(StagedFile(stage("the fourth", in: files), as: photo.thumbnail))
+        files = try way.make(in: folder.path)
+        #expect(try files.leftovers() == [photo.thumbnail] && text(photo.thumbnail, in: files) == "the fourth")
+        try files.withdraw(files.leftovers())
+        #expect(try files.leftovers().isEmpty && files.list(.thumbnails, after: nil).isEmpty)
+        #expect(try text(photo, in: files) == "photos a.jpg")
+    }
+
+    @Test(arguments: Way.allCases) func aStoredFileIsOpened(_ way: Way) throws {
+        let folder = try TemporaryFolder("files")
+        let files = try way.make(in: folder.path)
+        let photo = try #require(StoredName(.photos, "a.jpg"))
+        #expect(throws: FileSystem.Failure.self) { try files.open(photo) }
+        try files.publish(staged("a.jpg", in: files))
+        let descriptor = try files.open(photo)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 100)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        #expect(String(decoding: bytes[..<max(0, count)], as: UTF8.self) == "photos a.jpg")
+    }
+
+    /// Whoever removes a photo's files does not know of one that is being made.
+    @Test func aThumbnailOfAPhotoThatGoesMeanwhileGoesToo() async throws {
+        let folder = try TemporaryFolder("objects")
+        try SampleAlbum(width: 64, height: 48).write(count: 2, to: folder.file("album"))
+        let library = try await ObjectLibrary(folder)
+        #expect(try await library.run(ImportPhotos(paths: [folder.file("album")])).outcomes == ["imported": 2])
+        let photos = try await library.mesh.send(SearchPhotos()).photos
+        let thumbnail = try #require(StoredName(path: photos[0].thumbnailPath))
+        _ = library.files.remove([thumbnail])
+        let (isReplacing, hasGone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        library.files.beforeReplacing.withLock {
+            $0 = {
+                isReplacing.signal()
+                hasGone.wait()
+            }
+        }
+        let mesh = library.mesh
+        let asking = Task { try await mesh.send(GetThumbnail(id: photos[0].id)) }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                isReplacing.wait()
+                continuation.resume()
+            }
+        }
+        _ = try await mesh.send(DeletePhotos(ids: [photos[0].id]))
+        #expect(try await mesh.send(PurgeTrash(all: true)).count == 1)
+        hasGone.signal()
+        await #expect(throws: MeshError.self) { try await asking.value }
+        #expect(try library.files.facts(thumbnail) == nil && library.files.leftovers().isEmpty)
+        #expect(try library.files.list(.thumbnails, after: nil).count == 1)
+        await library.close()
+    }
+
     /// A library whose photos are kept as objects does what every library does.
     @Test func aLibraryOfObjectsServes() async throws {
         let folder = try TemporaryFolder("objects")
@@ -154,6 +224,8 @@ import Testing
         let again = try await library.run(CreateBackup(path: folder.file("again.zip")))
         #expect(again.receipt?["photos"] == 6 && !again.needsAttention)
 
+        _ = library.files.remove(try library.files.list(.thumbnails, after: nil).prefix(2).map(\.name))
+        #expect(try await library.run(RebuildThumbnails()).receipt?["made"] == 2)
         let checked = try await library.run(RescanLibrary(digests: true))
         #expect(checked.state == .finished && checked.outcomes.isEmpty, "\(checked)")
         let lost = try #require(StoredName(path: photos[5].path))

@@ -79,7 +79,9 @@ final class SteppedLibrary: Sendable {
             services: [
                 SettingsStore(catalogue: catalogue), CategoryStore(catalogue: catalogue),
                 PhotoStore(catalogue: catalogue, discards: discards),
-                Thumbnailer(namedFiles: folder.namedFiles, photoFiles: folder, workers: workers, files: files),
+                Thumbnailer(
+                    catalogue: catalogue, namedFiles: folder.namedFiles, photoFiles: folder, workers: workers,
+                    files: files, width: 1),
                 BackupCoordinator(
                     catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles,
                     places: BackupPlaces(library: folder.path), discards: discards, bulk: bulk, width: 2),

@@ -134,6 +134,7 @@ struct JobReport {
         case VerifyBackup.method: return describe(try decoder.decode(VerificationReceipt.self, from: json))
         case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json))
         case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
+        case RebuildThumbnails.method: return describe(try decoder.decode(ThumbnailReceipt.self, from: json))
         case MigrateLibrary.method:
             return MigrationReport.lines(try decoder.decode(MigrationReceipt.self, from: json), style: console.style)
         default: return [PlainText.neutralized(String(decoding: json, as: UTF8.self))]
@@ -207,6 +208,16 @@ struct JobReport {
         return [
             ending(receipt.ending) + "Checked \(Figures.count(receipt.photos, "photo"))\(read): "
                 + (findings == 0 ? "all is as it should be." : "\(Figures.count(findings, "finding")).")
+        ]
+    }
+
+    private func describe(_ receipt: ThumbnailReceipt) -> [String] {
+        let problems =
+            receipt.problems == 0 ? "" : " \(Figures.count(receipt.problems, "thumbnail")) could not be made."
+        return [
+            ending(receipt.ending)
+                + "Looked at \(Figures.count(receipt.photos, "photo")), made \(Figures.count(receipt.made, "thumbnail"))."
+                + problems
         ]
     }
 

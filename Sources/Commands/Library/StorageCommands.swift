@@ -44,6 +44,24 @@ extension CommandTable {
             }
         },
         Command(
+            words: ["storage", "thumbnails"], summary: "Make the thumbnails that are missing.",
+            details: """
+                Also those that this version makes better than the one that made them. Each is made from the photo as it is
+                shown; photos in the trash have theirs too. A thumbnail that somebody wants to see is made by itself.
+                Exit code 5: some could not be made; the receipt names them.
+                """,
+            options: [.flag("all", help: "Make all of them again."), detach, verbose],
+            examples: [
+                Example("smilepile storage thumbnails", "Make what is missing."),
+                Example("smilepile storage thumbnails --all", "Make every thumbnail again."),
+            ]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                try await runJob(
+                    RebuildThumbnails(all: invocation.has("all") ? true : nil), invocation, session, library)
+            }
+        },
+        Command(
             words: ["storage", "clean"], summary: "Remove thumbnails that belong to no photo.",
             details: """
                 Photos that the catalogue does not know are named, and stay unless --unknown-photos is given. They may be

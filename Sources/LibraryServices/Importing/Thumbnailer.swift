@@ -7,7 +7,8 @@ import LibraryStorage
 import ServiceMesh
 
 /// Makes stored photos and thumbnails, through the image workers: helper processes that get open descriptors and
-/// nothing else. A photo that crashes, hangs or overfills a worker costs that photo. It calls no other service.
+/// nothing else. A photo that crashes, hangs or overfills a worker costs that photo. It keeps the thumbnails of stored photos
+/// too (`Photos/Thumbnailer+Stored.swift`). It calls no other service.
 public actor Thumbnailer: MeshService {
     public static let serviceName = "Thumbnailer"
     /// Callers wait here for a worker; the bound on what waits is the importers' own.
@@ -15,18 +16,33 @@ public actor Thumbnailer: MeshService {
     public static var messages: MessageList<Thumbnailer> {
         PreparePhoto.self
         MakeThumbnail.self
+        GetThumbnail.self
+        RebuildThumbnails.self
     }
 
+    let catalogue: any Catalogue
     private let namedFiles: NamedFiles
-    private let photoFiles: any PhotoFiles
-    private let workers: ImageWorkerPool
-    private let files: BlockingPool
+    let photoFiles: any PhotoFiles
+    let workers: ImageWorkerPool
+    let files: BlockingPool
+    /// Thumbnails that a job makes at once: one for each worker, and one that is read or put in place meanwhile.
+    let width: Int
+    /// Thumbnails of stored photos that are being made, by the photos' names.
+    var making: [StoredName: Making] = [:]
+    /// Stored photos that are why no thumbnail could be made of them, until one is. ``mostRemembered`` at most.
+    var unmade: [StoredName: MeshError] = [:]
+    static let mostRemembered = 1_000
 
-    package init(namedFiles: NamedFiles, photoFiles: any PhotoFiles, workers: ImageWorkerPool, files: BlockingPool) {
+    package init(
+        catalogue: any Catalogue, namedFiles: NamedFiles, photoFiles: any PhotoFiles, workers: ImageWorkerPool,
+        files: BlockingPool, width: Int
+    ) {
+        self.catalogue = catalogue
         self.namedFiles = namedFiles
         self.photoFiles = photoFiles
         self.workers = workers
         self.files = files
+        self.width = width + 1
     }
 
     public func stop() async { await workers.shutDown() }
@@ -94,7 +110,7 @@ public actor Thumbnailer: MeshService {
     }
 
     /// Runs `body` with a new staged file, which goes again where it throws.
-    private nonisolated func staging<Value: Sendable>(
+    nonisolated func staging<Value: Sendable>(
         _ body: ((name: String, descriptor: Int32)) async throws -> Value
     ) async throws -> Value {
         let photoFiles = photoFiles

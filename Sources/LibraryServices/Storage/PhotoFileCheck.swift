@@ -31,7 +31,8 @@ struct PhotoFileCheck: Sendable {
         if !found.contains(where: { $0.kind == .missing || $0.kind == .unreadable }),
             let name = try? StoredName(catalogued: entry.photo.path), isMissing(name.thumbnail)
         {
-            found.append(Finding(path: entry.photo.path, kind: .noThumbnail, detail: nil))
+            found.append(
+                Finding(path: entry.photo.path, kind: .noThumbnail, detail: "make it: smilepile storage thumbnails"))
         }
         func add(_ file: PhotoFileEntry.File, _ what: String) {
             let remedy = "it is \(what) of photo \(entry.id); import the source again"

@@ -26,6 +26,11 @@ package protocol PhotoFiles: Sendable {
     /// `MeshError.mayHaveBeenStored`.
     /// - Throws: ``NameTaken``; a failure. Nothing is left in place then, and staged files may be gone.
     func publish(_ files: [StagedFile]) throws
+    /// Puts a staged thumbnail at its place, durably, over the one that may be there, and at no moment without one. Nothing
+    /// but thumbnails is ever replaced: they can be made again. Then as ``publish(_:)``: whether the photo is still there comes
+    /// next, and ``settle(_:)`` or ``withdraw(_:)``. One thumbnail must not be replaced by two at once.
+    /// - Throws: a failure. A thumbnail that was in place is there still, or the new one is; the staged file may be gone.
+    func replace(_ thumbnail: StagedFile) throws
     /// The rows are durable: the staging place forgets these files.
     func settle(_ names: [StoredName]) throws
     /// There are no rows: the published files go, durably, and then the staged ones.
@@ -40,6 +45,9 @@ package protocol PhotoFiles: Sendable {
     func facts(_ name: StoredName) throws -> StoredFileFacts?
     /// Runs `body` with the bytes of a stored file.
     func withReader<Value>(_ name: StoredName, _ body: (any ByteSource) throws -> Value) throws -> Value
+    /// Opens a stored file to be read, or a copy of it, for an image worker.
+    /// - Returns: a descriptor of a regular file, which the caller closes.
+    func open(_ name: StoredName) throws -> Int32
     /// All files of a kind by name, from the one behind `name` on, whether or not anybody knows them.
     func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile]
     /// Removes files, durably. One that is gone already counts.
