@@ -2,8 +2,8 @@
 enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {
         [
-            MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, BackupMeasurement.self,
-            DurableMeasurement.self,
+            MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, ImagesMeasurement.self,
+            BackupMeasurement.self, DurableMeasurement.self,
             SocketMeasurement.self, CatalogueMeasurement.self,
         ]
     }

@@ -2,13 +2,14 @@ import Foundation
 import LibraryModel
 import ServiceMesh
 
-/// A real import of 12 MP photos: each becomes a 2048-pixel photo and a 300-pixel thumbnail, durable and in the
-/// catalogue. Beside it `vipsthumbnail` makes the same two files of each, on all cores, and promises nothing more.
+/// A real import of 12 MP photos: each becomes a 2048-pixel photo and a 300-pixel thumbnail, with its original beside them and
+/// without, durable and in the catalogue. Beside it `vipsthumbnail` makes the same two files of each, on all cores, and
+/// `cp` the third, and they promise nothing more.
 ///
 /// While we import, a search is sent every 10 ms, and the memory of all our processes is watched.
 struct ImportMeasurement: Measurement {
     static let name = "import"
-    static let summary = "an import of 12 MP photos vs vipsthumbnail; memory; searches meanwhile"
+    static let summary = "an import of 12 MP photos vs vipsthumbnail and cp; memory; searches meanwhile"
     static let options = [
         Arguments.Option("photos", "N", "how many (60)"),
         Arguments.Option("size", "WxH", "pixels of each (4000x3000)"),
@@ -37,31 +38,40 @@ struct ImportMeasurement: Measurement {
         let bytes = try GeneratedAlbum.bytes(of: album)
         note("import: \(photos) photos, \(Format.megabytes(bytes)), \(runs) runs")
         let observed = Observed()
-        var contenders: [Measuring.Contender] = [{ try await Self.importAll(of: album, observed, in: work) }]
-        let peer = Tool.vips.path == nil ? nil : try VipsThumbnails(files: GeneratedAlbum.files(of: album))
-        if let peer { contenders.append { try peer.seconds(in: work) } }
+        var contenders: [Measuring.Contender] = Self.ways.map { way in
+            { try await Self.importAll(of: album, originals: way.originals, observed, in: work) }
+        }
+        let files = try GeneratedAlbum.files(of: album)
+        let peers = Self.ways.map { VipsThumbnails(files: files, copiesSources: $0.originals) }
+        if Tool.vips.path != nil { contenders += peers.map { peer in { try peer.seconds(in: work) } } }
         let medians = try await Measuring.interleaved(runs: runs, contenders)
-        return try await figures(medians, peer, observed)
+        return try await figures(medians, peers, observed)
     }
 
-    private func figures(_ medians: [Double], _ peer: VipsThumbnails?, _ observed: Observed) async throws -> [Figure] {
+    private static let ways = [
+        (originals: true, what: "originals kept", must: 1.8), (originals: false, what: "without originals", must: 1),
+    ]
+
+    private func figures(
+        _ medians: [Double], _ peers: [VipsThumbnails], _ observed: Observed
+    ) async throws -> [Figure] {
         let rate = Double(photos) / medians[0]
-        let what = "import of \(photos) photos"
-        let speed: Figure
-        if let peer {
-            let ratio = medians[1] / medians[0]
-            speed = Figure(
-                what, ours: Format.rate(rate, "photos"), peer: Format.rate(Double(photos) / medians[1], "photos"),
-                command: peer.commandLine, ratio: ratio, must: Format.ratio(1), holds: ratio >= 1)
-        } else {
-            speed = .missing(what, ours: Format.rate(rate, "photos"), .vips, must: Format.ratio(1))
+        let speeds = Self.ways.enumerated().map { index, way in
+            let what = "import of \(photos) photos, \(way.what)"
+            guard medians.count > Self.ways.count else {
+                return Figure.missing(
+                    what, ours: Format.rate(Double(photos) / medians[index], "photos"), .vips,
+                    must: Format.ratio(way.must))
+            }
+            return .times(
+                what, ours: medians[index], peer: medians[Self.ways.count + index], command: peers[index].commandLine,
+                atLeast: way.must, show: { Format.rate(Double(photos) / $0, "photos") })
         }
         let hundred = 100 / rate
         let memory = await observed.memory.bytes
         let latencies = await observed.latencies
         let (p50, p99) = (Measuring.percentile(latencies, 0.5), Measuring.percentile(latencies, 0.99))
-        return [
-            speed,
+        return speeds + [
             Figure(
                 "import of 100 photos\(photos == 100 ? "" : ", at that rate")", ours: Format.seconds(hundred),
                 must: "< \(Format.seconds(Self.must.hundred))", holds: hundred < Self.must.hundred),
@@ -92,12 +102,15 @@ struct ImportMeasurement: Measurement {
     }
 
     /// Seconds for the whole album into a new library.
-    private static func importAll(of album: String, _ observed: Observed, in work: WorkFolder) async throws -> Double {
+    private static func importAll(
+        of album: String, originals: Bool, _ observed: Observed, in work: WorkFolder
+    ) async throws -> Double {
         let path = work.newPath("library")
+        sync()
         ProcessFacts.forgetPeak()
         let library = try await BenchLibrary.open(at: path)
         let watching = Task { try await watch(library, observed) }
-        let times = try await library.run(ImportPhotos(paths: [album]))
+        let times = try await library.run(ImportPhotos(paths: [album], originals: originals))
         watching.cancel()
         try await watching.value
         await library.close()
@@ -129,12 +142,14 @@ struct ImportMeasurement: Measurement {
     }
 }
 
-/// `vipsthumbnail` making both sizes of every photo: one process for each core, each with its share of the files and
+/// `vipsthumbnail` making both sizes of every photo, and `cp` of the sources where that is asked for: one process for each core, each with its share of the files and
 /// one thread, which is faster here than one process with many threads.
 struct VipsThumbnails: Sendable {
     private let shares: [[String]]
+    private let copiesSources: Bool
 
-    init(files: [String]) {
+    init(files: [String], copiesSources: Bool) {
+        self.copiesSources = copiesSources
         let cores = max(1, ProcessInfo.processInfo.activeProcessorCount)
         shares = (0..<cores).map { core in files.indices.filter { $0 % cores == core }.map { files[$0] } }
     }
@@ -142,25 +157,28 @@ struct VipsThumbnails: Sendable {
     var commandLine: String {
         "VIPS_CONCURRENCY=1, \(shares.count) processes at once, each with its share of FILES: "
             + "vipsthumbnail -s 2048 -o 'photos/%s.jpg[Q=90]' FILES; "
-            + "vipsthumbnail -s 300 -o 'thumbnails/%s.jpg[Q=85]' FILES"
+            + "vipsthumbnail -s 300 -o 'thumbnails/%s.jpg[Q=85]' FILES" + (copiesSources ? "; cp FILES originals" : "")
     }
 
     func seconds(in work: WorkFolder) throws -> Double {
         let folder = work.newPath("vips")
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let (photos, thumbnails) = (folder + "/photos", folder + "/thumbnails")
-        for path in [photos, thumbnails] {
+        let (photos, thumbnails, originals) = (folder + "/photos", folder + "/thumbnails", folder + "/originals")
+        for path in [photos, thumbnails, originals] {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
+        let shares = shares.filter { !$0.isEmpty }
         func commands(_ side: Int, _ output: String) -> [Command] {
-            shares.filter { !$0.isEmpty }.map { files in
+            shares.map { files in
                 Command(
                     ["vipsthumbnail", "-s", "\(side)", "-o", output] + files, environment: ["VIPS_CONCURRENCY": "1"])
             }
         }
+        sync()
         return try Measuring.blockingSeconds {
             _ = try Command.run(commands(2048, photos + "/%s.jpg[Q=90]"), in: work)
             _ = try Command.run(commands(300, thumbnails + "/%s.jpg[Q=85]"), in: work)
+            if copiesSources { _ = try Command.run(shares.map { Command(["cp"] + $0 + [originals]) }, in: work) }
         }
     }
 }

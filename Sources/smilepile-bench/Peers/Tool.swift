@@ -9,6 +9,8 @@ struct Tool: Sendable {
 
     static let erlang = Tool(name: "erlc", package: "erlang-base")
     static let go = Tool(name: "go", package: "golang-go")
+    static let heif = Tool(name: "heif-enc", package: "libheif-examples")
+    static let magick = Tool(name: "compare", package: "imagemagick")
     static let vips = Tool(name: "vipsthumbnail", package: "libvips-tools")
     static let zip = Tool(name: "zip", package: "zip")
     static let unzip = Tool(name: "unzip", package: "unzip")
