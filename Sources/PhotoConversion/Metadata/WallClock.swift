@@ -4,6 +4,9 @@ import ImageWorkerProtocol
 /// A date and a time of day as somebody's clock showed them, with the clock's distance from UTC or without.
 ///
 /// No zone of this process has a part in it, and so neither `mktime` nor `timegm`.
+///
+/// Sidecars reads dates of its own (`CaptureTime`): there a day without a time is a finding, as is a moment without a camera's
+/// clock; here a picture's EXIF, XMP and IPTC have one clock, complete or none.
 struct WallClock: Equatable {
     private(set) var year: Int
     private(set) var month: Int

@@ -1,7 +1,8 @@
 /// The tags and texts of an XML document, one after another, as ranges of its bytes.
 ///
 /// No general XML: no document types, so nothing expands, and nothing outside the document is named. It allocates nothing
-/// but one tag's attributes, reads each byte once, and gives up at the first that does not fit.
+/// but one tag's attributes, reads each byte once, and gives up at the first that does not fit. Sidecars has another one for
+/// files beside pictures, and says why.
 struct XMLScanner {
     /// Why it gave up does not matter: text that is no XML is not looked at any further.
     struct NotWellFormed: Error {}

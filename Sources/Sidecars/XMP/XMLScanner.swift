@@ -3,6 +3,12 @@
 /// Foundation's parser (libxml2) was rejected: it knows document types, entities and other files, and those are what
 /// makes XML dangerous. Here a document type is an error, so that the five entities of XML and numbered characters are
 /// the only ones there are, and reading takes time and memory in proportion to the text.
+///
+/// PhotoConversion has another one for the packets inside pictures, and it is not the same work. That one tells where things
+/// stand, so that a packet of 16 MiB is written again with a few values changed and every other byte as it was; it puts up
+/// with what cameras leave behind (prefixes that nobody binds, a buffer's zeros after the end) and says of what it gives up
+/// only that. This one tells what texts mean, of files of 1 MiB, and says what is wrong and where, because a person can mend
+/// the file. One for both would have each of its rules twice.
 struct XMLScanner {
     /// A name with its namespace; the empty one where it has none.
     struct Name: Hashable {
