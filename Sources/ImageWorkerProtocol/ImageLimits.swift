@@ -13,7 +13,7 @@
 /// | caption | 2,000 Unicode scalars | what a person may give a photo |
 /// | memory of a worker by itself | 96 MiB | most pictures need 20 to 60 |
 /// | memory that all workers share for big photos | 1.5 GiB, half of the machine's at most | see below |
-/// | processor time for one photo | 120 s | 200 million pixels take a tenth of it; a busy machine takes none of it |
+/// | processor time for one photo | 120 s | a PNG of 192 million pixels took 20 s; a busy machine takes none of it |
 /// | clock for one photo | 15 minutes | a worker that does nothing is ended |
 /// | processor time of a worker | 300 s | it is replaced once it has used half of it |
 /// | open descriptors of a worker | 12 | it uses eight |

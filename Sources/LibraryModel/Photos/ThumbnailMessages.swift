@@ -3,9 +3,9 @@ import ServiceMesh
 /// Where a photo's thumbnail is; one that is missing is made first, from the photo as it is shown. For whoever is about to
 /// show it. Not for many photos at once: ``RebuildThumbnails``.
 ///
-/// Errors: `invalid_argument` (both keys or none), `not_found` (the photo, or its file), `data_loss` and `unimplemented` (its
-/// file cannot be opened as a picture), `resource_exhausted` (no room, or the picture needs more memory or time than there
-/// is), `unavailable` (no helper could be started).
+/// Errors: `invalid_argument` (both keys or none), `not_found` (the photo, or its file), `data_loss` (its file cannot be
+/// opened as a picture), `resource_exhausted` (no room, or the picture needs more memory or time than there is),
+/// `failed_precondition` (the library cannot be written to), `unavailable` (no helper could be started).
 public struct GetThumbnail: Message {
     public typealias Reply = PhotoThumbnail
     public static let method = "photo.thumbnail"

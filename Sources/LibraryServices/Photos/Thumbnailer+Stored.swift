@@ -101,7 +101,11 @@ extension Thumbnailer {
         let source = try await files.run { try Self.open(name, in: photoFiles) }
         defer { close(source) }
         try await staging { thumbnail in
-            _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor)
+            do {
+                _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor)
+            } catch {
+                throw Self.ofStoredPhoto(error)
+            }
             try await uncancelled {
                 try await files.run {
                     try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
@@ -115,6 +119,17 @@ extension Thumbnailer {
                 }
                 guard isWanted else { throw MeshError(.notFound, "The photo \(name.path) has gone meanwhile.") }
             }
+        }
+    }
+
+    /// What is said of a source does not help with a photo that the library has: to copy it again, or to convert it.
+    private static func ofStoredPhoto(_ error: ImagingError) -> MeshError {
+        switch error {
+        case .unsupported(let found), .damaged(let found), .workerCrashed(let found):
+            MeshError(
+                .dataLoss, "The photo's file cannot be opened (\(found)). Restore it from a backup.",
+                details: error.meshError.details)
+        default: error.meshError
         }
     }
 
