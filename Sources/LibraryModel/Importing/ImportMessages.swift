@@ -144,7 +144,8 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     public var isLasting: Bool {
         switch self {
         case .unsupported, .damaged, .tooLarge: true
-        case .imported, .completed, .duplicate, .cancelled, .timedOut, .unreadable, .noSpace, .changed, .workerLost: false
+        case .imported, .completed, .duplicate, .cancelled, .timedOut, .unreadable, .noSpace, .changed, .workerLost:
+            false
         }
     }
 
