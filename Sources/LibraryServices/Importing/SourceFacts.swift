@@ -71,7 +71,8 @@ private struct SidecarReader {
             try? self.facts(candidate.name, of: bytes(candidate.name)).title
         }
         if !selection.ambiguous.isEmpty {
-            problems.append("two sidecars may be its own, and neither was used: \(Self.list(selection.ambiguous))")
+            problems.append(
+                "which sidecar is its own cannot be told, so none of these was used: \(Self.list(selection.ambiguous))")
         }
         var facts = SidecarFacts()
         let names = selection.names.prefix(KeptSidecar.maximumCount)
