@@ -26,7 +26,8 @@ public final class Installation: Sendable {
 
     public var socket: String { folder.file("run/smilepile/control.sock") }
 
-    public init(_ purpose: String = "e2e") throws {
+    /// - Parameter timeZone: of every program that is run here, as `TZ` says it.
+    public init(_ purpose: String = "e2e", timeZone: String = "UTC") throws {
         folder = try TemporaryFolder(purpose)
         library = folder.file("library")
         for name in ["home", "run"] {
@@ -35,7 +36,7 @@ public final class Installation: Sendable {
         }
         let own = ProcessInfo.processInfo.environment
         var environment = [
-            "HOME": folder.file("home"), "XDG_RUNTIME_DIR": folder.file("run"), "LANG": "C.UTF-8", "TZ": "UTC",
+            "HOME": folder.file("home"), "XDG_RUNTIME_DIR": folder.file("run"), "LANG": "C.UTF-8", "TZ": timeZone,
             "PATH": own["PATH"] ?? "/usr/bin:/bin",
         ]
         // Where programs of a build that counts lines leave their counts; without it, wherever they happen to stand.
