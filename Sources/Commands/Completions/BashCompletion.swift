@@ -74,7 +74,7 @@ struct BashCompletion {
         case .category: "_smilepile_lines \"$current\" < <(\(Shell.categoryNames))"
         case .words(let words):
             "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$current\")"
-        case .text, .date, .number: nil
+        case .text, .date, .moment, .number: nil
         }
     }
 

@@ -80,7 +80,7 @@ struct FishCompletion {
         case .folder: "-f -a '(__fish_complete_directories)'"
         case .category: "-f -a '(\(Shell.categoryNames))'"
         case .words(let words): "-f -a '\(words.joined(separator: " "))'"
-        case .text, .date, .number: nil
+        case .text, .date, .moment, .number: nil
         }
     }
 }

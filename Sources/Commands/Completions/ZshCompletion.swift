@@ -105,7 +105,7 @@ struct ZshCompletion {
         case .folder: "_files -/"
         case .category: "_smilepile_categories"
         case .words(let words): "(\(words.joined(separator: " ")))"
-        case .text, .date, .number: " "
+        case .text, .date, .moment, .number: " "
         }
     }
 }

@@ -16,7 +16,7 @@ extension CommandTable {
             ],
             options: [
                 .value("category", "NAME", .category, repeats: true, help: "Only this category."),
-                .value("since", "DATE", .date, help: "Only photos added from this day on."), detach, verbose,
+                .value("since", "DATE", .moment, help: "Only photos added from this day on."), detach, verbose,
             ],
             examples: [
                 Example("smilepile backup create", "Into the library's own folder."),

@@ -1,3 +1,5 @@
+import LibraryModel
+
 /// One row of the table from which parsing, help and completions are made: there is no second list to keep in step.
 struct Command: Sendable {
     /// What is typed to reach it: `["photos", "list"]`.
@@ -102,8 +104,10 @@ enum ValueKind: Sendable, Equatable {
     case folder
     /// An id or a name.
     case category
-    /// A day or a moment.
+    /// A day, or a day and a time on a camera's clock.
     case date
+    /// A day here, or a moment.
+    case moment
     case number(ClosedRange<Int64>)
     case words([String])
 
@@ -114,6 +118,8 @@ enum ValueKind: Sendable, Equatable {
         case .path, .folder, .category:
             value.isEmpty || value.utf8.contains(0) ? "must not be empty." : nil
         case .date:
+            LocalDateTime(value) == nil ? "must be a date such as 2025-06-15 or 2025-06-15T14:05." : nil
+        case .moment:
             LocalDate.startOf(value) == nil ? "must be a date such as 2025-06-15 or 2025-06-15T10:00:00Z." : nil
         case .number(let range):
             if let number = Int64(value), range.contains(number) {
