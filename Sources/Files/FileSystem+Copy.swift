@@ -21,32 +21,41 @@ extension FileSystem {
             try check(fstat(target, &status), "look at", name)
             return Int64(status.st_size)
         }
+        return try copy(source, to: target, name, by: clinux_copy_range, isCancelled: isCancelled)
+    }
+
+    /// Copies by the kernel, and where that ends before the source does, through memory.
+    /// - Parameter range: copies so many bytes from a position on; returns how many they were, or less than 0 and `errno`.
+    static func copy(
+        _ source: Int32, to target: Int32, _ name: String,
+        by range: (_ from: Int32, _ to: Int32, _ position: Int64, _ length: Int) -> Int,
+        isCancelled: () -> Bool = { false }
+    ) throws -> Int64 {
         var position: Int64 = 0
         while true {
             if isCancelled() { throw CancellationError() }
-            let count = clinux_copy_range(source, target, position, part)
+            let count = range(source, target, position, part)
             if count > 0 {
                 position += Int64(count)
             } else if count == 0 {
-                // Some file systems, as those of a process in user space, end here at once though there is more to read.
-                return position > 0
-                    ? position : try copyThroughMemory(source, to: target, name, isCancelled: isCancelled)
+                // Some file systems, as those of a process in user space, end here though there is more to read.
+                return try copyThroughMemory(source, to: target, name, from: position, isCancelled: isCancelled)
             } else if errno != EINTR {
                 guard position == 0, [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EIO].contains(errno) else {
                     throw Failure(action: "copy to", path: name, code: errno)
                 }
-                return try copyThroughMemory(source, to: target, name, isCancelled: isCancelled)
+                return try copyThroughMemory(source, to: target, name, from: 0, isCancelled: isCancelled)
             }
         }
     }
 
     private static func copyThroughMemory(
-        _ source: Int32, to target: Int32, _ name: String, isCancelled: () -> Bool
+        _ source: Int32, to target: Int32, _ name: String, from start: Int64, isCancelled: () -> Bool
     ) throws -> Int64 {
         let reader = OpenFile(source)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer { buffer.deallocate() }
-        var position: Int64 = 0
+        var position = start
         while true {
             if isCancelled() { throw CancellationError() }
             let count: Int
