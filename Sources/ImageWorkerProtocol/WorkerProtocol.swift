@@ -9,6 +9,8 @@ package enum WorkerRequest: Codable, Equatable {
     case convert
     /// Descriptors: source, thumbnail.
     case thumbnail
+    /// Descriptors: source.
+    case readDate
     /// So many bytes of memory beyond its own are there, which are fewer than the worker asked for where all of it is
     /// less. Only while it waits for that.
     case proceed(bytes: Int)
@@ -17,6 +19,7 @@ package enum WorkerRequest: Codable, Equatable {
         switch self {
         case .convert: 3
         case .thumbnail: 2
+        case .readDate: 1
         case .proceed: 0
         }
     }
@@ -32,6 +35,7 @@ package struct WorkerReply: Codable, Equatable {
         case needs(bytes: Int)
         case converted(ConvertedPhoto)
         case thumbnail(ConvertedThumbnail)
+        case date(EmbeddedDate)
         case failed(ImagingError)
     }
 

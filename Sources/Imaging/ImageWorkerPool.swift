@@ -128,7 +128,7 @@ public final class ImageWorkerPool: Sendable {
 
     // MARK: One call
 
-    private func ask<Answer: Sendable>(
+    func ask<Answer: Sendable>(
         _ request: WorkerRequest, _ descriptors: [Int32], answer: @escaping @Sendable (WorkerReply.Outcome) -> Answer?
     ) async throws(ImagingError) -> Answer {
         let call = WorkerCall<Answer>()

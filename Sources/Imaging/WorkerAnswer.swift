@@ -36,6 +36,10 @@ extension ConvertedThumbnail {
     var isPossible: Bool { fileSize > 0 && isPicture(width, height, within: ImageLimits.thumbnailSide) }
 }
 
+extension EmbeddedDate {
+    var isPossible: Bool { taken.map(isDate) ?? true }
+}
+
 extension ImagingError {
     /// Whether it is a worker's to say: what it found in a photo, in a few words. The rest is said of workers.
     var isPossible: Bool {

@@ -15,7 +15,7 @@ final class PhotoConverter {
     typealias AskForMemory = (Int) throws(ImagingError) -> Int
 
     private let reductions = ReductionCache()
-    private let ask: AskForMemory
+    let ask: AskForMemory
 
     /// - Parameter memory: nobody is asked unless told, and there is as much as all workers share.
     init(memory ask: @escaping AskForMemory = PhotoConverter.unshared) { self.ask = ask }

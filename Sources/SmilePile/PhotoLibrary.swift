@@ -138,6 +138,8 @@ public final class PhotoLibrary: Sendable {
                 path: path, catalogue: catalogue, photoFiles: photoFiles, thumbnailer: thumbnailer, files: files,
                 problems: problems),
             StorageAuditor(catalogue: catalogue, photoFiles: photoFiles, files: files, workers: width),
+            PhotoRedater(
+                catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, width: width),
             PhotoImporter(namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width),
             LegacyMigrator(
                 catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files, scratch: scratch,

@@ -45,6 +45,8 @@ import Testing
                     }
                     #expect(try plan(.date(after: 1000, filter, range), in: connection) == search)
                 }
+                let byID = try plan(.walk(filter, afterID: 5, limit: 256), in: connection)
+                #expect(byID.hasPrefix("SEARCH p USING INTEGER PRIMARY KEY (rowid>?") && !byID.contains(";"))
                 let places = filter.searchPlaces
                 let matches = try plan(
                     .matches(sieve, filter, containing: "beach", places: places.first...places.last, limit: 101),

@@ -50,7 +50,12 @@ struct JobReport {
         for line in try await headline(job) { console.result(line) }
         if job.outcomes.values.reduce(0, +) > 0 {
             // A migration tells of categories and values too.
-            let counted = job.method == MigrateLibrary.method ? "LINES" : "FILES"
+            let counted =
+                switch job.method {
+                case MigrateLibrary.method: "LINES"
+                case RedatePhotos.method: "PHOTOS"
+                default: "FILES"
+                }
             var counts = Table(.init(heading: "OUTCOME"), .init(heading: counted, isNumeric: true))
             for (outcome, count) in job.outcomes.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
                 counts.add([outcome, String(count)])
@@ -135,6 +140,7 @@ struct JobReport {
         case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json))
         case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
         case RebuildThumbnails.method: return describe(try decoder.decode(ThumbnailReceipt.self, from: json))
+        case RedatePhotos.method: return describe(try decoder.decode(RedateReceipt.self, from: json))
         case MigrateLibrary.method:
             return MigrationReport.lines(try decoder.decode(MigrationReceipt.self, from: json), style: console.style)
         default: return [PlainText.neutralized(String(decoding: json, as: UTF8.self))]
@@ -218,6 +224,17 @@ struct JobReport {
             ending(receipt.ending)
                 + "Looked at \(Figures.count(receipt.photos, "photo")), made \(Figures.count(receipt.made, "thumbnail"))."
                 + problems
+        ]
+    }
+
+    private func describe(_ receipt: RedateReceipt) -> [String] {
+        let count = Figures.count(receipt.photos, "photo")
+        let verb = receipt.isDryRun ? "Would change" : "Changed"
+        return [
+            ending(receipt.ending)
+                + (receipt.redated == 0
+                    ? "Looked at \(count): no date \(receipt.isDryRun ? "would change" : "has changed")."
+                    : "\(verb) the dates of \(receipt.redated) of \(count).\(receipt.isDryRun ? " Nothing was changed." : "")")
         ]
     }
 

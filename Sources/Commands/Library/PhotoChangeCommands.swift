@@ -72,6 +72,29 @@ extension CommandTable {
             ]
         ) { invocation, session in try await edit(invocation, session) },
         Command(
+            words: ["photos", "redate"], summary: "Find out again when photos were taken, from their files and names.",
+            details: """
+                For libraries from before the camera's clock was kept, and when SmilePile has learned to read more. What a person
+                has said stays, and a better source is never replaced by a worse one. Each photo that changes has a line; look at
+                them first with --dry-run. The files stay as they are.
+                """,
+            options: filters + [.flag("dry-run", help: "Only say what would change."), detach],
+            examples: [
+                Example("smilepile photos redate --dry-run", "Which dates would change?"),
+                Example("smilepile photos redate --category Family --to 2025-12-31", "Of a category, up to a day."),
+            ]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                var category: Int64?
+                if let name = invocation.value("category") { category = try await library.category(named: name).id }
+                let request = RedatePhotos(
+                    categoryId: category, from: invocation.from("from"), to: invocation.through("to"),
+                    favoritesOnly: invocation.has("favorites") ? true : nil,
+                    dryRun: invocation.has("dry-run") ? true : nil)
+                return try await runJob(request, invocation, session, library)
+            }
+        },
+        Command(
             words: ["photos", "delete"], summary: "Put photos into the trash.",
             details: "They can be restored for 30 days: smilepile trash restore.", operands: [photos],
             examples: [Example("smilepile photos delete 12 13", "Two at once.")]

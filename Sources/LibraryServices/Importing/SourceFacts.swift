@@ -125,7 +125,7 @@ private struct SidecarReader {
 
 extension PhotoDate {
     /// What a clock here shows at a moment, where no more is known.
-    fileprivate init(_ time: CaptureTime, source: DateSource) {
+    init(_ time: CaptureTime, source: DateSource) {
         switch time.clock {
         case .universal:
             self.init(clock: LocalDateTime(here: Timestamp(milliseconds: time.milliseconds)), source: source)

@@ -13,6 +13,8 @@ package protocol PhotoRepository {
     func find(_ keys: [PhotoKey]) throws -> [Photo?]
     /// One page of what a query asks for.
     func page(_ query: PhotoQuery) throws -> PhotoPage
+    /// Photos that pass a filter, by id, from the one behind `id` on, whatever becomes of their dates meanwhile; 256 at a time.
+    func page(_ filter: PhotoFilter, afterID id: Int64) throws -> [Photo]
     /// How many photos meet a query's filters, on all pages.
     func count(_ query: PhotoQuery) throws -> Int
     /// Of all photos together.
@@ -54,6 +56,9 @@ package protocol PhotoRepository {
     /// Writes name, caption, category, mark and date of the photo that has this id, and leaves what describes its file.
     /// - Throws: `noPhoto`; `noCategory`.
     func update(_ photo: Photo) throws
+    /// Writes when a photo was taken where it has still the date that `photo` says, with its line in a job's receipt.
+    /// - Returns: whether it had.
+    func setDate(_ date: PhotoDate, of photo: Photo, line: ReceiptLine, of job: JobID) throws -> Bool
     /// - Returns: how many changed.
     func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int
     /// - Returns: how many changed.

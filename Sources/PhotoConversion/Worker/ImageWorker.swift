@@ -56,6 +56,7 @@ public enum ImageWorker {
                 try converter.convert(source: descriptors[0], photo: descriptors[1], thumbnail: descriptors[2]))
         case .thumbnail:
             .thumbnail(try converter.makeThumbnail(source: descriptors[0], thumbnail: descriptors[1]))
+        case .readDate: .date(try converter.readDate(source: descriptors[0]))
         case .proceed: throw .io("a request that this worker does not know")
         }
     }

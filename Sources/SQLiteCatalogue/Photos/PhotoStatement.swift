@@ -23,6 +23,17 @@ struct PhotoStatement {
                 """, values: range.values + [limit])
     }
 
+    /// Photos in the order of their ids. No index but that of ids: each page begins where the last one ended, and the walk
+    /// ends with the table.
+    static func walk(_ filter: PhotoFilter, afterID id: Int64, limit: Int) -> PhotoStatement {
+        let condition = filter.condition
+        return PhotoStatement(
+            sql: """
+                SELECT \(PhotoColumns.namesWithID) FROM photos AS p NOT INDEXED WHERE p.id > ? AND \(condition.sql)
+                ORDER BY p.id LIMIT ?
+                """, values: [id] + condition.values + [limit])
+    }
+
     /// The date of the photo that comes `number` after the first of a range. The index alone tells: none is read.
     static func date(after number: Int, _ filter: PhotoFilter, _ range: PhotoFilter.Condition) -> PhotoStatement {
         PhotoStatement(

@@ -29,6 +29,11 @@ struct PhotoTable: PhotoRepository {
 
     func page(_ query: PhotoQuery) throws -> PhotoPage { try PhotoSearch(query, in: connection).page() }
 
+    func page(_ filter: PhotoFilter, afterID id: Int64) throws -> [Photo] {
+        let statement = PhotoStatement.walk(filter, afterID: id, limit: 256)
+        return try connection.query(statement.sql, values: statement.values) { try PhotoColumns.photo($0) }
+    }
+
     func count(_ query: PhotoQuery) throws -> Int { try PhotoSearch(query, in: connection).total() }
 
     static let totals = """
@@ -221,6 +226,21 @@ struct PhotoTable: PhotoRepository {
         guard try connection.execute(sql, values: columns.map { $0.value(new) } + [photo.id]) > 0 else {
             throw CatalogueError.noPhoto(.id(photo.id))
         }
+    }
+
+    func setDate(_ date: PhotoDate, of photo: Photo, line: ReceiptLine, of job: JobID) throws -> Bool {
+        let changed = try connection.execute(
+            """
+            UPDATE photos SET taken_at = ?, taken_offset = ?, date_source = ?
+            WHERE id = ? AND taken_at IS ? AND taken_offset IS ? AND date_source IS ?
+            """,
+            values: [
+                date.clock.milliseconds, date.offset, date.source.rawValue, photo.id, photo.takenAt?.milliseconds,
+                photo.takenOffset, photo.dateSource?.rawValue,
+            ])
+        guard changed > 0 else { return false }
+        try JobLineTable.append(line, to: job, in: connection)
+        return true
     }
 
     func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int {

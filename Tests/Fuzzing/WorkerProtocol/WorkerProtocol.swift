@@ -25,8 +25,10 @@ enum WorkerProtocolFuzz: FuzzTarget {
             .workerCrashed("x"), .workerLost("x"), .cancelled, .noWorkers(secondsToNextTry: 3), .io("x"), .diskFull,
         ]
         let outcomes: [WorkerReply.Outcome] =
-            [.ready, .needs(bytes: 100 << 20), .converted(photo), .thumbnail(thumbnail)]
-            + errors.map { .failed($0) }
+            [
+                .ready, .needs(bytes: 100 << 20), .converted(photo), .thumbnail(thumbnail),
+                .date(EmbeddedDate(taken: photo.taken)),
+            ] + errors.map { .failed($0) }
         let cell = WorkerCell(
             seccomp: true, landlock: 7, noNewPrivileges: true, ownMemoryBytes: 96 << 20, processorSeconds: 300,
             descriptors: 12, fileBytes: 512 << 20, processes: 0, missing: ["x"])
@@ -36,7 +38,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
                     outcome: $0, residentKilobytes: 4000, addressKilobytes: 80_000, lackedMemory: true, cell: cell))
         }
         let requests: [[UInt8]] = [
-            WorkerRequest.convert, .thumbnail, .proceed(bytes: 100 << 20),
+            WorkerRequest.convert, .thumbnail, .readDate, .proceed(bytes: 100 << 20),
         ].compactMap { WorkerProtocol.line($0) }
         return requests.map { [0b0110] + $0 } + replies.map { [1] + $0 }
     }

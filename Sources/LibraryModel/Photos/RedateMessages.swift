@@ -1,0 +1,73 @@
+import ServiceMesh
+
+/// Finds out again when photos were taken, as a job, by what the library has of each: what the original says, or where there
+/// is none the photo, else the photo's name. For libraries from before the camera's clock was kept, and after this program
+/// has learned to read more. One photo's date is repaired with ``EditPhoto``.
+///
+/// What a person has said stays, and so does what is at least as trustworthy (``DateSource``). Of a date from before its
+/// source was kept, nobody knows whether a person said it: it is replaced where the picture says the same time on another
+/// zone's clock, and left, with a line, where it says another. Photos whose date stays have no other lines. The files stay as
+/// they are.
+///
+/// The filters are those of ``SearchPhotos``. Errors at once: `invalid_argument` (dates the wrong way round), `not_found`
+/// (category).
+public struct RedatePhotos: Message {
+    public typealias Reply = JobStarted
+    public static let method = "photo.redate"
+    public static let access = Role.parent
+    public static let kind = MessageKind.job
+    public static let summary = "Finds out again when photos were taken, from their files and names."
+    public let categoryId: Int64?
+    /// Inclusive, by the date that the photos have before.
+    public let from: LocalDateTime?
+    public let to: LocalDateTime?
+    public let favoritesOnly: Bool?
+    /// Only says what would change.
+    public let dryRun: Bool?
+
+    public init(
+        categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil, favoritesOnly: Bool? = nil,
+        dryRun: Bool? = nil
+    ) {
+        self.categoryId = categoryId
+        self.from = from
+        self.to = to
+        self.favoritesOnly = favoritesOnly
+        self.dryRun = dryRun
+    }
+
+    /// The search that finds those that are looked at.
+    public var search: SearchPhotos {
+        SearchPhotos(categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly)
+    }
+}
+
+/// What became of one photo's date.
+public enum RedateOutcome: String, Codable, Sendable, CaseIterable {
+    /// It has another one now, or in a dry run would have.
+    case redated
+    /// The picture says another one, but a person may have said the one that it has.
+    case kept
+    /// Its files could not be read.
+    case unreadable
+}
+
+public struct RedateReceipt: JobReceipt {
+    /// Photos looked at.
+    public let photos: Int
+    /// How many there are of each ``RedateOutcome``.
+    public let redated: Int
+    public let kept: Int
+    public let unreadable: Int
+    public let isDryRun: Bool
+    public let ending: JobEnding
+
+    public init(photos: Int, redated: Int, kept: Int, unreadable: Int, isDryRun: Bool, ending: JobEnding) {
+        self.photos = photos
+        self.redated = redated
+        self.kept = kept
+        self.unreadable = unreadable
+        self.isDryRun = isDryRun
+        self.ending = ending
+    }
+}

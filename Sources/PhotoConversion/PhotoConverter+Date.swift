@@ -1,0 +1,18 @@
+import ImageWorkerProtocol
+
+extension PhotoConverter {
+    /// When the library's own picture was taken, by what it carries beside its pixels. None of these is decoded.
+    func readDate(source descriptor: Int32) throws(ImagingError) -> EmbeddedDate {
+        let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
+        defer { withExtendedLifetime(source) {} }
+        let metadata = try pictureDecoder(PictureType(content: source.bytes), source).metadata
+        let needed = source.count + metadata.memory
+        if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked {
+            let granted = try ask(needed)
+            guard granted >= needed else {
+                throw .needsMemory("\(needed >> 20) MiB for what it carries, of \(granted >> 20)")
+            }
+        }
+        return EmbeddedDate(taken: PhotoFacts(metadata).taken)
+    }
+}
