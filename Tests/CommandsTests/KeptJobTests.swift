@@ -14,7 +14,7 @@ struct KeptJobTests {
         let job = try Sample.job(
             "library.import", needsAttention: true, outcomes: ["imported": 12_000, "damaged": 2], receipt: receipt)
         guard let unlisted else { return job }
-        return #"{"unlistedLines":\#(unlisted),"# + job.dropFirst()
+        return #"{"endedAt":"2025-06-15T10:20:00Z","unlistedLines":\#(unlisted),"# + job.dropFirst()
     }
 
     @Test("All of them come in pages, the newest first, and the next one is told")
@@ -59,6 +59,9 @@ struct KeptJobTests {
         stage.answer("job.receipt", #"{"lines":[{"item":"/a/9.jpg","outcome":"damaged"}]}"#)
         #expect(await stage.run("jobs", "show", "import-3f") == .doneWithProblems)
         #expect(stage.params("job.get") == ["job": "import-3f"])
+        let (first, last) = (Timestamp(rfc3339: "2025-06-15T10:00:00Z"), Timestamp(rfc3339: "2025-06-15T10:20:00Z"))
+        let times = try [#require(first), #require(last)].map { LocalDate.text($0) }
+        #expect(stage.messages == "Job import-3f9a2c: \(times[0]) to \(times[1]).\n")
         #expect(stage.allParams("job.receipt").map { $0["after"] } == [0, 500])
         #expect(stage.allParams("job.receipt").allSatisfy { $0["job"] == "import-3f9a2c" })
         #expect(stage.results.contains("2002 of these are only counted, and not listed one by one."))

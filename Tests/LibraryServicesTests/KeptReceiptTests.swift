@@ -8,6 +8,14 @@ import SmilePile
 import TestSupport
 import Testing
 
+extension JobStore {
+    /// Returns when the ends of jobs are seen to that were told by now.
+    fileprivate func untilTidy() async {
+        for entry in entries.values where entry.job.snapshot.state.hasEnded { await entry.task?.value }
+        await tidying?.value
+    }
+}
+
 /// What a person finds of an import three weeks later: which files it did not take, and why.
 @Suite struct KeptReceiptTests {
     /// Lets the library believe that its jobs ended so many days earlier, and opens it again.
@@ -60,10 +68,36 @@ import Testing
         #expect(job.outcomes == ["imported": 12])
         #expect(try await rows(test.library) == [1, 12, 1])
         let library = try await reopened(test, days: 91)
-        await library.mesh.jobs.tidying?.value
+        await library.mesh.jobs.untilTidy()
         #expect(try await rows(library) == [0, 0, 0])
         #expect(try await library.mesh.send(CountPhotos()).count == 12)
         await library.close()
+    }
+
+    /// A job of which the journal does not know that it has ended would be done again by some later start.
+    @Test func anEndThatCouldNotBeWrittenDownIsWrittenDownLater() async throws {
+        let test = try await TestLibrary()
+        let database = test.library.catalogue.database
+        try await database.write { connection in
+            try connection.execute(
+                "CREATE TRIGGER refuse BEFORE UPDATE OF ended_at ON jobs BEGIN SELECT RAISE(ABORT, 'refused'); END")
+        }
+        let ended = try await test.run(RescanLibrary())
+        #expect(ended.state == .finished, "it is told all the same")
+        await test.mesh.jobs.untilTidy()
+        #expect(try await unfinished(database) == 1)
+        try await database.write { try $0.execute("DROP TRIGGER refuse") }
+        _ = try await test.run(RescanLibrary())
+        await test.mesh.jobs.untilTidy()
+        #expect(try await unfinished(database) == 0)
+        #expect(try await test.mesh.send(GetJob(job: ended.id)) == ended)
+        let library = try await reopened(test, days: 0)
+        #expect(try await library.mesh.send(GetJob(job: ended.id)) == ended)
+        await library.close()
+    }
+
+    private func unfinished(_ database: DatabasePool) async throws -> Int {
+        try await database.read { try $0.value("SELECT count(*) FROM jobs WHERE ended_at IS NULL") ?? -1 }
     }
 
     private func rows(_ library: PhotoLibrary) async throws -> [Int] {

@@ -54,6 +54,11 @@ extension CommandTable {
         ) { invocation, session in
             try await session.withLibrary { library in
                 let snapshot = try await library.send(GetJob(job: invocation.operand("JOB") ?? ""))
+                let job = snapshot.value
+                if !session.wantsJSON, let ended = job.endedAt {
+                    session.console.message(
+                        "Job \(job.id): \(LocalDate.text(job.startedAt)) to \(LocalDate.text(ended)).")
+                }
                 return try await JobReport(
                     session: session, library: library, isVerbose: invocation.has("verbose")
                 ).show(snapshot)

@@ -35,6 +35,7 @@ public final class Job: Sendable {
     private let clock: MeshClock
     private let state: Mutex<State>
     private let isBatchFull = Atomic<Bool>(false)
+    private let isEndWritten: Atomic<Bool>
     private let orders = JobSwitch()
     private let journal: any JobJournal
     private let observed: ObservedValue<JobSnapshot>
@@ -51,6 +52,7 @@ public final class Job: Sendable {
         self.clock = clock
         self.journal = journal
         self.published = published
+        isEndWritten = Atomic(snapshot.state.hasEnded)
         state = Mutex(State(snapshot: snapshot, checkpoint: checkpoint, phaseBegan: clock.now()))
         observed = ObservedValue(snapshot)
         if snapshot.state.hasEnded { observed.finish() }
@@ -152,6 +154,9 @@ public final class Job: Sendable {
     // MARK: For the store
 
     public var snapshot: JobSnapshot { state.withLock { $0.snapshot } }
+
+    /// Whether it has ended, but the journal does not know.
+    var owesItsEnd: Bool { snapshot.state.hasEnded && !isEndWritten.load(ordering: .acquiring) }
 
     /// The job's state now, then as it changes; ends when the job has ended or the library is closed.
     func observe() -> Observation<JobSnapshot> { observed.observe() }
@@ -268,11 +273,19 @@ public final class Job: Sendable {
         ended.endedAt = clock.timestamp()
         let unlisted = ended.lineCount - JobLimits.lines
         ended.unlistedLines = unlisted > 0 ? unlisted : nil
-        // What cannot be written down, on a full disk, is told all the same. The next start then finds a job that
-        // was broken off, and does again what has been done, which changes nothing.
-        try? await flush()
-        try? await journal.end(ended)
+        // What cannot be written down, on a full disk, is told all the same, and is tried again later. A start before
+        // that finds a job that was broken off, and does again what has been done, which changes nothing.
+        await write(end: ended)
         conclude(ended)
+    }
+
+    /// Writes down the end of a job of which that could not be done.
+    func writeEndAgain() async { await write(end: snapshot) }
+
+    private func write(end: JobSnapshot) async {
+        try? await flush()
+        guard (try? await journal.end(end)) != nil else { return }
+        isEndWritten.store(true, ordering: .releasing)
     }
 
     /// The library is closed: the job stands still until it is opened again.

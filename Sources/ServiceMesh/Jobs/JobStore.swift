@@ -80,7 +80,7 @@ public actor JobStore: MeshService {
 
     func start(_ body: JobBody, params: Data?, context: CallContext) async throws -> JobStarted {
         let id = try await newID(body.method)
-        dropOld()
+        if dropOld() { tidy() }
         try requireOpen()
         guard entries.values.count(where: { !$0.job.snapshot.state.hasEnded }) < JobLimits.unfinished,
             entries.count < JobLimits.inMemory
@@ -233,7 +233,7 @@ public actor JobStore: MeshService {
     }
 
     func list() -> [JobSnapshot] {
-        dropOld()
+        if dropOld() { tidy() }
         return order.compactMap { entries[$0]?.job.snapshot }
     }
 
@@ -248,13 +248,13 @@ public actor JobStore: MeshService {
 
     private var retention: JobRetention { JobRetention(at: clock.timestamp()) }
 
-    /// Leaves what ended more than an hour ago to the journal.
-    private func dropOld() {
+    /// Leaves what ended more than an hour ago to the journal, where that has it.
+    /// - Returns: whether there was any.
+    private func dropOld() -> Bool {
         let recent = retention.recent
         let old = order.filter { id in entries[id]?.job.snapshot.endedAt.map { $0 < recent } ?? false }
-        guard !old.isEmpty else { return }
-        forget(old)
-        tidy()
+        forget(old.filter { entries[$0]?.job.owesItsEnd == false })
+        return !old.isEmpty
     }
 
     /// Lets the journal cut down and remove what has become old, at the start, after each job, and when somebody looks for
@@ -272,7 +272,8 @@ public actor JobStore: MeshService {
     private func tidyUp(_ mesh: Mesh) async {
         while mustTidyAgain && !isClosed {
             mustTidyAgain = false
-            dropOld()
+            for job in entries.values.map(\.job) where job.owesItsEnd { await job.writeEndAgain() }
+            _ = dropOld()
             // What cannot be removed just now, on a full disk, is found again after the next job.
             try? await journal.tidy(retention) { mesh.needsAttention($0, of: $1) }
         }
@@ -280,6 +281,7 @@ public actor JobStore: MeshService {
     }
 
     private func forget(_ ids: [JobID]) {
+        guard !ids.isEmpty else { return }
         for id in ids { entries[id] = nil }
         order.removeAll { entries[$0] == nil }
         board.remove(Set(ids))
