@@ -3,7 +3,8 @@ import Executors
 import Foundation
 import ServiceMesh
 
-/// Lines on standard error, whatever is in them: with the journal's `<priority>` prefix under systemd, with the time otherwise.
+/// Lines on standard error: with the journal's `<priority>` prefix under systemd, with the time otherwise. Whatever a text
+/// has in it, it is one line, and tells a terminal nothing.
 struct DaemonLog {
     enum Priority: Int {
         case error = 3
@@ -15,7 +16,8 @@ struct DaemonLog {
 
     func write(_ priority: Priority, _ text: String) {
         let prefix = isJournal ? "<\(priority.rawValue)>" : "\(Timestamp.now()) "
-        let text = String(text.map { $0.isNewline ? " " : $0 })
+        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+        let text = String(String.UnicodeScalarView(scalars))
         FileHandle.standardError.write(Data("\(prefix)\(text)\n".utf8))
     }
 
