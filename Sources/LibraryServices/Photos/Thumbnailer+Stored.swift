@@ -101,7 +101,7 @@ extension Thumbnailer {
         let source = try await files.run { try Self.open(name, in: photoFiles) }
         defer { close(source) }
         try await staging { thumbnail in
-            do {
+            do throws(ImagingError) {
                 _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor)
             } catch {
                 throw Self.ofStoredPhoto(error)
