@@ -191,6 +191,8 @@ extension RedatePhotos: HandledJob {
     public typealias Service = PhotoRedater
     public static var resumption: JobResumption { .onward }
 
+    public static func needsAttention(_ outcome: String) -> Bool { outcome != RedateOutcome.redated.rawValue }
+
     public func prepare(on service: PhotoRedater) async throws { try await service.check(self) }
 
     public func run(on service: PhotoRedater, job: Job) async throws -> RedateReceipt {
