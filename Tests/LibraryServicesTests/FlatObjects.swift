@@ -116,7 +116,7 @@ final class FlatObjects: PhotoFiles {
 
     func openStored(_ name: StoredName) throws -> Int32 {
         let digest = index.withLock { $0[name] }
-        let descriptor = digest.map { open(object($0), O_RDONLY) } ?? -1
+        let descriptor = digest.map { Glibc.open(object($0), O_RDONLY) } ?? -1
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: name.path, code: ENOENT) }
         return descriptor
     }
