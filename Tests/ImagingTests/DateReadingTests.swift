@@ -35,8 +35,7 @@ import Testing
         await pool.shutDown()
     }
 
-    /// What pixels there are, and whether, makes no difference.
-    @Test func pixelsAreNotNeeded() async throws {
+    @Test func aPictureThatIsCutInItsPixelsSaysItAllTheSame() async throws {
         let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
         let whole = try MetadataMaker.jpeg(Self.size, xmp: Self.packet)
         let pixels = try #require(whole.indices.dropLast().last { whole[$0] == 0xFF && whole[$0 + 1] == 0xDA })

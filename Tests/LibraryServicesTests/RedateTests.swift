@@ -70,7 +70,7 @@ import Testing
                 preview.lines.contains(
                     ReceiptLine(
                         item: "\(first.id) sample-0000", outcome: "redated",
-                        detail: "2024-06-01 10:00:00 (nobody knows from where) → 2024-06-01 12:00:00 +02:00 (EXIF)")))
+                        detail: "2024-06-01 10:00:00 (source unknown) → 2024-06-01 12:00:00 +02:00 (EXIF)")))
 
             let watched = Watched.follow(ObservePhoto(id: first.id), on: library.mesh)
             let events = Watched.follow(SubscribeToEvents(), on: library.mesh, mayRepeat: true)
@@ -114,7 +114,7 @@ import Testing
             #expect(kept.item == "\(all[0].id) \(all[0].name)")
             #expect(
                 kept.detail?.hasPrefix(
-                    "1987-08-01 00:00:00 +02:00 (nobody knows from where) stays, because a person may have said so; the picture says 2024-06-01 1"
+                    "1987-08-01 00:00:00 +02:00 (source unknown) stays, because a person may have said so; the picture says 2024-06-01 1"
                 ) == true, "\(kept)")
             let after = try await photos(library)
             #expect(after.first { $0.id == all[0].id }?.takenAt == LocalDateTime("1987-08-01T00:00"))
@@ -181,6 +181,8 @@ import Testing
             let ids = found.lines.filter { $0.outcome == "unreadable" }.map { $0.item.prefix { $0 != " " } }
             #expect(Set(ids) == Set((all[0...4] + [all[6]]).map { Substring(String($0.id)) }), "\(found.lines)")
             #expect(found.lines.allSatisfy { $0.detail?.isEmpty == false })
+            let garbage = found.lines.first { $0.item.hasPrefix("\(all[0].id) ") }
+            #expect(garbage?.detail == "its file is not the picture that it was; see: smilepile storage check")
             #expect(found.job.outcomes == ["redated": 2, "unreadable": 6] && found.job.receipt?["unreadable"] == 6)
             let redated = try await photos(library).filter { $0.dateSource == .exif }
             #expect(Set(redated.map(\.id)) == [all[5].id, all[7].id])

@@ -42,6 +42,52 @@ import Testing
         }
     }
 
+    @Test func aPhotosDateIsWrittenWhereItIsStillTheOneThatWasLookedAt() async throws {
+        try await withCatalogue { catalogue, _ in
+            try await catalogue.journal.begin(
+                JobRecord(snapshot: JobSnapshot(id: "redate-1", method: RedatePhotos.method)))
+            let found = PhotoDate(clock: LocalDateTime(milliseconds: 5), offset: 60, source: .exif)
+            let line = ReceiptLine(item: "1", outcome: "redated", detail: nil)
+            func set(_ photo: Photo) async throws -> Bool {
+                try await catalogue.write { try $0.photos.setDate(found, of: photo, line: line, of: "redate-1") }
+            }
+            let seen = try await catalogue.read { try $0.photos.require(.id(1)) }
+            let changes: [@Sendable (inout Photo) -> Void] = [
+                { $0.takenAt = nil }, { $0.takenOffset = 120 }, { $0.dateSource = .person }, { $0.id = 99 },
+            ]
+            for change in changes {
+                var other = seen
+                change(&other)
+                #expect(try await !set(other))
+            }
+            #expect(try await catalogue.read { try $0.photos.require(.id(1)) } == seen)
+            #expect(try await catalogue.journal.items(of: "redate-1").isEmpty)
+            #expect(try await set(seen))
+            var dated = seen
+            (dated.takenAt, dated.takenOffset, dated.dateSource) = (found.clock, 60, .exif)
+            #expect(try await catalogue.read { try $0.photos.require(.id(1)) } == dated)
+            #expect(try await catalogue.journal.items(of: "redate-1") == ["1"])
+        }
+    }
+
+    @Test func photosThatPassAFilterComeByTheirIDs() async throws {
+        try await withCatalogue { catalogue, _ in
+            _ = try await catalogue.write { [sample] transaction in
+                try transaction.photos.insert((4...700).map { sample.photo($0, takenAt: Int64(10_000 - $0)) })
+            }
+            let filter = try PhotoFilter(SearchPhotos(from: LocalDateTime(milliseconds: 2)))
+            var ids: [Int64] = []
+            while true {
+                let last = ids.last ?? 0
+                let page = try await catalogue.read { try $0.photos.page(filter, afterID: last).map(\.id) }
+                if page.isEmpty { break }
+                #expect(page.count <= 256)
+                ids += page
+            }
+            #expect(ids == Array(2...700))
+        }
+    }
+
     @Test func everyRefusalHasItsCaseAndStatus() async throws {
         try await withCatalogue { catalogue, _ in
             let photos = try await catalogue.read { try $0.photos.page(PhotoQuery(SearchPhotos())).photos }

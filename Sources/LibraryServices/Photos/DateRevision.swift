@@ -15,7 +15,7 @@ enum DateRevision: Equatable {
     ///   - now: after which nothing was taken.
     init(of photo: Photo, picture: PhotoDate?, now: Timestamp) {
         let byName = FileNameDate.date(in: photo.name, now: now.milliseconds).map { PhotoDate($0, source: .fileName) }
-        guard photo.dateSource != .person, let found = picture ?? byName else {
+        guard let found = picture ?? byName else {
             self = .stays
             return
         }
@@ -51,7 +51,7 @@ enum DateRevision: Equatable {
 }
 
 extension DateSource {
-    /// From what is most to be trusted on.
+    /// From what is most to be trusted on: a person.
     fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? Self.allCases.count }
 }
 

@@ -96,7 +96,7 @@ public actor PhotoRedater: MeshService {
         } catch {
             // A helper that is ended together with the daemon, or with the job, says nothing of the photo.
             try Task.checkCancellation()
-            return job.record(Self.line(photo, .unreadable, MeshError(describing: error).message))
+            return job.record(Self.line(photo, .unreadable, Self.why(MeshError(describing: error))))
         }
         switch DateRevision(of: photo, picture: picture, now: .now()) {
         case .stays: return
@@ -157,6 +157,14 @@ public actor PhotoRedater: MeshService {
         ReceiptLine(item: "\(photo.id) \(photo.displayName)", outcome: outcome.rawValue, detail: detail)
     }
 
+    /// What is told of a source makes no sense for a file that was a picture when it was imported.
+    private static func why(_ error: MeshError) -> String {
+        switch error.details["imaging"] {
+        case "unsupported_media", "damaged": "its file is not the picture that it was; see: smilepile storage check"
+        default: error.message
+        }
+    }
+
     private static func id(_ item: String) -> Int64? { Int64(item.prefix { $0 != " " }) }
 
     private static func text(_ photo: Photo) -> String {
@@ -181,7 +189,7 @@ public actor PhotoRedater: MeshService {
             case .sidecar: "a file beside it"
             case .fileName: "its name"
             case .fileTime: "its file's time"
-            case nil: "nobody knows from where"
+            case nil: "source unknown"
             }
         return "\(time)\(zone) (\(origin))"
     }
