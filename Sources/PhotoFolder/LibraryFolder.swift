@@ -188,8 +188,6 @@ extension LibraryFolder: PhotoFiles {
     }
 
     /// A stored name may be a hard link to anything, so it is opened as if somebody else had named it.
-    package func openStored(_ name: StoredName) throws -> Int32 { try namedFiles.open(location(name)).descriptor }
-
     package func withReader<Value>(_ name: StoredName, _ body: (any ByteSource) throws -> Value) throws -> Value {
         try namedFiles.withFile(location(name)) { try body(OpenFile($0)) }
     }

@@ -114,13 +114,6 @@ final class FlatObjects: PhotoFiles {
         }
     }
 
-    func openStored(_ name: StoredName) throws -> Int32 {
-        let digest = index.withLock { $0[name] }
-        let descriptor = digest.map { Glibc.open(object($0), O_RDONLY) } ?? -1
-        guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: name.path, code: ENOENT) }
-        return descriptor
-    }
-
     func withReader<Value>(_ name: StoredName, _ body: (any ByteSource) throws -> Value) throws -> Value {
         guard let bytes = bytes(name) else {
             throw FileSystem.Failure(action: "open", path: name.path, code: ENOENT)

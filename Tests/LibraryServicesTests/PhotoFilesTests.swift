@@ -61,11 +61,6 @@ import Testing
             }
             #expect(tail == 3)
             _ = try bytes.withUnsafeMutableBytes { try source.read(into: $0, at: 0) }
-            // A worker reads the same by a descriptor.
-            let descriptor = try files.openStored(name)
-            defer { close(descriptor) }
-            var again = [UInt8](repeating: 0, count: 100)
-            #expect(pread(descriptor, &again, 100, 0) == count && again == bytes)
             return String(decoding: bytes[..<count], as: UTF8.self)
         }
     }
@@ -75,7 +70,6 @@ import Testing
         let files = try way.make(in: folder.path)
         let photo = try #require(StoredName(.photos, "a.jpg"))
         #expect(try files.facts(photo) == nil)
-        #expect(throws: (any Error).self) { try files.openStored(photo) }
         try files.publish(staged("a.jpg", in: files) + staged("b.jpg", in: files))
         #expect(try files.leftovers() == (names("a.jpg") + names("b.jpg")).sorted())
         #expect(try text(photo, in: files) == "photos a.jpg" && text(photo.thumbnail, in: files) == "thumbnails a.jpg")

@@ -133,7 +133,7 @@ public actor PhotoRedater: MeshService {
     private nonisolated func readDate(in path: String) async throws -> EmbeddedDate {
         let photoFiles = photoFiles
         do {
-            let descriptor = try await files.run { try photoFiles.openStored(StoredName(catalogued: path)) }
+            let descriptor = try await files.run { try photoFiles.open(StoredName(catalogued: path)) }
             defer { close(descriptor) }
             return try await workers.readDate(source: descriptor)
         } catch {

@@ -43,9 +43,6 @@ package protocol PhotoFiles: Sendable {
 
     /// Nil where there is nothing of that name.
     func facts(_ name: StoredName) throws -> StoredFileFacts?
-    /// Opens a stored file for an image worker, which reads nothing but descriptors. Where stored files have none, a copy.
-    /// - Returns: its descriptor, which the caller closes.
-    func openStored(_ name: StoredName) throws -> Int32
     /// Runs `body` with the bytes of a stored file.
     func withReader<Value>(_ name: StoredName, _ body: (any ByteSource) throws -> Value) throws -> Value
     /// Opens a stored file to be read, or a copy of it, for an image worker.
