@@ -22,7 +22,7 @@
 /// is shared: with two workers under 2 GB. The kernel keeps them to it, by address space.
 ///
 /// What needs more than 64 MiB asks for it before it is decoded, by what its header says, and waits its turn. What needs
-/// more than there is, or has more pixels than are decoded, is ``ImagingError/needsMemory(_:)``. Beside its file:
+/// more than there is, or has more pixels than are decoded, is ``ImagingError/needsMemory(_:_:)``. Beside its file:
 ///
 /// | Type | Bytes that decoding asks for | Largest, with 1.5 GiB |
 /// |---|---|---|
@@ -101,7 +101,10 @@ public enum ImageLimits {
             throw .tooLarge("\(width) x \(height) pixels; a side may have \(side)")
         }
         guard width * height <= pixels else {
-            throw .needsMemory("\(width) x \(height) pixels; at most \(pixels / 1_000_000) million are decoded")
+            // Of which type it is, whoever chose the decoder adds.
+            throw .needsMemory(
+                "\(width) x \(height) pixels; at most \(pixels / 1_000_000) million are decoded",
+                UnseenPicture(mediaType: "", width: width, height: height))
         }
     }
 }

@@ -9,8 +9,9 @@ public enum ImagingError: Error, Sendable, Equatable, Codable {
     /// The file is over a limit (see ``ImageLimits``) that more memory would not move: its bytes, a side, its scans.
     case tooLarge(String)
     /// The picture may be good, but cannot be decoded within the memory that workers have, or has more pixels than they
-    /// take on. Nothing is known to be wrong with it; a machine with more memory, or a later version, may open it.
-    case needsMemory(String)
+    /// take on. Nothing is known to be wrong with it; a machine with more memory, or a later version, may open it. With what
+    /// its header says, where that was read.
+    case needsMemory(String, UnseenPicture? = nil)
     /// The source was written to, replaced or cut while it was read.
     case changed
     /// The worker took more time over the photo than it has for one (``ImageLimits/photoProcessorSeconds``), and was ended.
@@ -47,7 +48,7 @@ extension ImagingError: CustomStringConvertible {
             "This photo is damaged (\(found)). Copy it again from where it came from."
         case .tooLarge(let found):
             "This photo is too large to open safely (\(found)). Make a smaller copy and import that."
-        case .needsMemory(let found):
+        case .needsMemory(let found, _):
             "This photo needs more memory than there is for opening photos (\(found)). "
                 + "Nothing is known to be wrong with it. Make a smaller copy to see it here."
         case .changed:

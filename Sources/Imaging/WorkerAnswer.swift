@@ -30,6 +30,14 @@ extension ConvertedPhoto {
     }
 }
 
+extension UnseenPicture {
+    var isPossible: Bool {
+        WorkerProtocol.mediaTypes.contains(mediaType) && isPicture(width, height, within: ImageLimits.side)
+            && (taken.map(isDate) ?? true) && (caption.map(isCaption) ?? true)
+            && (rating.map((0...5).contains) ?? true)
+    }
+}
+
 extension ConvertedThumbnail {
     func isPossible(thumbnail: Int32) -> Bool { isPossible && fileSize == size(of: thumbnail) }
 
@@ -44,9 +52,10 @@ extension ImagingError {
     /// Whether it is a worker's to say: what it found in a photo, in a few words. The rest is said of workers.
     var isPossible: Bool {
         switch self {
-        case .unsupported(let found), .damaged(let found), .tooLarge(let found), .needsMemory(let found),
-            .io(let found):
+        case .unsupported(let found), .damaged(let found), .tooLarge(let found), .io(let found):
             found.utf8.count <= 1000
+        case .needsMemory(let found, let picture):
+            found.utf8.count <= 1000 && (picture.map(\.isPossible) ?? true)
         case .changed, .diskFull: true
         case .timedOut, .workerCrashed, .workerLost, .cancelled, .noWorkers: false
         }

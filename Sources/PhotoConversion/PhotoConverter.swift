@@ -30,14 +30,26 @@ final class PhotoConverter {
 
     /// The photo is the source byte for byte where that is a JPEG within 2048 pixels.
     func convert(source descriptor: Int32, photo: Int32, thumbnail: Int32) throws(ImagingError) -> ConvertedPhoto {
+        var unseen: UnseenPicture?
+        do {
+            return try convert(source: descriptor, photo: photo, thumbnail: thumbnail, unseen: &unseen)
+        } catch {
+            throw error.adding(unseen)
+        }
+    }
+
+    /// - Parameter unseen: what is known of it once its header is read.
+    private func convert(
+        source descriptor: Int32, photo: Int32, thumbnail: Int32, unseen: inout UnseenPicture?
+    ) throws(ImagingError) -> ConvertedPhoto {
         let source = try SourceFile(descriptor: descriptor, memory: ask)
         // What decoders read is its memory, and nothing of it may outlive this.
         defer { withExtendedLifetime(source) {} }
         let type = try PictureType(content: source.bytes)
         let decoder = try decoder(type, source)
         let facts = PhotoFacts(decoder.metadata)
-        let block = decoder.metadata.exif.flatMap(ExifBlock.init)
-        let orientation = decoder.metadata.isUpright ? decoder.orientation : block?.orientation ?? .upright
+        let orientation = Self.orientation(decoder)
+        unseen = Self.unseen(decoder, type, facts)
         let keeps = type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide
 
         let colours = ColourStep(decoder)
@@ -74,9 +86,7 @@ final class PhotoConverter {
         let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
         let decoder = try decoder(PictureType(content: source.bytes), source)
-        let block = decoder.metadata.exif.flatMap(ExifBlock.init)
-        let orientation = decoder.metadata.isUpright ? decoder.orientation : block?.orientation ?? .upright
-        let small = try makeThumbnail(decoder, ColourStep(decoder), orientation)
+        let small = try makeThumbnail(decoder, ColourStep(decoder), Self.orientation(decoder))
         try small.jpeg.withBytes(Output(thumbnail).write)
         return ConvertedThumbnail(
             width: small.size.width, height: small.size.height, fileSize: Int64(small.jpeg.count))
@@ -84,16 +94,38 @@ final class PhotoConverter {
 
     /// The decoder, with the memory that its header asks for.
     private func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
-        let decoder = try pictureDecoder(type, source)
+        let decoder: any PictureDecoder
+        do {
+            decoder = try pictureDecoder(type, source)
+        } catch {
+            throw error.adding(type)
+        }
         let needed = source.count + decoder.memory + decoder.metadata.memory
         if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked {
             let granted = try ask(needed)
             guard granted >= needed else {
+                // What it says of itself may be too much to be read as well.
+                let isReadable = needed - decoder.memory <= max(granted, ImageLimits.unasked)
                 throw .needsMemory(
-                    "\(decoder.size.width) x \(decoder.size.height) pixels: \(needed >> 20) MiB of \(granted >> 20)")
+                    "\(decoder.size.width) x \(decoder.size.height) pixels: \(needed >> 20) MiB of \(granted >> 20)",
+                    Self.unseen(decoder, type, isReadable ? PhotoFacts(decoder.metadata) : nil))
             }
         }
         return decoder
+    }
+
+    private static func orientation(_ decoder: any PictureDecoder) -> Orientation {
+        let block = decoder.metadata.exif.flatMap(ExifBlock.init)
+        return decoder.metadata.isUpright ? decoder.orientation : block?.orientation ?? .upright
+    }
+
+    private static func unseen(
+        _ decoder: any PictureDecoder, _ type: PictureType, _ facts: PhotoFacts?
+    ) -> UnseenPicture {
+        let size = decoder.size.upright(orientation(decoder))
+        return UnseenPicture(
+            mediaType: type.mediaType, width: size.width, height: size.height, taken: facts?.taken,
+            caption: facts?.caption, rating: facts?.rating)
     }
 
     private struct EncodedThumbnail {
@@ -144,6 +176,21 @@ final class PhotoConverter {
         case .rgb, .deepRGB: .rgb
         case .grey: .grey
         }
+    }
+}
+
+extension ImagingError {
+    /// With what is known of the picture, where memory was short and its type is not said yet.
+    fileprivate func adding(_ known: UnseenPicture?) -> ImagingError {
+        guard case .needsMemory(let words, let picture) = self, picture?.mediaType.isEmpty ?? true else { return self }
+        return .needsMemory(words, known)
+    }
+
+    /// With the type of a picture that its decoder has refused.
+    fileprivate func adding(_ type: PictureType) -> ImagingError {
+        guard case .needsMemory(let words, var picture?) = self else { return self }
+        picture.mediaType = type.mediaType
+        return .needsMemory(words, picture)
     }
 }
 

@@ -51,6 +51,8 @@ public final class PhotoLibrary: Sendable {
         public var jobLog: @Sendable (JobNotice) -> Void = { _ in }
         /// For tests, which else depend on how fast they are.
         package var checkpointsWhenIdle = true
+        /// Bytes that image workers share for big photos; for tests, to which pictures are big that are not.
+        package var imageMemory = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory)
 
         public init(imageWorker: String? = nil, workers: Int? = nil) {
             self.imageWorker = imageWorker
@@ -93,7 +95,8 @@ public final class PhotoLibrary: Sendable {
                     services: await services(
                         catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, path: folder.path,
                         scratch: folder.staging, files: files, bulk: bulk,
-                        workers: ImageWorkerPool(executable: worker, workers: options.workers),
+                        workers: ImageWorkerPool(
+                            executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers),
                     journal: catalogue.journal, jobLog: options.jobLog)
                 try await mesh.start()

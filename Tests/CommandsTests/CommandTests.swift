@@ -84,6 +84,18 @@ struct CommandTests {
         #expect(stage.messages.contains("--after abc"))
     }
 
+    @Test("A photo that cannot be shown yet is marked, and says what to do")
+    func unseen() async throws {
+        let stage = try stage()
+        var photo = Sample.photo(7)
+        photo.unseenBy = "0.1.0"
+        try stage.answer("photo.search", PhotoPage(photos: [Sample.photo(1), photo], next: nil))
+        #expect(await stage.run("photos") == .done)
+        let lines = stage.results.split(separator: "\n")
+        #expect(lines.filter { $0.contains("2048×1536*") }.count == 1 && lines.count == 3)
+        #expect(stage.messages.contains("* cannot be shown yet. Its original is kept: smilepile photos export NUMBER"))
+    }
+
     @Test("What a photo is called cannot break the table or the terminal")
     func hostileNames() async throws {
         let stage = try stage(terminalColumns: 100)

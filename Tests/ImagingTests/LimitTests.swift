@@ -56,6 +56,18 @@ import Testing
         #expect(kind(try refusal(jpeg(16_001, 16_000))) == .needsMemory)
     }
 
+    /// What the header says goes with the refusal, so that the picture can be kept.
+    @Test func whatIsRefusedForItsPixelsIsDescribed() throws {
+        for (bytes, type) in [(png(16_001, 16_000), "image/png"), (try jpeg(16_001, 16_000), "image/jpeg")] {
+            guard case .needsMemory(_, let picture) = try refusal(bytes) else {
+                Issue.record("\(type)")
+                continue
+            }
+            #expect(picture == UnseenPicture(mediaType: type, width: 16_001, height: 16_000))
+        }
+        #expect(UnseenPicture(mediaType: "", width: .max, height: .max).isPlausible(bytes: .max) == false)
+    }
+
     @Test func withinTheLimitsTheDataDecide() throws {
         #expect(kind(try refusal(png(100, 100))) == .damaged)
         #expect(kind(try refusal(bmp(100, 100))) == .damaged)

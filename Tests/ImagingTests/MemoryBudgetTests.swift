@@ -131,11 +131,13 @@ import Testing
             _ = try await convert(pool, photo, folder)
             Issue.record("taken")
         } catch {
-            guard case .needsMemory(let found) = error else {
+            guard case .needsMemory(let found, let picture?) = error else {
                 Issue.record("\(error)")
                 return
             }
             #expect(found.contains("4000 x 3400"))
+            #expect(picture == UnseenPicture(mediaType: picture.mediaType, width: 4000, height: 3400))
+            #expect(picture.isPlausible(bytes: 13_600) && !picture.isPlausible(bytes: 13_599))
         }
         #expect(pool.statistics.retried == 0 && pool.statistics.crashed == 0, "it had all there was")
         let small = try folder.write(Pictures.file(.jpeg, PixelSize(width: 64, height: 48)), "small.jpg")

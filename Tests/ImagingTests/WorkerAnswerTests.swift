@@ -51,7 +51,7 @@ struct WorkerAnswerTests {
         #expect(WorkerProtocol.mediaTypes == Set(PictureType.allCases.map(\.mediaType)))
         for error in [
             ImagingError.unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .changed, .io("x"),
-            .diskFull,
+            .diskFull, .needsMemory("x", Self.unseen),
         ] {
             #expect(error.isPossible)
         }
@@ -96,7 +96,20 @@ struct WorkerAnswerTests {
         ] {
             #expect(!error.isPossible)
         }
+        let others: [(inout UnseenPicture) -> Void] = [
+            { $0.mediaType = "" }, { $0.width = 0 }, { $0.height = ImageLimits.side + 1 }, { $0.rating = 6 },
+            { $0.caption = "a\nb" }, { $0.taken?.offset = 961 },
+        ]
+        for change in others {
+            var picture = Self.unseen
+            change(&picture)
+            #expect(!ImagingError.needsMemory("x", picture).isPossible, "\(picture)")
+        }
     }
+
+    private static let unseen = UnseenPicture(
+        mediaType: "image/png", width: 65_535, height: 4_000,
+        taken: CameraDate(clock: 0, offset: nil, source: .exif), caption: "x", rating: 5)
 
     /// The longest that there is goes into one packet.
     @Test func everyAnswerFitsALine() throws {

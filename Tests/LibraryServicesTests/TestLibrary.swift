@@ -13,9 +13,12 @@ final class TestLibrary: Sendable {
     var mesh: Mesh { library.mesh }
     var path: String { library.path }
 
-    init(_ purpose: String = "library") async throws {
+    /// - Parameter imageMemory: bytes that image workers share for big photos.
+    init(_ purpose: String = "library", imageMemory: UInt64? = nil) async throws {
         folder = try TemporaryFolder(purpose)
-        library = try await PhotoLibrary.open(at: folder.file("library"), options: .init(workers: 2))
+        var options = PhotoLibrary.Options(workers: 2)
+        if let imageMemory { options.imageMemory = imageMemory }
+        library = try await PhotoLibrary.open(at: folder.file("library"), options: options)
     }
 
     /// Writes sample photos and imports them.

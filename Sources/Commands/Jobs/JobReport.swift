@@ -90,7 +90,7 @@ struct JobReport {
                 let outcome = ImportOutcome(rawValue: line.outcome)
                 if outcome == .cancelled { notDone += 1 }
                 let isShown =
-                    isVerbose || (outcome?.needsAttention ?? true)
+                    isVerbose || (outcome?.needsAttention ?? true) || outcome == .keptUnseen
                     || (outcome == .cancelled && notDone <= Self.shownNotDone)
                 guard isShown else { continue }
                 let what = TextWidth.padded(PlainText.neutralized(line.outcome), to: width)

@@ -17,14 +17,13 @@ enum MigrationReport {
         let added = of(categories, .added)
         var sheet = FactSheet()
         sheet.add("Categories", "\(added) of \(allCategories) new, \(of(categories, .merged)) here already")
-        sheet.add(
-            "Photos", "\(imported) of \(allPhotos) new, \(of(photos, .duplicate) + of(photos, .completed)) here already"
-        )
+        sheet.add("Photos", "\(imported) of \(allPhotos) new, \(of(photos, .duplicate, .completed)) here already")
         func add(_ name: String, _ count: Int, _ explanation: String) {
             if count > 0 { sheet.add(name, "\(count), \(explanation)") }
         }
         add("Missing", of(photos, .missing), "their files were not found; nothing was taken over of them")
         add("Kept", of(photos, .kept), "without their files, which were not found")
+        add("Kept unseen", of(photos, .keptUnseen), "too large for the memory there is; their originals are here")
         add(
             "Not taken",
             of(photos, .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .changed, .workerLost),

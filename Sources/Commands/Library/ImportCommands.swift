@@ -8,8 +8,9 @@ extension CommandTable {
                 Folders are read with everything below them. The kind of a file is told by its content. Photos are shown at
                 2048 pixels at most; the files that they were made of are kept beside them, byte for byte, and so are their
                 sidecars (.xmp, Google Takeout's .json). Files that the library has already are not stored again; photos
-                that lack their original or sidecars get them. Videos, documents and other files are left where they are
-                and counted, and so is what systems leave in folders (dot files, Thumbs.db, @eaDir and such). Ctrl-C
+                that lack their original or sidecars get them. Pictures too large for the memory there is are kept, and shown
+                once a newer version can: import them again then. Videos, documents and other files are left where they
+                are and counted, and so is what systems leave in folders (dot files, Thumbs.db, @eaDir and such). Ctrl-C
                 stops; what is imported stays.
                 Exit code 5: some pictures could not be taken, because they are damaged, of another kind, unreadable or
                 changing, or because the disk is full; the receipt names them.

@@ -23,7 +23,8 @@ extension CommandTable {
             words: ["photos", "list"], summary: "Show photos, the newest first.",
             details: """
                 A photo's date is what the camera's clock showed, else the day it was added. A ~ marks dates that were guessed
-                from the file's name, or from when it was last written.
+                from the file's name, or from when it was last written. A * marks photos that cannot be shown yet: they need
+                more memory than there was, and their originals are kept.
                 """,
             options: filters + paging,
             examples: [
@@ -64,8 +65,8 @@ extension CommandTable {
             words: ["photos", "export"], summary: "Copy photos out of the library, as they came into it.",
             details: """
                 Each file gets the photo's own name, with a number where two have the same, and is its original where the
-                library has that; the sidecars that it came with stand beside it. Files that are there already are not
-                overwritten: they are named, and the exit code is 5.
+                library has that; its sidecars stand beside it. Files that are there already are not overwritten: they are
+                named, and the exit code is 5.
                 """,
             operands: [Operand("PHOTO", .text, .any, help: "Their numbers or uuids.")],
             options: [
@@ -113,11 +114,15 @@ extension CommandTable {
         for photo in photos {
             table.add([
                 String(photo.id), LocalDate.text(of: photo), photo.displayName,
-                names[photo.categoryId] ?? String(photo.categoryId), "\(photo.width)×\(photo.height)",
+                names[photo.categoryId] ?? String(photo.categoryId), photo.pixels,
                 Figures.size(photo.fileSize), photo.isFavorite ? "♥" : "", photo.caption ?? "",
             ])
         }
         session.console.show(table)
+        if photos.contains(where: { $0.unseenBy != nil }) {
+            session.console.message(
+                "* cannot be shown yet. Its original is kept: smilepile photos export NUMBER")
+        }
     }
 
     private static func show(_ photo: Photo, _ folder: String, _ categories: [Category], _ session: Session) {
@@ -130,6 +135,13 @@ extension CommandTable {
         sheet.add("Taken", LocalDate.taken(photo))
         sheet.add("Added", LocalDate.text(photo.createdAt))
         sheet.add("Pixels", "\(photo.width)×\(photo.height)")
+        if photo.unseenBy != nil {
+            sheet.add(
+                "Shown",
+                "not yet: it needs more memory than there was. "
+                    + (photo.originalPath == nil
+                        ? "Import its file again." : "Its original is kept: smilepile photos export \(photo.id)"))
+        }
         sheet.add("Size", Figures.size(photo.fileSize))
         sheet.add("Kind", photo.mediaType)
         sheet.add("File", folder + "/" + photo.path)
@@ -143,4 +155,9 @@ extension CommandTable {
         sheet.add("SHA-256", photo.contentDigest)
         session.console.show(sheet)
     }
+}
+
+extension Photo {
+    /// With a mark where it cannot be shown.
+    fileprivate var pixels: String { "\(width)×\(height)" + (unseenBy == nil ? "" : "*") }
 }

@@ -125,7 +125,10 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case unsupported
     /// A picture that cannot be decoded.
     case damaged
-    /// Past the limits on pixels or memory.
+    /// A picture that this version cannot decode for want of memory: its original is kept, with a placeholder to show, and a
+    /// newer version tries again.
+    case keptUnseen = "kept_unseen"
+    /// Past the limits on bytes, pixels or memory, and not kept.
     case tooLarge = "too_large"
     /// Opening it took longer than a picture may. Nothing is known to be wrong with it.
     case timedOut = "timed_out"
@@ -144,7 +147,7 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     public var isLasting: Bool {
         switch self {
         case .unsupported, .damaged, .tooLarge: true
-        case .imported, .completed, .duplicate, .cancelled, .timedOut, .unreadable, .noSpace, .changed, .workerLost:
+        case .imported, .completed, .duplicate, .keptUnseen, .cancelled, .timedOut, .unreadable, .noSpace, .changed, .workerLost:
             false
         }
     }
@@ -152,7 +155,7 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     /// Whether a person should look at it.
     public var needsAttention: Bool {
         switch self {
-        case .imported, .completed, .duplicate, .cancelled: false
+        case .imported, .completed, .duplicate, .keptUnseen, .cancelled: false
         case .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .noSpace, .changed, .workerLost: true
         }
     }
@@ -236,10 +239,13 @@ public struct PreparePhoto: Message {
     public let source: String
     /// Whether a source that the photo is not byte for byte is copied too.
     public let keepsOriginal: Bool
+    /// Whether a placeholder is made of a picture that there is not enough memory for: ``PreparedPhoto/isUnseen``.
+    public let takesUnseen: Bool
 
-    public init(source: String, keepsOriginal: Bool) {
+    public init(source: String, keepsOriginal: Bool, takesUnseen: Bool) {
         self.source = source
         self.keepsOriginal = keepsOriginal
+        self.takesUnseen = takesUnseen
     }
 }
 
@@ -267,12 +273,14 @@ public struct PreparedPhoto: Codable, Sendable {
     public let caption: String?
     /// 0…5.
     public let rating: Int?
+    /// Whether the photo is a placeholder, and the pixels are those of the source.
+    public let isUnseen: Bool
 
     public init(
         stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
         sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String, mediaType: String,
         fileExtension: String, fileSize: Int64, width: Int, height: Int, taken: PhotoDate?, caption: String?,
-        rating: Int?
+        rating: Int?, isUnseen: Bool = false
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
@@ -290,6 +298,7 @@ public struct PreparedPhoto: Codable, Sendable {
         self.taken = taken
         self.caption = caption
         self.rating = rating
+        self.isUnseen = isUnseen
     }
 }
 

@@ -54,6 +54,8 @@ public enum MigrationOutcome: String, Codable, Sendable, CaseIterable {
     case missing
     /// A photo whose file was not found; taken over without it.
     case kept
+    /// A photo that is here now, with its original and a placeholder, because there is not enough memory to decode it.
+    case keptUnseen = "kept_unseen"
     /// A photo whose file is no picture, is damaged, past the limits, took too long, cannot be read, changed meanwhile, or
     /// lost its helpers; not taken over. As ``ImportOutcome`` has them.
     case unsupported
@@ -69,7 +71,7 @@ public enum MigrationOutcome: String, Codable, Sendable, CaseIterable {
     /// Whether a person should look at it.
     public var needsAttention: Bool {
         switch self {
-        case .added, .merged, .imported, .completed, .duplicate, .cancelled: false
+        case .added, .merged, .imported, .completed, .duplicate, .keptUnseen, .cancelled: false
         default: true
         }
     }

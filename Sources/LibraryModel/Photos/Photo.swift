@@ -15,7 +15,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var createdAt: Timestamp
     /// Bytes of the stored file.
     public var fileSize: Int64
-    /// Pixels, upright.
+    /// Pixels, upright; see ``unseenBy``.
     public var width: Int
     public var height: Int
     public var isFavorite: Bool
@@ -34,12 +34,15 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var originalPath: String?
     /// What stood beside that file and is kept with it; at most ``KeptSidecar/maximumCount``.
     public var sidecars: [KeptSidecar]
+    /// The version of this program that could not decode the original for want of memory; nil for every photo that can be
+    /// seen. Then ``path`` and its thumbnail are placeholders, and ``width`` and ``height`` are the original's.
+    public var unseenBy: String?
 
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
         takenOffset: Int? = nil, dateSource: DateSource? = nil, contentDigest: String, mediaType: String,
-        originalPath: String? = nil, sidecars: [KeptSidecar] = []
+        originalPath: String? = nil, sidecars: [KeptSidecar] = [], unseenBy: String? = nil
     ) {
         self.id = id
         self.uuid = uuid
@@ -60,6 +63,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.mediaType = mediaType
         self.originalPath = originalPath
         self.sidecars = sidecars
+        self.unseenBy = unseenBy
     }
 
     /// The name, or the file's name without its extension.

@@ -182,6 +182,34 @@ public struct SourcedPhoto: Codable, Sendable {
     }
 }
 
+/// Puts a photo that can be seen in the place of the placeholder for its source, for PhotoImporter: its files are at their
+/// places already. The row stays the same, and so does what a person said of it; a date or a caption comes only where none
+/// is better. With its line in a job's receipt: both or neither.
+/// Errors: `not_found`; `already_exists` where what is there is no placeholder, or another one.
+public struct ReplacePlaceholder: Message {
+    public typealias Reply = Photo
+    public static let method = "photo.replacePlaceholder"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Puts a photo that can be seen in the place of a placeholder."
+    /// Its id and category are ignored.
+    public let photo: Photo
+    /// The placeholder's, as it was when it was found.
+    public let path: String
+    /// SHA-256 of the source, lower-case hex.
+    public let sourceDigest: String
+    public let job: JobID?
+    public let line: ReceiptLine?
+
+    public init(photo: Photo, path: String, sourceDigest: String, job: JobID?, line: ReceiptLine?) {
+        self.photo = photo
+        self.path = path
+        self.sourceDigest = sourceDigest
+        self.job = job
+        self.line = line
+    }
+}
+
 /// The digests of sources of one size, for PhotoImporter: a file whose size no source had cannot be a duplicate, so
 /// most files need not be read twice. With those of which this version of the program could make no photo.
 public struct FindSourceDigests: Message {
@@ -259,8 +287,9 @@ public struct FoundPhoto: Codable, Sendable {
 }
 
 /// Says which stored files have been put beside a photo that lacked them, for PhotoImporter: they are at their places
-/// already. With its line in a job's receipt: both or neither. Errors: `not_found`; `resource_exhausted` where it would have
-/// more than ``KeptSidecar/maximumCount`` sidecars.
+/// already. With its line in a job's receipt: both or neither. Errors: `not_found`; `failed_precondition` where the photo
+/// has other files by now, so that these are not called after it; `resource_exhausted` where it would have more than
+/// ``KeptSidecar/maximumCount`` sidecars.
 public struct CompletePhoto: Message {
     public typealias Reply = Photo
     public static let method = "photo.complete"
@@ -269,6 +298,8 @@ public struct CompletePhoto: Message {
     public static let summary = "Says which stored files are the original and the sidecars of a photo that lacked them."
     /// SHA-256 of the source, lower-case hex.
     public let sourceDigest: String
+    /// The photo's, as it was when it was found.
+    public let path: String
     /// Relative to the library folder; nil where it stays as it is.
     public let originalPath: String?
     /// Beside those that it has, and instead of those of the same names.
@@ -277,9 +308,11 @@ public struct CompletePhoto: Message {
     public let line: ReceiptLine?
 
     public init(
-        sourceDigest: String, originalPath: String?, sidecars: [KeptSidecar], job: JobID?, line: ReceiptLine?
+        sourceDigest: String, path: String, originalPath: String?, sidecars: [KeptSidecar], job: JobID?,
+        line: ReceiptLine?
     ) {
         self.sourceDigest = sourceDigest
+        self.path = path
         self.originalPath = originalPath
         self.sidecars = sidecars
         self.job = job

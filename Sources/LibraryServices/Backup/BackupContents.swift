@@ -113,7 +113,8 @@ struct BackupContents: Sendable {
             guard (-960...960).contains(photo.takenOffset ?? 0), photo.width >= 0, photo.height >= 0,
                 photo.name.utf8.count <= 4096,
                 Self.isDigest(photo.contentDigest), Self.isDigest(sourced.sourceDigest), sourced.sourceSize >= 0,
-                (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100
+                (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100,
+                (photo.unseenBy?.utf8.count ?? 0) <= 100
             else {
                 throw refused("a value of the photo '\(name)' is out of range.")
             }

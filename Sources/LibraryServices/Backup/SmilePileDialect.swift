@@ -131,6 +131,8 @@ struct BackupMetadata: Codable, Sendable {
         /// Absent in backups from before they were kept, as the next one.
         let takenOffset: Int?
         let dateSource: String?
+        /// Absent of photos that can be seen.
+        let unseenBy: String?
         let width: Int
         let height: Int
         let fileSize: Int64
@@ -232,9 +234,10 @@ extension BackupMetadata.Photo {
             timestamp: photo.shownMoment, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
             isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
             takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
-            takenOffset: photo.takenOffset, dateSource: photo.dateSource?.rawValue, width: photo.width,
-            height: photo.height, fileSize: photo.fileSize, mediaType: photo.mediaType,
-            contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest, sourceSize: sourced.sourceSize)
+            takenOffset: photo.takenOffset, dateSource: photo.dateSource?.rawValue,
+            unseenBy: photo.unseenBy, width: photo.width, height: photo.height, fileSize: photo.fileSize,
+            mediaType: photo.mediaType, contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest,
+            sourceSize: sourced.sourceSize)
     }
 
     fileprivate var sourced: SourcedPhoto {
@@ -243,7 +246,8 @@ extension BackupMetadata.Photo {
                 id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, caption: caption,
                 isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
                 isFavorite: isFavorite, takenAt: takenAt?.date, takenOffset: takenOffset,
-                dateSource: dateSource.flatMap(DateSource.init), contentDigest: contentDigest, mediaType: mediaType),
+                dateSource: dateSource.flatMap(DateSource.init), contentDigest: contentDigest, mediaType: mediaType,
+                unseenBy: unseenBy),
             sourceDigest: sourceDigest, sourceSize: sourceSize)
     }
 }

@@ -72,8 +72,8 @@ extension OneImport {
         do {
             _ = try await mesh.send(
                 CompletePhoto(
-                    sourceDigest: digest, originalPath: published.original?.path, sidecars: kept, job: job,
-                    line: job == nil ? nil : line))
+                    sourceDigest: digest, path: photo.path, originalPath: published.original?.path, sidecars: kept,
+                    job: job, line: job == nil ? nil : line))
         } catch {
             if !MeshError(describing: error).mayHaveBeenStored {
                 try await finishing { try photoFiles.withdraw(published.all) }

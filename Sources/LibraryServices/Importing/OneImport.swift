@@ -55,7 +55,8 @@ struct OneImport: Sendable {
     private func prepare(_ file: SourceFiles.File) async throws -> PreparedPhoto {
         do {
             return try await mesh.send(
-                PreparePhoto(source: file.path.text, keepsOriginal: keepsOriginals && !isDryRun))
+                PreparePhoto(
+                    source: file.path.text, keepsOriginal: keepsOriginals && !isDryRun, takesUnseen: keepsOriginals))
         } catch {
             let failed = line(file, describing: MeshError(describing: error))
             // That it is kept saves work, and is no part of what becomes of this file.
@@ -139,10 +140,11 @@ struct OneImport: Sendable {
             // It went between the two looks; whoever imports again gets a photo.
             return Outcome(line: line(file, .duplicate, "the library had a photo of the same bytes (\(short))"))
         }
+        if let shown = try await tryAgain(photo, with: file, digest) { return shown }
         if let completed = try await complete(photo, with: file, digest) { return completed }
         let has =
             if let there = photo.originalPath, try await isThere(there) {
-                "with its original"
+                photo.unseenBy == nil ? "with its original" : "which cannot be shown yet, with its original"
             } else {
                 "\(photo.width) x \(photo.height), without its original"
             }
@@ -159,7 +161,9 @@ struct OneImport: Sendable {
         guard !isDryRun else {
             try await discard(prepared)
             return Outcome(
-                line: line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"),
+                line: prepared.isUnseen
+                    ? line(file, .keptUnseen, "would be kept, but not shown: \(prepared.lacksMemory)")
+                    : line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"),
                 sourceDigest: prepared.sourceDigest)
         }
         let facts: SourceFacts
@@ -170,7 +174,7 @@ struct OneImport: Sendable {
             (facts, sidecars) = try await stageSidecars(of: file)
             date = prepared.taken ?? facts.date
             try Task.checkCancellation()
-            names = try await publish(prepared, sidecars, from: file, takenAt: date)
+            names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)
         } catch {
             try? await discard(prepared, sidecars)
             throw error
@@ -185,10 +189,15 @@ struct OneImport: Sendable {
             takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source,
             contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path,
-            sidecars: zip(sidecars, names.sidecars).map { $0.kept(as: $1) })
+            sidecars: zip(sidecars, names.sidecars).map { $0.kept(as: $1) },
+            unseenBy: prepared.isUnseen ? Release.version : nil)
+        let what =
+            prepared.isUnseen
+            ? ["\(prepared.lacksMemory); its original is kept: \(photo.originalPath ?? photo.path)"]
+            : [photo.path, prepared.reduction]
         let imported = line(
-            file, .imported,
-            ([photo.path] + [prepared.reduction, facts.problem].compactMap { $0 }).joined(separator: "; "))
+            file, prepared.isUnseen ? .keptUnseen : .imported,
+            (what + [facts.problem]).compactMap { $0 }.joined(separator: "; "))
         do {
             _ = try await mesh.send(
                 AddPhoto(
@@ -211,20 +220,21 @@ struct OneImport: Sendable {
     /// Runs to its end whether or not the import is cancelled: `BlockingPool` work is not interrupted.
     func finishing(_ work: @escaping @Sendable () throws -> Void) async throws { try await files.run(work) }
 
-    private func discard(_ prepared: PreparedPhoto, _ sidecars: [StagedSidecar] = []) async throws {
+    func discard(_ prepared: PreparedPhoto, _ sidecars: [StagedSidecar] = []) async throws {
         try await finishing {
             photoFiles.unstage(prepared.staged + sidecars.map(\.staged))
         }
     }
 
-    private func publish(
-        _ prepared: PreparedPhoto, _ sidecars: [StagedSidecar], from file: SourceFiles.File, takenAt date: PhotoDate?
+    func publish(
+        _ prepared: PreparedPhoto, _ sidecars: [StagedSidecar], from file: SourceFiles.File,
+        takenAt clock: LocalDateTime?
     ) async throws -> PhotoNames {
         try await files.run {
             // Eight random digits within one second's name clash about never; a second try is enough, and a
             // third failing says that something else is wrong.
             for attempt in 1...3 {
-                let photo = PhotoFileName.new(takenAt: date?.clock, fileExtension: prepared.fileExtension)
+                let photo = PhotoFileName.new(takenAt: clock, fileExtension: prepared.fileExtension)
                 let names = PhotoNames(
                     photo: photo,
                     originalExtension: prepared.stagedOriginal.map { _ in
@@ -251,9 +261,12 @@ struct OneImport: Sendable {
 }
 
 extension PreparedPhoto {
+    /// Why it is not shown, as the beginning of a sentence.
+    fileprivate var lacksMemory: String { "\(width) x \(height) pixels need more memory than there is to show them" }
+
     /// Names in the staging place: photo, thumbnail, and the original where there is one.
     fileprivate var staged: [String] { [stagedPhoto, stagedThumbnail] + (stagedOriginal.map { [$0] } ?? []) }
 
     /// Whether the photo was stored as it came.
-    fileprivate var isOriginal: Bool { contentDigest == sourceDigest }
+    var isOriginal: Bool { contentDigest == sourceDigest }
 }

@@ -44,12 +44,39 @@ struct OpenSource: Sendable {
     /// - Parameter digest: of the bytes that were decoded; SHA-256, lower-case hex.
     /// - Throws: ``ImagingError/changed`` where the copy would be other bytes; failures of the file system.
     func copy(_ digest: String, to target: Int32, _ name: String) throws {
-        let copied = try FileSystem.copy(descriptor, to: target, name)
-        var status = stat()
-        try FileSystem.check(fstat(descriptor, &status), "look at", name)
-        // A copy that ends early without an error is one that a file system has got wrong, and it is noticed here or never.
-        guard FileState(status) == state, copied == Int64(status.st_size) else { throw ImagingError.changed }
+        try copy(to: target, name)
         if isFresh, try ContentDigest(ofDescriptor: target).sha256.hex != digest { throw ImagingError.changed }
         try FileSystem.sync(target, name)
+    }
+
+    /// The same of a source that nobody has hashed, since it was not decoded. Blocks.
+    /// - Returns: the digest of the copy.
+    /// - Throws: as ``copy(_:to:_:)``.
+    func copyAndDigest(to target: Int32, _ name: String) throws -> ContentDigest {
+        try copy(to: target, name)
+        let digest = try ContentDigest(ofDescriptor: target)
+        try FileSystem.sync(target, name)
+        return digest
+    }
+
+    private func copy(to target: Int32, _ name: String) throws {
+        let copied = try FileSystem.copy(descriptor, to: target, name)
+        // A copy that ends early without an error is one that a file system has got wrong, and it is noticed here or never.
+        guard copied == (try unchangedSize(name)) else { throw ImagingError.changed }
+    }
+
+    /// Its digest, where no copy is wanted. Blocks.
+    /// - Throws: ``ImagingError/changed``; failures of the file system.
+    func digest(_ name: String) throws -> ContentDigest {
+        let digest = try ContentDigest(ofDescriptor: descriptor)
+        guard digest.size == (try unchangedSize(name)) else { throw ImagingError.changed }
+        return digest
+    }
+
+    private func unchangedSize(_ name: String) throws -> Int64 {
+        var status = stat()
+        try FileSystem.check(fstat(descriptor, &status), "look at", name)
+        guard FileState(status) == state else { throw ImagingError.changed }
+        return Int64(status.st_size)
     }
 }

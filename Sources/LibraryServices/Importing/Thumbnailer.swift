@@ -66,10 +66,21 @@ public actor Thumbnailer: MeshService {
         let (descriptor, status) = try await files.run { try namedFiles.open(FilePath(text: request.source)) }
         defer { close(descriptor) }
         let source = OpenSource(descriptor, status)
-        return try await staging { photo in
+        do {
+            return try await decode(source, request)
+        } catch ImagingError.needsMemory(let words, let picture?) where request.takesUnseen {
+            guard picture.isPlausible(bytes: Int64(status.st_size)) else {
+                throw ImagingError.tooLarge("\(words), in \(status.st_size) bytes")
+            }
+            return try await prepareUnseen(picture, source, request)
+        }
+    }
+
+    private nonisolated func decode(_ source: OpenSource, _ request: PreparePhoto) async throws -> PreparedPhoto {
+        try await staging { photo in
             try await staging { thumbnail in
                 let made = try await workers.convert(
-                    source: descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor)
+                    source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor)
                 try await files.run {
                     try FileSystem.sync(photo.descriptor, photo.name)
                     try FileSystem.sync(thumbnail.descriptor, thumbnail.name)

@@ -78,7 +78,8 @@ struct OneMigration: Sendable {
                 : ReceiptLine(item: name, outcome: MigrationOutcome.missing.rawValue, detail: reason)
         case .failure(let error): line = Self.line(name, error)
         }
-        let isTaken = [MigrationOutcome.imported.rawValue, MigrationOutcome.kept.rawValue].contains(line.outcome)
+        let taken: [MigrationOutcome] = [.imported, .kept, .keptUnseen]
+        let isTaken = taken.map(\.rawValue).contains(line.outcome)
         return Lines(photo: line, others: isTaken ? others : [])
     }
 
@@ -104,13 +105,13 @@ struct OneMigration: Sendable {
         let line = outcome.line
         // The importer's words are a subset of the migration's.
         var detail = line.detail
-        if line.outcome == ImportOutcome.imported.rawValue {
+        if [ImportOutcome.imported.rawValue, ImportOutcome.keptUnseen.rawValue].contains(line.outcome) {
             if let digest = outcome.sourceDigest, !seen.insert(digest) {
                 return ReceiptLine(
                     item: name, outcome: MigrationOutcome.duplicate.rawValue,
                     detail: "another photo of the old library has the same bytes")
             }
-            detail = "from \(file.path)"
+            detail = "from \(file.path)" + (line.outcome == ImportOutcome.imported.rawValue ? "" : "; \(detail ?? "")")
         }
         return ReceiptLine(item: name, outcome: line.outcome, detail: detail)
     }

@@ -13,6 +13,10 @@ extension PhotoStore {
             guard var photo = try transaction.photos.find(sourceDigest: request.sourceDigest) else {
                 throw MeshError(.notFound, "The library has no photo of this source any more. Import it again.")
             }
+            guard photo.path == request.path else {
+                throw MeshError(
+                    .failedPrecondition, "The photo \(photo.id) changed meanwhile. Import its source again.")
+            }
             photo.originalPath = request.originalPath ?? photo.originalPath
             let names = Set(request.sidecars.map(\.name))
             photo.sidecars = photo.sidecars.filter { !names.contains($0.name) } + request.sidecars
@@ -24,5 +28,45 @@ extension PhotoStore {
         }
         await discards.remove(discarded)
         return photo
+    }
+
+    func replacePlaceholder(_ request: ReplacePlaceholder) async throws -> Photo {
+        for path in request.photo.filePaths where StoredName(path: path) == nil {
+            throw MeshError(.invalidArgument, "'\(path.prefix(200))' is no name of a stored file.")
+        }
+        let (photo, discarded) = try await catalogue.write { transaction in
+            guard var photo = try transaction.photos.find(sourceDigest: request.sourceDigest) else {
+                throw MeshError(.notFound, "The library has no photo of this source any more. Import it again.")
+            }
+            guard photo.unseenBy != nil, photo.path == request.path else {
+                throw MeshError(.alreadyExists, "The library has this picture by now, as photo \(photo.id).")
+            }
+            photo.takeFiles(of: request.photo)
+            try transaction.photos.update(photo)
+            return (photo, try transaction.photos.setFiles(of: photo, line: request.line, of: request.job))
+        }
+        await discards.remove(discarded)
+        return photo
+    }
+}
+
+extension Photo {
+    /// Everything that describes another photo's files, and what that one's picture says where nothing better is known.
+    fileprivate mutating func takeFiles(of other: Photo) {
+        path = other.path
+        fileSize = other.fileSize
+        width = other.width
+        height = other.height
+        contentDigest = other.contentDigest
+        mediaType = other.mediaType
+        originalPath = other.originalPath
+        sidecars = other.sidecars
+        unseenBy = other.unseenBy
+        caption = caption ?? other.caption
+        if other.takenAt != nil, dateSource != .person {
+            takenAt = other.takenAt
+            takenOffset = other.takenOffset
+            dateSource = other.dateSource
+        }
     }
 }

@@ -19,6 +19,7 @@ public actor PhotoStore: MeshService {
         FindPhotoOfSource.self
         AddSourceFailure.self
         CompletePhoto.self
+        ReplacePlaceholder.self
         SetFavorite.self
         MovePhotos.self
         EditPhoto.self
@@ -233,6 +234,10 @@ extension AddSourceFailure: HandledMessage {
 
 extension CompletePhoto: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> Photo { try await service.complete(self) }
+}
+
+extension ReplacePlaceholder: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> Photo { try await service.replacePlaceholder(self) }
 }
 
 extension FindSourceDigests: HandledMessage {

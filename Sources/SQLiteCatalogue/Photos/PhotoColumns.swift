@@ -44,6 +44,7 @@ enum PhotoColumns {
         Column("content_digest", isOfFiles: true) { $0.photo.contentDigest },
         Column("original_path", isOfFiles: true) { $0.photo.originalPath },
         Column("sidecars", isOfFiles: true) { KeptSidecar.text($0.photo.sidecars) },
+        Column("unseen_by", isOfFiles: true) { $0.photo.unseenBy },
         Column("source_digest") { $0.sourceDigest },
         Column("source_size") { $0.sourceSize },
     ]
@@ -64,7 +65,7 @@ enum PhotoColumns {
             takenAt: takenAt.map(LocalDateTime.init(milliseconds:)), takenOffset: try row["taken_offset"],
             dateSource: dateSource.flatMap(DateSource.init), contentDigest: try row["content_digest"],
             mediaType: try row["media_type"], originalPath: try row["original_path"],
-            sidecars: KeptSidecar.list(try row["sidecars"], ofPhoto: path))
+            sidecars: KeptSidecar.list(try row["sidecars"], ofPhoto: path), unseenBy: try row["unseen_by"])
     }
 
     static func sourcedPhoto(_ row: borrowing Row) throws -> SourcedPhoto {

@@ -29,13 +29,16 @@ package enum CatalogueSchema {
     /// Jobs that have ended stay for 90 days, where they went after an hour. `kept_bytes` is what a receipt takes, once it
     /// is cut down to the lines that are kept; until then nil. The index has all that is asked to find what is to be cut
     /// down or removed. That of photos without original makes counting them a matter of the few that there are.
-    /// `sidecars` is what stood beside a picture and was kept with it, as JSON; see `KeptSidecar`.
+    /// `sidecars` is what stood beside a picture and was kept with it, as JSON; see `KeptSidecar`. `unseen_by` is the
+    /// version that could not decode a picture and kept its original. Of photos from before there is neither.
     private static let version8 = """
         ALTER TABLE jobs ADD COLUMN unlisted_lines INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE jobs ADD COLUMN kept_bytes INTEGER;
         CREATE INDEX jobs_by_end ON jobs (ended_at, kept_bytes);
         ALTER TABLE photos ADD COLUMN sidecars TEXT;
         ALTER TABLE trash ADD COLUMN sidecars TEXT;
+        ALTER TABLE photos ADD COLUMN unseen_by TEXT;
+        ALTER TABLE trash ADD COLUMN unseen_by TEXT;
         CREATE TABLE failed_sources (
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             digest TEXT NOT NULL UNIQUE,
