@@ -88,7 +88,7 @@ struct CommandTests {
     func unseen() async throws {
         let stage = try stage()
         var photo = Sample.photo(7)
-        photo.unseenBy = "0.1.0"
+        photo.unseenBy = Release.version
         try stage.answer("photo.search", PhotoPage(photos: [Sample.photo(1), photo], next: nil))
         #expect(await stage.run("photos") == .done)
         let lines = stage.results.split(separator: "\n")

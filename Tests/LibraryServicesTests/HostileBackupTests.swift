@@ -33,6 +33,10 @@ import Testing
     private static let changes: [(String, @Sendable (inout [String: Any]) -> Void)] = [
         ("a photo's id at the end of numbers", { first("photos", of: &$0) { $0["id"] = Int64.max } }),
         (
+            "a version that is none",
+            { first("photos", of: &$0) { $0["unseenBy"] = String(repeating: "9", count: 101) } }
+        ),
+        (
             "a category's id at the end of numbers",
             { metadata in
                 let id = (metadata["photos"] as? [Object])?.first?["categoryId"] as? Int64

@@ -13,7 +13,7 @@ enum ImportReport {
         if receipt.completed > 0 {
             lines.append(
                 "\(Figures.count(receipt.completed, "photo")) that the library had \(would ? "would get" : "got") "
-                    + "\(receipt.completed == 1 ? "its original" : "their originals").")
+                    + "what was missing: originals, sidecars, or a picture to show.")
         }
         // In the order of the declaration, which is what people look for first.
         let left = PassedOver.allCases.compactMap { kind -> String? in

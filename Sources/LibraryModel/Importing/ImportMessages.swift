@@ -117,7 +117,7 @@ public struct ImportPathList: Codable, Sendable, Equatable {
 /// What became of one file.
 public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case imported
-    /// The library had a photo made from the same bytes, and has got its original or sidecars now.
+    /// The library had a photo made from the same bytes, and has got its original or sidecars now, or can show it.
     case completed
     /// The library has a photo made from the same bytes.
     case duplicate
@@ -180,7 +180,7 @@ public struct ImportReceipt: JobReceipt {
     public let imported: Int
     /// Of those imported, the ones that are shown smaller than they came.
     public let reduced: Int
-    /// Photos that lacked their original or sidecars and have got them.
+    /// Photos that lacked their original, sidecars or a picture to show, and have got them.
     public let completed: Int
     public let duplicates: Int
     /// What needs attention: see ``ImportOutcome/needsAttention``.

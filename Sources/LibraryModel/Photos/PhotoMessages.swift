@@ -185,7 +185,7 @@ public struct SourcedPhoto: Codable, Sendable {
 /// Puts a photo that can be seen in the place of the placeholder for its source, for PhotoImporter: its files are at their
 /// places already. The row stays the same, and so does what a person said of it; a date or a caption comes only where none
 /// is better. With its line in a job's receipt: both or neither.
-/// Errors: `not_found`; `already_exists` where what is there is no placeholder, or another one.
+/// Errors: `not_found`; `already_exists` where what is there is no placeholder, or has other files by now.
 public struct ReplacePlaceholder: Message {
     public typealias Reply = Photo
     public static let method = "photo.replacePlaceholder"
@@ -194,16 +194,16 @@ public struct ReplacePlaceholder: Message {
     public static let summary = "Puts a photo that can be seen in the place of a placeholder."
     /// Its id and category are ignored.
     public let photo: Photo
-    /// The placeholder's, as it was when it was found.
-    public let path: String
+    /// As it was when it was found: what it has got since would be lost.
+    public let placeholder: Photo
     /// SHA-256 of the source, lower-case hex.
     public let sourceDigest: String
     public let job: JobID?
     public let line: ReceiptLine?
 
-    public init(photo: Photo, path: String, sourceDigest: String, job: JobID?, line: ReceiptLine?) {
+    public init(photo: Photo, placeholder: Photo, sourceDigest: String, job: JobID?, line: ReceiptLine?) {
         self.photo = photo
-        self.path = path
+        self.placeholder = placeholder
         self.sourceDigest = sourceDigest
         self.job = job
         self.line = line

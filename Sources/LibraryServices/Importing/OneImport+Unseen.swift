@@ -48,13 +48,14 @@ extension OneImport {
         do {
             _ = try await mesh.send(
                 ReplacePlaceholder(
-                    photo: shown, path: photo.path, sourceDigest: digest, job: job, line: job == nil ? nil : completed))
+                    photo: shown, placeholder: photo, sourceDigest: digest, job: job,
+                    line: job == nil ? nil : completed))
         } catch {
             if !MeshError(describing: error).mayHaveBeenStored {
                 try await finishing { try photoFiles.withdraw(names.all) }
             }
             guard (error as? MeshError)?.status == .alreadyExists else { throw error }
-            return Outcome(line: line(file, .duplicate, "another import has made photo \(photo.id) visible meanwhile"))
+            return Outcome(line: line(file, .duplicate, "another import has changed photo \(photo.id) meanwhile"))
         }
         try? await finishing { try photoFiles.settle(names.all) }
         return Outcome(line: completed, isJournaled: job != nil)
@@ -66,7 +67,7 @@ extension OneImport {
         var marked = photo
         marked.unseenBy = Release.version
         _ = try await mesh.send(
-            ReplacePlaceholder(photo: marked, path: photo.path, sourceDigest: digest, job: nil, line: nil))
+            ReplacePlaceholder(photo: marked, placeholder: photo, sourceDigest: digest, job: nil, line: nil))
         return nil
     }
 

@@ -38,8 +38,8 @@ extension PhotoStore {
             guard var photo = try transaction.photos.find(sourceDigest: request.sourceDigest) else {
                 throw MeshError(.notFound, "The library has no photo of this source any more. Import it again.")
             }
-            guard photo.unseenBy != nil, photo.path == request.path else {
-                throw MeshError(.alreadyExists, "The library has this picture by now, as photo \(photo.id).")
+            guard photo.unseenBy != nil, photo.filePaths == request.placeholder.filePaths else {
+                throw MeshError(.alreadyExists, "The photo \(photo.id) has got other files meanwhile.")
             }
             photo.takeFiles(of: request.photo)
             try transaction.photos.update(photo)

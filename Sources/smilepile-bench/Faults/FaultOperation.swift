@@ -88,6 +88,10 @@ struct FaultScene {
         for index in 0..<random.roll(2...3) {
             let name = "new-\(place.nextNumber())"
             try template.pictures[FaultTemplate.photos + index].write(to: URL(fileURLWithPath: "\(folder)/\(name).jpg"))
+            // It says nothing of the picture, and is kept with it all the same.
+            if random.oneIn(2) {
+                try Data("{}".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name).jpg.json"))
+            }
             let facts = FaultWorld.PhotoFacts(category: target.displayName)
             items.append(("\(folder)/\(name).jpg", { $0.photos[name] = facts }))
         }
