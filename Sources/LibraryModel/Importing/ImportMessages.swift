@@ -147,7 +147,8 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     public var isLasting: Bool {
         switch self {
         case .unsupported, .damaged, .tooLarge: true
-        case .imported, .completed, .duplicate, .keptUnseen, .cancelled, .timedOut, .unreadable, .noSpace, .changed, .workerLost:
+        case .imported, .completed, .duplicate, .keptUnseen, .cancelled, .timedOut, .unreadable, .noSpace, .changed,
+            .workerLost:
             false
         }
     }

@@ -33,7 +33,8 @@ extension Thumbnailer {
                     return PreparedPhoto(
                         stagedPhoto: photo.name, stagedThumbnail: thumbnail.name,
                         stagedOriginal: request.keepsOriginal ? original.name : nil, sourceDigest: digest.sha256.hex,
-                        sourceSize: digest.size, sourceWidth: picture.width, sourceHeight: picture.height, contentDigest: ContentDigest(of: card).sha256.hex,
+                        sourceSize: digest.size, sourceWidth: picture.width, sourceHeight: picture.height,
+                        contentDigest: ContentDigest(of: card).sha256.hex,
                         mediaType: "image/jpeg", fileExtension: ".jpg", fileSize: Int64(card.count),
                         width: picture.width, height: picture.height, taken: picture.taken.map(PhotoDate.init),
                         caption: picture.caption, rating: picture.rating, isUnseen: true)
