@@ -24,7 +24,8 @@ import Testing
             case .objects: return try FlatObjects(root)
             case .folder:
                 let folder = LibraryFolder(path: root)
-                try folder.make()
+                // The second time files are there that a folder without a catalogue must not have.
+                if !FileManager.default.fileExists(atPath: folder.photos) { try folder.make() }
                 return folder
             }
         }
