@@ -58,9 +58,12 @@ struct OneImport: Sendable {
                 PreparePhoto(
                     source: file.path.text, keepsOriginal: keepsOriginals && !isDryRun, takesUnseen: keepsOriginals))
         } catch {
-            let failed = line(file, describing: MeshError(describing: error))
-            // That it is kept saves work, and is no part of what becomes of this file.
-            if !isDryRun { try? await keep(failed, of: file) }
+            let described = MeshError(describing: error)
+            // That it is kept saves work, and is no part of what becomes of this file. What lacked memory is not: an import that
+            // keeps originals takes it.
+            if !isDryRun, described.details["imaging"] != .string("needs_memory") {
+                try? await keep(line(file, describing: described), of: file)
+            }
             throw error
         }
     }
