@@ -26,7 +26,7 @@ enum MigrationReport {
         add("Kept unseen", of(photos, .keptUnseen), "too large for the memory there is; their originals are here")
         add(
             "Not taken",
-            of(photos, .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .changed, .workerLost),
+            of(photos, .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .noSpace, .changed, .workerLost),
             "for the reasons below")
         add("Left", of(categories, .left) + of(photos, .left), "categories, and photos in them, past the limit")
         add("Defaulted", receipt.defaulted, "values that could not stay as they were")

@@ -56,13 +56,14 @@ public enum MigrationOutcome: String, Codable, Sendable, CaseIterable {
     case kept
     /// A photo that is here now, with its original and a placeholder, because there is not enough memory to decode it.
     case keptUnseen = "kept_unseen"
-    /// A photo whose file is no picture, is damaged, past the limits, took too long, cannot be read, changed meanwhile, or
+    /// A photo whose file is no picture, is damaged, past the limits, took too long, cannot be read, finds no room, changed meanwhile, or
     /// lost its helpers; not taken over. As ``ImportOutcome`` has them.
     case unsupported
     case damaged
     case tooLarge = "too_large"
     case timedOut = "timed_out"
     case unreadable
+    case noSpace = "no_space"
     case changed
     case workerLost = "worker_lost"
     /// The job was stopped before its turn.

@@ -21,24 +21,33 @@ extension Thumbnailer {
             let card = PlaceholderCard(
                 width: picture.width, height: picture.height, mark: digest.sha256.hex
             ).jpeg
-            return try await staging { photo in
-                try await staging { thumbnail in
-                    try await files.run {
-                        for file in [photo, thumbnail] {
-                            try card.withUnsafeBytes { try FileSystem.write($0, to: file.descriptor, file.name) }
-                            try FileSystem.sync(file.descriptor, file.name)
-                        }
-                        if !request.keepsOriginal { self.photoFiles.unstage([original.name]) }
-                    }
-                    return PreparedPhoto(
-                        stagedPhoto: photo.name, stagedThumbnail: thumbnail.name,
-                        stagedOriginal: request.keepsOriginal ? original.name : nil, sourceDigest: digest.sha256.hex,
-                        sourceSize: digest.size, sourceWidth: picture.width, sourceHeight: picture.height,
-                        contentDigest: ContentDigest(of: card).sha256.hex,
-                        mediaType: "image/jpeg", fileExtension: ".jpg", fileSize: Int64(card.count),
-                        width: picture.width, height: picture.height, taken: picture.taken.map(PhotoDate.init),
-                        caption: picture.caption, rating: picture.rating, isUnseen: true)
-                }
+            let photo = try await stage(card)
+            do {
+                let thumbnail = try await stage(card)
+                let photoFiles = photoFiles
+                if !request.keepsOriginal { try await files.run { photoFiles.unstage([original.name]) } }
+                return PreparedPhoto(
+                    stagedPhoto: photo, stagedThumbnail: thumbnail,
+                    stagedOriginal: request.keepsOriginal ? original.name : nil, sourceDigest: digest.sha256.hex,
+                    sourceSize: digest.size, sourceWidth: picture.width, sourceHeight: picture.height,
+                    contentDigest: ContentDigest(of: card).sha256.hex, mediaType: "image/jpeg", fileExtension: ".jpg",
+                    fileSize: Int64(card.count), width: picture.width, height: picture.height,
+                    taken: picture.taken.map(PhotoDate.init), caption: picture.caption, rating: picture.rating,
+                    isUnseen: true)
+            } catch {
+                let photoFiles = photoFiles
+                try? await files.run { photoFiles.unstage([photo]) }
+                throw error
+            }
+        }
+    }
+
+    private nonisolated func stage(_ bytes: Data) async throws -> String {
+        try await staging { file in
+            try await files.run {
+                try bytes.withUnsafeBytes { try FileSystem.write($0, to: file.descriptor, file.name) }
+                try FileSystem.sync(file.descriptor, file.name)
+                return file.name
             }
         }
     }
