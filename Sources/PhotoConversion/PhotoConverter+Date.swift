@@ -5,7 +5,7 @@ extension PhotoConverter {
     func readDate(source descriptor: Int32) throws(ImagingError) -> EmbeddedDate {
         let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
-        let metadata = try pictureDecoder(PictureType(content: source.bytes), source).metadata
+        let metadata = try reader(PictureType(content: source.bytes), source).metadata
         let needed = source.count + metadata.memory
         if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked {
             let granted = try ask(needed)

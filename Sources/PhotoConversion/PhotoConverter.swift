@@ -92,14 +92,18 @@ final class PhotoConverter {
             width: small.size.width, height: small.size.height, fileSize: Int64(small.jpeg.count))
     }
 
-    /// The decoder, with the memory that its header asks for.
-    private func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
-        let decoder: any PictureDecoder
+    /// The decoder, of which no more than the header is read.
+    func reader(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
         do {
-            decoder = try pictureDecoder(type, source)
+            return try pictureDecoder(type, source)
         } catch {
             throw error.adding(type)
         }
+    }
+
+    /// The decoder, with the memory that its header asks for.
+    private func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
+        let decoder = try reader(type, source)
         let needed = source.count + decoder.memory + decoder.metadata.memory
         if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked {
             let granted = try ask(needed)

@@ -125,6 +125,8 @@ import Testing
         try await afterJob(MigrateLibrary(database: phone + "/smilepile_database", photos: phone))
         #expect(all.newest?.value.total == known + 1)
         try await afterJob(RescanLibrary())
+        try await afterJob(RedatePhotos())
+        try await afterJob(RebuildThumbnails(all: true))
         try await after(CleanStorage())
 
         // A message that writes and is not above has to be added there.

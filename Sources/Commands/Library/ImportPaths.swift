@@ -21,7 +21,7 @@ enum ImportPaths {
             } else {
                 // What a receipt shows can be typed; a file that is really called so comes first.
                 let literal = FilePath(bytes: session.absolute(operand).utf8)
-                paths.append(access(operand, F_OK) == 0 ? literal.text : session.absolute(operand))
+                paths.append(access(session.absolute(operand), F_OK) == 0 ? literal.text : session.absolute(operand))
             }
         }
         return paths
