@@ -145,6 +145,23 @@ import Testing
         await test.library.close()
     }
 
+    @Test func reducedPhotosAreCountedAlsoOfAnImportThatIsStopped() async throws {
+        let test = try await TestLibrary()
+        let folder = test.folder.file("album")
+        try SampleAlbum(width: 2400, height: 16).write(count: 60, to: folder)
+        let started = try await test.mesh.send(ImportPhotos(paths: [folder]))
+        _ = try await test.mesh.observe(WatchJob(job: started.job)) { change in
+            if change.value.progress.phase == "importing" && change.value.progress.itemsDone >= 5 {
+                _ = try await test.mesh.send(CancelJob(job: started.job))
+            }
+        }
+        let job = try await test.mesh.send(GetJob(job: started.job))
+        let found = try receipt(job)
+        #expect(job.state == .cancelled && found.notDone > 0)
+        #expect(found.reduced == found.imported && found.imported >= 5)
+        await test.library.close()
+    }
+
     @Test func whatIsNamedHasItsSidecarsToo() async throws {
         let test = try await TestLibrary()
         let folder = test.folder.file("takeout")

@@ -232,7 +232,7 @@ public actor PhotoImporter: MeshService {
         _ job: Job, category: Int64, _ passedOver: [PassedOver: Int], isDryRun: Bool, ending: JobEnding? = nil
     ) async -> ImportReceipt {
         // What the journal cannot read now it cannot keep either, which the job's end tells.
-        let reduced = (try? await job.recordedLines(where: Reduction.isTold)) ?? 0
+        let reduced = (try? await uncancelled { try await job.recordedLines(where: Reduction.isTold) }) ?? 0
         let outcomes = job.snapshot.outcomes
         func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome.rawValue] ?? 0 }
         let problems = ImportOutcome.allCases.filter(\.needsAttention).map(count).reduce(0, +)
