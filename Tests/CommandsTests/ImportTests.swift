@@ -8,9 +8,9 @@ import Testing
 @Suite("Importing")
 struct ImportTests {
     private func stage(
-        _ job: String, lines: [ReceiptLine] = [], terminalColumns: Int? = nil
+        _ job: String, lines: [ReceiptLine] = [], terminalColumns: Int? = nil, input: [UInt8] = []
     ) throws -> Stage {
-        let stage = Stage(terminalColumns: terminalColumns)
+        let stage = Stage(terminalColumns: terminalColumns, input: input)
         stage.answer("library.import", #"{"job":"import-3f9a2c"}"#)
         stage.answer("job.watch", job)
         let page = try String(decoding: JSONEncoder().encode(["lines": lines]), as: UTF8.self)
@@ -31,6 +31,57 @@ struct ImportTests {
         #expect(params["originals"] == false)
         #expect(params["dryRun"] == nil)
         #expect(stage.params("job.watch") == ["job": "import-3f9a2c"])
+    }
+
+    @Test("What is left out goes into the message as it was typed")
+    func leftOut() async throws {
+        let stage = try stage(Sample.importJob())
+        #expect(
+            await stage.run("import", "/p", "--exclude", "*.gif", "--exclude", "Drafts/", "--include-hidden") == .done)
+        let params = try #require(stage.params("library.import"))
+        #expect(params["exclude"] == ["*.gif", "Drafts/"] && params["includeHidden"] == true)
+    }
+
+    @Test("A list on standard input: a path a line, or with a zero behind each, of any bytes")
+    func listed() async throws {
+        let lines = Array("a b.jpg\n\n/x/y.jpg\n".utf8)
+        let zeros = Array("a\nb.jpg\0/caf".utf8) + [0xE9] + Array(".jpg\0".utf8)
+        for (input, paths) in [
+            (lines, ["/home/ada/a b.jpg", "/x/y.jpg"]), (zeros, ["/home/ada/a\nb.jpg", #"/caf\xE9.jpg"#]),
+        ] {
+            let stage = try stage(Sample.importJob(), input: input)
+            #expect(await stage.run("import", "/first", "-") == .done)
+            let params = try #require(stage.params("library.import"))
+            #expect(params["paths"] == .array((["/first"] + paths).map(JSONValue.string)))
+        }
+    }
+
+    @Test("A list that is empty, or longer than one may be, imports nothing and says so")
+    func unusableList() async throws {
+        for (input, words) in [
+            ([UInt8](), "is empty"), ([UInt8](repeating: 0x61, count: 33 << 20), "more than 32 MiB"),
+        ] {
+            let stage = try stage(Sample.importJob(), input: input)
+            #expect(await stage.run("import", "-") == .failed)
+            #expect(stage.messages.contains(words) && stage.methods.isEmpty)
+        }
+    }
+
+    @Test("What was found besides has a line for each kind of thing")
+    func sums() {
+        func receipt(_ reduced: Int, _ passedOver: [String: Int], isDryRun: Bool = false) -> ImportReceipt {
+            ImportReceipt(
+                categoryId: 1, files: 3, imported: 3, reduced: reduced, completed: 0, duplicates: 0, problems: 0,
+                notDone: 0, passedOver: passedOver, isDryRun: isDryRun, ending: .complete)
+        }
+        #expect(ImportReport.sums(receipt(0, [:])).isEmpty)
+        #expect(
+            ImportReport.sums(receipt(2, ["video": 300, "archive": 1, "system": 2, "excluded": 1])) == [
+                "2 photos are shown smaller than they came.", "300 videos, 1 archive left where they are.",
+                "2 hidden or system files and folders not looked at; with them: --include-hidden",
+                "1 file or folder excluded.",
+            ])
+        #expect(ImportReport.sums(receipt(1, [:], isDryRun: true)) == ["1 photo would be shown smaller than it came."])
     }
 
     @Test("The receipt: counts, then every file with a problem and its reason, made harmless")

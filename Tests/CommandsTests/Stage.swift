@@ -20,6 +20,8 @@ final class Stage: Sendable {
     private let terminalColumns: Int?
     private let environment: [String: String]
     private let personSays: String?
+    /// What comes on standard input.
+    private let input: [UInt8]
     /// Waited for before the reply of an observation, so that a test can act in between.
     private let gate: (@Sendable () async -> Void)?
     /// Called after a job was cancelled, and after anything was said on standard error.
@@ -29,7 +31,7 @@ final class Stage: Sendable {
 
     init(
         terminalColumns: Int? = nil, environment: [String: String] = [:], currentFolder: String = "/home/ada",
-        personSays: String? = nil, gate: (@Sendable () async -> Void)? = nil,
+        personSays: String? = nil, input: [UInt8] = [], gate: (@Sendable () async -> Void)? = nil,
         onCancel: @escaping @Sendable () -> Void = {}, onMessage: @escaping @Sendable () -> Void = {}
     ) {
         self.onCancel = onCancel
@@ -38,6 +40,7 @@ final class Stage: Sendable {
         self.environment = environment
         self.currentFolder = currentFolder
         self.personSays = personSays
+        self.input = input
         self.gate = gate
     }
 
@@ -79,11 +82,12 @@ final class Stage: Sendable {
             state.withLock { $0.messages += text }
             onMessage()
         }
-        return Console(results: results, messages: messages, environment: environment) {
-            [self] question in
-            state.withLock { $0.questions.append(question) }
-            return personSays
-        }
+        return Console(
+            results: results, messages: messages, environment: environment,
+            ask: { [self] question in
+                state.withLock { $0.questions.append(question) }
+                return personSays
+            }, input: { [input] limit in Array(input.prefix(limit + 1)) })
     }
 
     func session(wantsJSON: Bool = false, interrupts: AsyncStream<Void>? = nil) -> Session {
