@@ -7,7 +7,7 @@ enum PixelKind: Equatable {
     /// Full-range BT.601, as in JPEG; chroma smaller than luma by these powers of two, sited at the centre.
     case ycc(subsampleWidth: Int, subsampleHeight: Int)
     case rgb
-    /// RGB in two bytes a sample, of which so many bits are used (9…16); only ever a source.
+    /// RGB in two bytes a sample, of which so many bits are used (9…16); never encoded.
     case deepRGB(bits: Int)
 
     var planes: Int { self == .grey ? 1 : 3 }
@@ -30,6 +30,14 @@ struct PixelSize: Equatable {
     var pixels: Int { width * height }
     var longSide: Int { max(width, height) }
     var transposed: PixelSize { PixelSize(width: height, height: width) }
+
+    /// Of the chroma planes of a picture of this size.
+    func subsampled(_ kind: PixelKind) -> PixelSize {
+        let subsampling = kind.subsampling(ofPlane: 1)
+        return PixelSize(
+            width: (width + (1 << subsampling.width) - 1) >> subsampling.width,
+            height: (height + (1 << subsampling.height) - 1) >> subsampling.height)
+    }
 
     /// This size with its long side at most `side`: never enlarged, never under one pixel.
     func fitting(_ side: Int) -> PixelSize {
