@@ -90,7 +90,7 @@ let package = Package(
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
         module("ZipArchive", ["Files", "Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
-        module("Sealing", ["Files", "CLinux", "CSodium"]),
+        module("Sealing", ["Files", "ServiceMesh", "CLinux", "CSodium"]),
         // The Android app's own database
         module("AndroidDatabase", ["ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
         module("LibraryModel", ["ServiceMesh"]),
@@ -157,6 +157,7 @@ let package = Package(
                 "CLinux", "TestSupport",
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "Randomness", "TestSupport"]),
+        tests("SealingTests", ["Sealing", "Files", "ServiceMesh", "TestSupport"]),
         tests("SidecarsTests", ["Sidecars", "Randomness", "TestSupport"]),
         tests(
             "SQLiteCatalogueTests",
