@@ -109,7 +109,7 @@ let package = Package(
             "SmilePile",
             [
                 "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh",
-                "Executors", "Files", "Imaging",
+                "Executors", "Files", "Imaging", "Sealing",
             ]),
         module("ControlSocket", ["ServiceMesh", "Executors", "Randomness", "CLinux"]),
         // For tests: seeded runs of meshes and databases, and a checker of their histories

@@ -51,6 +51,7 @@ package protocol Catalogue: Sendable {
 /// The repositories inside one transaction. They are of no use after it.
 package protocol CatalogueTransaction {
     var photos: any PhotoRepository { get }
+    var sealedFields: any SealedFieldRepository { get }
     var failedSources: any FailedSourceRepository { get }
     var trash: any TrashRepository { get }
     var categories: any CategoryRepository { get }

@@ -99,6 +99,7 @@ struct SQLTransaction: CatalogueTransaction {
     let connection: Connection
 
     var photos: any PhotoRepository { PhotoTable(connection: connection) }
+    var sealedFields: any SealedFieldRepository { SealedFieldTable(connection: connection) }
     var trash: any TrashRepository { TrashTable(connection: connection) }
     var categories: any CategoryRepository { CategoryTable(connection: connection) }
     var swipes: any SwipeRepository { SwipeTable(connection: connection) }

@@ -7,6 +7,7 @@ import LibraryServices
 import LibraryStorage
 import PhotoFolder
 import SQLiteCatalogue
+import Sealing
 @_exported import ServiceMesh
 
 /// A photo library in a folder, opened by this process: the same actors that the daemon serves, for a program that
@@ -47,6 +48,10 @@ public final class PhotoLibrary: Sendable {
         public var imageWorker: String?
         /// Helper processes at once; as many as the machine has cores unless told.
         public var workers: Int
+        /// The file that opens what is sealed, absolute and outside of the library's folder. Unless told: `$SMILEPILE_KEY_FILE`,
+        /// the service manager's credential `smilepile-key`, or `smilepile/sealing.key` in `$XDG_CONFIG_HOME` or `~/.config`. It
+        /// is made when something is sealed for the first time.
+        public var keyFile: String?
         /// Told of the beginning and the end of each job, for a log; it returns at once.
         public var jobLog: @Sendable (JobNotice) -> Void = { _ in }
         /// For tests, which else depend on how fast they are.
@@ -94,7 +99,8 @@ public final class PhotoLibrary: Sendable {
                 let mesh = try Mesh(
                     services: await services(
                         catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, path: folder.path,
-                        scratch: folder.staging, files: files, bulk: bulk,
+                        scratch: folder.staging, keyFile: options.keyFile.map { KeyFile(path: $0) } ?? .usual(),
+                        files: files, bulk: bulk,
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers),
@@ -118,9 +124,10 @@ public final class PhotoLibrary: Sendable {
     /// - Parameters:
     ///   - path: of the library, as people know it; backups may lie below it.
     ///   - scratch: a folder of this machine, of which the next start removes what a kill left.
+    ///   - keyFile: nil where there is no place for one; then nothing can be sealed.
     package static func services(
         catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, path: String, scratch: String,
-        files: BlockingPool, bulk: BlockingPool, workers: ImageWorkerPool, width: Int
+        keyFile: KeyFile?, files: BlockingPool, bulk: BlockingPool, workers: ImageWorkerPool, width: Int
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
@@ -130,10 +137,13 @@ public final class PhotoLibrary: Sendable {
         let thumbnailer = Thumbnailer(
             catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, workers: workers, files: files,
             width: width)
+        let sealedFields = SealedFields(
+            catalogue: catalogue, keyFile: keyFile, namedFiles: namedFiles, pool: files)
         return [
             SettingsStore(catalogue: catalogue),
             CategoryStore(catalogue: catalogue),
             PhotoStore(catalogue: catalogue, discards: discards),
+            SealedFieldStore(catalogue: catalogue, fields: sealedFields, pool: files),
             thumbnailer,
             SwipeSessionRecorder(catalogue: catalogue),
             LibraryObserver(catalogue: catalogue),

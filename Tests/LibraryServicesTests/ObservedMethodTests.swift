@@ -166,7 +166,7 @@ import Testing
 
     // MARK: Sealed fields
 
-    /// The library with values in the table of sealed fields, which no message writes yet.
+    /// The library with values in the table of sealed fields that no key opens: listing them opens none.
     private func sealedLibrary(_ fields: [(Int64, String)]) async throws -> (TemporaryFolder, PhotoLibrary) {
         let test = try await library()
         await test.library.close()
@@ -174,7 +174,10 @@ import Testing
         try await database.write { connection in
             for (photo, field) in fields {
                 try connection.execute(
-                    "INSERT INTO sealed_fields (photo_id, field, sealed) VALUES (?, ?, x'00ff')", photo, field)
+                    """
+                    INSERT INTO sealed_fields (photo_uuid, field, sealed)
+                    SELECT uuid, ?, x'00ff' FROM photos WHERE id = ?
+                    """, field, photo)
             }
         }
         await database.close()

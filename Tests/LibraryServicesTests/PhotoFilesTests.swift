@@ -257,7 +257,7 @@ private struct ObjectLibrary {
             services: await PhotoLibrary.services(
                 catalogue: catalogue, photoFiles: files,
                 namedFiles: NamedFiles(library: root, files: SQLiteCatalogue.files(at: root), folders: []), path: root,
-                scratch: root + "/staging", files: pools[0], bulk: pools[1],
+                scratch: root + "/staging", keyFile: nil, files: pools[0], bulk: pools[1],
                 workers: ImageWorkerPool(executable: worker, workers: 2), width: 2),
             journal: catalogue.journal)
         (self.files, self.catalogue, self.pools) = (files, catalogue, pools)

@@ -12,13 +12,23 @@ final class TestLibrary: Sendable {
 
     var mesh: Mesh { library.mesh }
     var path: String { library.path }
+    /// Of its sealed fields; made when something is sealed.
+    var keyFile: String { folder.file("config/sealing.key") }
 
     /// - Parameter imageMemory: bytes that image workers share for big photos.
     init(_ purpose: String = "library", imageMemory: UInt64? = nil) async throws {
         folder = try TemporaryFolder(purpose)
         var options = PhotoLibrary.Options(workers: 2)
         if let imageMemory { options.imageMemory = imageMemory }
+        options.keyFile = folder.file("config/sealing.key")
         library = try await PhotoLibrary.open(at: folder.file("library"), options: options)
+    }
+
+    /// Opens it again, once it is closed, with the same key file unless told.
+    func reopened(keyFile other: String? = nil) async throws -> PhotoLibrary {
+        var options = PhotoLibrary.Options(workers: 2)
+        options.keyFile = other ?? keyFile
+        return try await PhotoLibrary.open(at: path, options: options)
     }
 
     /// Writes sample photos and imports them.

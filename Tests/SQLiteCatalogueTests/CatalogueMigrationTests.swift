@@ -106,10 +106,11 @@ import Testing
             await database.close()
         }
         // What was there is there: tables, rows, indices. Upgrades only add, but for what version 5 has another form of
-        // and version 6 another place for; since version 7 photos have more columns, and since version 8 jobs.
+        // and version 6 another place for; since version 7 photos have more columns, and since version 8 jobs; since version
+        // 9 sealed fields are found by the photo's uuid.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
-            "table photos ", "table trash ", "table jobs ",
+            "table photos ", "table trash ", "table jobs ", "table sealed_fields ",
         ]
         let lost = Set(before).subtracting(try await contents(path, of: known))
         let after = try await contents(path)
@@ -179,6 +180,30 @@ import Testing
             }
             let trash = try TrashTable(connection: connection).page(TrashQuery(ListTrash())).photos
             #expect(trash.map(\.photo.originalPath) == [nil])
+        }
+        await database.close()
+    }
+
+    /// Sealed values stay with their photo, and from now on also in the trash.
+    @Test func sealedFieldsAreFoundByUUIDAfterTheUpgrade() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("catalogue.sqlite")
+        try await make(8, at: path)
+        let old = try await DatabasePool.open(at: path, schema: schema(upTo: 8))
+        try await old.write { connection in
+            try connection.execute(
+                "INSERT INTO sealed_fields (photo_id, field, sealed) VALUES (2, 'notes', x'01'), (3, 'tags', x'02')")
+        }
+        await old.close()
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
+        try await database.write { connection in
+            let (photos, sealed) = (PhotoTable(connection: connection), SealedFieldTable(connection: connection))
+            let two = try photos.require([.id(2), .id(3)])
+            #expect(try sealed.totals() == SealedTotals(values: 2, photos: 2))
+            #expect(try sealed.values(of: two[0].uuid).map(\.sealed) == [[1]])
+            #expect(try sealed.values(of: two[1].uuid).map(\.name.field) == ["tags"])
+            #expect(try TrashTable(connection: connection).add(two, at: .now()) == 2)
+            #expect(try sealed.totals().values == 2 && sealed.keys().isEmpty)
         }
         await database.close()
     }

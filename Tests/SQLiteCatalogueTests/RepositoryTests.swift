@@ -199,7 +199,7 @@ import Testing
                     try $0["detail"] as String
                 }
             }.joined(separator: "; ")
-            #expect(plan.contains("SEARCH p USING INDEX photos_by_id (id=?"), "\(plan)")
+            #expect(plan.contains("SEARCH p USING INDEX sqlite_autoindex_photos_1 (uuid=?"), "\(plan)")
             #expect(!plan.contains("SCAN p"), "\(plan)")
         }
     }

@@ -17,7 +17,9 @@ struct RestoreApplication {
         let categories: [Int64: Int64]
         switch mode {
         case .merge: categories = try addMissingCategories(in: transaction)
-        case .replace: categories = try exchangeCategories(in: transaction)
+        case .replace:
+            try transaction.sealedFields.beginReplacing()
+            categories = try exchangeCategories(in: transaction)
         }
         let photos = try contents.photos.compactMap { sourced -> SourcedPhoto? in
             let photo = sourced.photo
@@ -40,6 +42,7 @@ struct RestoreApplication {
             return entered
         }
         try transaction.photos.insert(photos, keepingIDs: mode == .replace)
+        if mode == .replace { try transaction.sealedFields.endReplacing() }
         try transaction.swipes.insert(plan.newSessions)
         if mode == .replace, let preferences = contents.preferences { try transaction.settings.store(preferences) }
         try check(transaction)

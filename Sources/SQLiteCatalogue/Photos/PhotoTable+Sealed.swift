@@ -8,8 +8,7 @@ extension PhotoTable {
     /// them.
     static let sealedPlaces = """
         SELECT p.shown_at, p.id
-        FROM (SELECT DISTINCT photo_id FROM sealed_fields) AS s
-        CROSS JOIN photos AS p INDEXED BY photos_by_id ON p.id = s.photo_id
+        FROM (SELECT DISTINCT photo_uuid FROM sealed_fields) AS s CROSS JOIN photos AS p ON p.uuid = s.photo_uuid
         WHERE ?1 OR (p.shown_at, p.id) < (?2, ?3) ORDER BY p.shown_at DESC, p.id DESC LIMIT ?4
         """
 
@@ -19,7 +18,12 @@ extension PhotoTable {
             Self.sealedPlaces, query.end == nil, query.end?.date ?? 0, query.end?.id ?? 0, query.limit + 1
         ) { PhotoPlace(date: try $0[0], id: try $0[1]) }
         let photos = try find(places.prefix(query.limit).map { .id($0.id) }).compactMap { $0 }
-        let total: Int? = try connection.value("SELECT count(DISTINCT photo_id) FROM sealed_fields")
+        // Those in the trash have their fields still.
+        let total: Int? = try connection.value(
+            """
+            SELECT count(*) FROM (SELECT DISTINCT photo_uuid FROM sealed_fields) AS s
+            WHERE EXISTS (SELECT 1 FROM photos WHERE uuid = s.photo_uuid)
+            """)
         return SealedPhotos(
             photos: photos, next: places.count > query.limit ? photos.last.map { PhotoPlace($0).text } : nil,
             total: total ?? 0)

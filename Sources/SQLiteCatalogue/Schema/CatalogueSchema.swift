@@ -4,7 +4,8 @@ import ServiceMesh
 
 /// The catalogue's tables, version by version.
 ///
-/// Sealed values have their own table: a photo's row, its indices and its events never hold them. The trash is a
+/// Sealed values have their own table, by the photo's uuid: a photo's row, its indices and its events never hold them, and
+/// they stay what they are while the row moves between library and trash. The trash is a
 /// table too and not a mark on the photo: a query can then not forget to leave it out, and a category can go
 /// while the photos that were in it stay restorable.
 package enum CatalogueSchema {
@@ -24,7 +25,50 @@ package enum CatalogueSchema {
             Migration(version: 6, name: "unfinished backups", script: version6),
             Migration(version: 7, name: "originals, and dates on the camera's clock", script: version7),
             Migration(version: 8, name: "receipts that are kept, sidecars, sources that failed", script: version8),
+            Migration(version: 9, name: "sealed fields by uuid, and their keys", script: version9),
         ])
+
+    /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.
+    /// Now they belong to its uuid, which is also what they are sealed for, and go when neither library nor trash has it;
+    /// `sealed_fields_held` has a row only inside a transaction that takes photos out and enters them again. What a field may be called
+    /// is not checked here: what a later version adds must not keep this one from reading the rest.
+    ///
+    /// `sealing_keys` has the data keys, each wrapped with the key of a key file, whose id is `key_file`.
+    private static let version9 = """
+        CREATE TABLE sealed_fields_next (
+            photo_uuid TEXT NOT NULL,
+            field TEXT NOT NULL,
+            sealed BLOB NOT NULL,
+            PRIMARY KEY (photo_uuid, field)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO sealed_fields_next
+            SELECT p.uuid, s.field, s.sealed FROM sealed_fields s JOIN photos p ON p.id = s.photo_id;
+        DROP TABLE sealed_fields;
+        ALTER TABLE sealed_fields_next RENAME TO sealed_fields;
+        CREATE INDEX trash_by_uuid ON trash (uuid);
+
+        CREATE TABLE sealed_fields_held (id INTEGER PRIMARY KEY CHECK (id = 1)) STRICT;
+        CREATE TRIGGER sealed_fields_of_photo AFTER DELETE ON photos
+        WHEN NOT EXISTS (SELECT 1 FROM sealed_fields_held) BEGIN
+            DELETE FROM sealed_fields WHERE photo_uuid = old.uuid
+                AND NOT EXISTS (SELECT 1 FROM trash WHERE uuid = old.uuid);
+        END;
+        CREATE TRIGGER sealed_fields_of_trash AFTER DELETE ON trash BEGIN
+            DELETE FROM sealed_fields WHERE photo_uuid = old.uuid
+                AND NOT EXISTS (SELECT 1 FROM trash WHERE uuid = old.uuid)
+                AND NOT EXISTS (SELECT 1 FROM photos WHERE uuid = old.uuid);
+        END;
+
+        CREATE TABLE sealing_keys (
+            id TEXT PRIMARY KEY,
+            wrapped BLOB NOT NULL,
+            key_file TEXT NOT NULL,
+            is_active INTEGER NOT NULL CHECK (is_active = 0 OR is_active = 1),
+            created_at INTEGER NOT NULL,
+            exported_at INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX sealing_keys_active ON sealing_keys (is_active) WHERE is_active = 1;
+        """
 
     /// Jobs that have ended stay for 90 days, where they went after an hour. `kept_bytes` is what a receipt takes, once it
     /// is cut down to the lines that are kept; until then nil. The index has all that is asked to find what is to be cut
