@@ -67,7 +67,7 @@ struct CompletionTests {
         let output = try run("bash", [try file(.bash, in: folder, more: more)]).output
         #expect(
             output.split(separator: "\n").map(String.init) == [
-                "photos", "search", "--favorites", "--limit", "Family Farm", "Summer\\ 2025", "zsh",
+                "photos", "search sealed", "--favorites", "--limit", "Family Farm", "Summer\\ 2025", "zsh",
             ])
     }
 

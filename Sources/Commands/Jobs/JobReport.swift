@@ -53,7 +53,7 @@ struct JobReport {
             let counted =
                 switch job.method {
                 case MigrateLibrary.method: "LINES"
-                case RedatePhotos.method: "PHOTOS"
+                case RedatePhotos.method, RotateKeys.method: "PHOTOS"
                 default: "FILES"
                 }
             var counts = Table(.init(heading: "OUTCOME"), .init(heading: counted, isNumeric: true))
@@ -141,6 +141,7 @@ struct JobReport {
         case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
         case RebuildThumbnails.method: return describe(try decoder.decode(ThumbnailReceipt.self, from: json))
         case RedatePhotos.method: return describe(try decoder.decode(RedateReceipt.self, from: json))
+        case RotateKeys.method: return describe(try decoder.decode(RotationReceipt.self, from: json))
         case MigrateLibrary.method:
             return MigrationReport.lines(try decoder.decode(MigrationReceipt.self, from: json), style: console.style)
         default: return [PlainText.neutralized(String(decoding: json, as: UTF8.self))]
@@ -235,6 +236,17 @@ struct JobReport {
                 + (receipt.redated == 0
                     ? "Looked at \(count): no date \(receipt.isDryRun ? "would change" : "has changed")."
                     : "\(verb) the dates of \(receipt.redated) of \(count).\(receipt.isDryRun ? " Nothing was changed." : "")")
+        ]
+    }
+
+    private func describe(_ receipt: RotationReceipt) -> [String] {
+        let older =
+            receipt.ending == .cancelled
+            ? " Values of before keep the old key until you ask again."
+            : receipt.removedKeys == 0 ? " The old key is still needed." : " The old key is gone."
+        return [
+            ending(receipt.ending) + "Sealed \(Figures.count(receipt.resealed, "value")) with the new key.\(older)",
+            "Save it elsewhere: smilepile keys export FILE",
         ]
     }
 

@@ -14,10 +14,10 @@ final class NewFile {
     private let partial: String?
 
     /// - Throws: ``CommandFailure`` where the folder cannot be written to.
-    init(_ target: String) throws {
+    init(_ target: String, mode: mode_t = 0o644) throws {
         self.target = target
         let folder = (target as NSString).deletingLastPathComponent
-        let nameless = clinux_open(folder, O_WRONLY | O_DIRECTORY | Self.unnamed, 0o644)
+        let nameless = clinux_open(folder, O_WRONLY | O_DIRECTORY | Self.unnamed, mode)
         if nameless >= 0 {
             descriptor = nameless
             partial = nil
@@ -25,7 +25,7 @@ final class NewFile {
         }
         // Whatever it was, this either works or says it better.
         let partial = target + ".partial"
-        descriptor = clinux_open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+        descriptor = clinux_open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
         guard descriptor >= 0 else {
             throw errno == EEXIST
                 ? CommandFailure.local("\(partial) is there, left by an export that was broken off. Remove it first.")
@@ -37,6 +37,17 @@ final class NewFile {
     deinit {
         close(descriptor)
         if let partial { unlink(partial) }
+    }
+
+    /// Writes all of what is not read from somewhere else.
+    func write(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw Self.refusal(target) }
+            rest = rest.dropFirst(written)
+        }
     }
 
     /// Makes the contents durable and gives them the name.

@@ -25,6 +25,8 @@ final class Console: Sendable {
     let messageStyle: Style
     /// Asks a person and returns the line they type; nil where nobody is there to ask.
     let ask: @Sendable (String) async -> String?
+    /// As ``ask``, and what they type is not shown.
+    let askSecretly: @Sendable (String) async -> String?
     /// Reads standard input to its end, or until it has more than so many bytes.
     let input: @Sendable (_ limit: Int) async throws -> [UInt8]
     /// Why results could not be written, an errno; 0 while all could.
@@ -33,6 +35,7 @@ final class Console: Sendable {
     init(
         results: Side, messages: Side, environment: [String: String],
         ask: @escaping @Sendable (String) async -> String? = { _ in nil },
+        askSecretly: @escaping @Sendable (String) async -> String? = { _ in nil },
         input: @escaping @Sendable (Int) async throws -> [UInt8] = { _ in [] },
         lostResults: @escaping @Sendable () -> Int32 = { 0 }
     ) {
@@ -43,6 +46,7 @@ final class Console: Sendable {
         style = Style(isOn: results.isTerminal && mayColour)
         messageStyle = Style(isOn: messages.isTerminal && mayColour)
         self.ask = ask
+        self.askSecretly = askSecretly
         self.input = input
         self.lostResults = lostResults
     }
@@ -84,6 +88,12 @@ final class Console: Sendable {
                 return await withCheckedContinuation { continuation in
                     // A person may take a minute; the cooperative pool has as many threads as the machine has cores.
                     Thread { continuation.resume(returning: readLine() ?? "") }.start()
+                }
+            },
+            askSecretly: { question in
+                guard isatty(0) == 1 else { return nil }
+                return await withCheckedContinuation { continuation in
+                    Thread { continuation.resume(returning: SecretLine.read(after: question)) }.start()
                 }
             },
             input: { limit in

@@ -65,6 +65,8 @@ struct Table {
 struct FactSheet {
     private var facts: [(name: String, value: String)] = []
 
+    var isEmpty: Bool { facts.isEmpty }
+
     mutating func add(_ name: String, _ value: String?) {
         if let value { facts.append((name, PlainText.neutralized(value))) }
     }

@@ -3,8 +3,9 @@ import LibraryModel
 /// Every command, in the order in which help shows them.
 enum CommandTable {
     static let all: [Command] =
-        daemonCommands + importCommands + categoryCommands + photoCommands + photoChangeCommands + swipeCommands
-        + backupCommands + migrateCommands + trashCommands + storageCommands + jobCommands
+        daemonCommands + importCommands + categoryCommands + photoCommands + photoChangeCommands
+        + photoDetailCommands + swipeCommands
+        + backupCommands + migrateCommands + trashCommands + storageCommands + keyCommands + jobCommands
         + watchCommands + toolCommands
 
     /// What each group is about, for its help page.
@@ -15,6 +16,7 @@ enum CommandTable {
         "backup": "Backups as ZIP files that are proven readable.",
         "trash": "Photos that were deleted; they can be restored for 30 days.",
         "storage": "The library's files: what they take, and whether they are sound.",
+        "keys": "Keys of the sealed fields: whether they open, saving them, a new one.",
         "jobs": "Long work in the daemon: imports, backups, restores.",
     ]
 
