@@ -9,9 +9,12 @@ public struct UnseenPicture: Codable, Sendable, Equatable {
     public var taken: CameraDate?
     public var caption: String?
     public var rating: Int?
+    public var latitude: Double?
+    public var longitude: Double?
 
     public init(
-        mediaType: String, width: Int, height: Int, taken: CameraDate? = nil, caption: String? = nil, rating: Int? = nil
+        mediaType: String, width: Int, height: Int, taken: CameraDate? = nil, caption: String? = nil,
+        rating: Int? = nil, latitude: Double? = nil, longitude: Double? = nil
     ) {
         self.mediaType = mediaType
         self.width = width
@@ -19,6 +22,8 @@ public struct UnseenPicture: Codable, Sendable, Equatable {
         self.taken = taken
         self.caption = caption
         self.rating = rating
+        self.latitude = latitude
+        self.longitude = longitude
     }
 
     /// Pixels for each byte of a file that a picture may have and be believed. Photos have 1 to 10, drawings some hundred;

@@ -34,7 +34,7 @@ extension UnseenPicture {
     var isPossible: Bool {
         WorkerProtocol.mediaTypes.contains(mediaType) && isPicture(width, height, within: ImageLimits.side)
             && (taken.map(isDate) ?? true) && (caption.map(isCaption) ?? true)
-            && (rating.map((0...5).contains) ?? true)
+            && (rating.map((0...5).contains) ?? true) && isPlace(latitude, longitude)
     }
 }
 

@@ -129,7 +129,8 @@ final class PhotoConverter {
         let size = decoder.size.upright(orientation(decoder))
         return UnseenPicture(
             mediaType: type.mediaType, width: size.width, height: size.height, taken: facts?.taken,
-            caption: facts?.caption, rating: facts?.rating)
+            caption: facts?.caption, rating: facts?.rating, latitude: facts?.location?.latitude,
+            longitude: facts?.location?.longitude)
     }
 
     private struct EncodedThumbnail {

@@ -177,6 +177,10 @@ import Testing
         let added = test.folder.file("more")
         try SampleMore.write(to: added)
         #expect(try await test.importing(added).outcomes["imported"] == 1)
+        // Where the samples were taken is not what is counted here.
+        for photo in try await test.allPhotos() {
+            _ = try await test.mesh.send(SetPhotoDetail(id: photo.id, clear: [.location]))
+        }
         let new = try #require(try await test.allPhotos().first { photo in !photos.contains { $0.uuid == photo.uuid } })
         _ = try await test.mesh.send(SetPhotoDetail(id: photos[0].id, notes: "kept"))
         _ = try await test.mesh.send(SetPhotoDetail(id: new.id, notes: "in the trash"))
@@ -247,7 +251,9 @@ import Testing
     @Test func valuesWithoutAKeyKeepANewOneFromBeingMade() async throws {
         let test = try await library()
         try await change(
-            test, "INSERT INTO sealed_fields SELECT uuid, 'notes', CAST(x'01' || randomblob(80) AS BLOB) FROM photos WHERE id = 1")
+            test,
+            "INSERT INTO sealed_fields SELECT uuid, 'notes', CAST(x'01' || randomblob(80) AS BLOB) FROM photos WHERE id = 1"
+        )
         let refused = await error { _ = try await test.mesh.send(self.whole) }
         #expect(refused?.status == .failedPrecondition && refused?.message.contains("keys import") == true)
         #expect(!FileManager.default.fileExists(atPath: test.keyFile))

@@ -274,6 +274,8 @@ public struct PreparedPhoto: Codable, Sendable {
     public let caption: String?
     /// 0…5.
     public let rating: Int?
+    /// From EXIF.
+    public let position: GeoPosition?
     /// Whether the photo is a placeholder, and the pixels are those of the source.
     public let isUnseen: Bool
 
@@ -281,7 +283,7 @@ public struct PreparedPhoto: Codable, Sendable {
         stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
         sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String, mediaType: String,
         fileExtension: String, fileSize: Int64, width: Int, height: Int, taken: PhotoDate?, caption: String?,
-        rating: Int?, isUnseen: Bool = false
+        rating: Int?, position: GeoPosition? = nil, isUnseen: Bool = false
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
@@ -299,6 +301,7 @@ public struct PreparedPhoto: Codable, Sendable {
         self.taken = taken
         self.caption = caption
         self.rating = rating
+        self.position = position
         self.isUnseen = isUnseen
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import ServiceMesh
 
 /// Opens the sealed fields of one photo of the library. A photo without any needs no key. Errors: `not_found`;
@@ -95,5 +96,35 @@ public struct DetailMatches: Codable, Sendable, Equatable {
         self.next = next
         self.total = total
         self.unreadable = unreadable
+    }
+}
+
+/// Seals the place where a picture was taken for a photo that is about to be entered, for PhotoImporter; it makes the keys
+/// where nothing was ever sealed. A photo is worth more than its place: that it cannot be sealed is no error.
+public struct SealLocation: Message {
+    public typealias Reply = SealedLocation
+    public static let method = "photo.sealLocation"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Seals the place where a picture was taken."
+    /// Of the photo.
+    public let uuid: String
+    public let position: GeoPosition
+
+    public init(uuid: String, position: GeoPosition) {
+        self.uuid = uuid
+        self.position = position
+    }
+}
+
+public struct SealedLocation: Codable, Sendable, Equatable {
+    /// As it is stored; nil where it cannot be sealed.
+    public let sealed: Data?
+    /// Why not, in a sentence for people.
+    public let problem: String?
+
+    public init(sealed: Data?, problem: String?) {
+        self.sealed = sealed
+        self.problem = problem
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import ServiceMesh
 
 /// Photos that meet every filter given, newest first, a page at a time. Without filters: the whole library.
@@ -137,10 +138,15 @@ public struct AddPhoto: Message {
     public let job: JobID?
     /// That line.
     public let line: ReceiptLine?
+    /// Where it was taken, sealed for the photo's uuid by ``SealLocation``; written in the same transaction. Where the key has
+    /// changed since, the request fails with `unavailable` and nothing is entered: seal it again.
+    public let sealedLocation: Data?
 
     public init(
-        photo: Photo, sourceDigest: String, sourceSize: Int64, job: JobID? = nil, line: ReceiptLine? = nil
+        photo: Photo, sourceDigest: String, sourceSize: Int64, job: JobID? = nil, line: ReceiptLine? = nil,
+        sealedLocation: Data? = nil
     ) {
+        self.sealedLocation = sealedLocation
         self.photo = photo
         self.sourceDigest = sourceDigest
         self.sourceSize = sourceSize

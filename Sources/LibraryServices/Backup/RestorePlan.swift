@@ -87,9 +87,9 @@ struct RestorePlan: Sendable {
         try transaction.photos.forEach(since: nil) { present.append($0) }
         // Those of the same uuid first: two photos may share their content, and each is to keep its own file.
         var unused = Dictionary(grouping: present, by: \.photo.contentDigest)
-        func take(_ wanted: SourcedPhoto, where isMeant: (SourcedPhoto) -> Bool) -> Bool {
+        func take(_ wanted: SourcedPhoto, where isMeant: (SourcedPhoto) throws -> Bool) rethrows -> Bool {
             let photo = wanted.photo
-            guard let index = unused[photo.contentDigest]?.firstIndex(where: isMeant),
+            guard let index = try unused[photo.contentDigest]?.firstIndex(where: isMeant),
                 let there = unused[photo.contentDigest]?.remove(at: index)
             else { return false }
             kept[photo.uuid] = there.photo
@@ -97,7 +97,10 @@ struct RestorePlan: Sendable {
             return true
         }
         let others = contents.photos.filter { wanted in !take(wanted) { $0.photo.uuid == wanted.photo.uuid } }
-        newPhotos = others.filter { wanted in !take(wanted) { _ in true } }.map(\.photo)
+        // Sealed fields are sealed for a uuid: a photo of another one that has any goes to the trash with them.
+        newPhotos = try others.filter { wanted in
+            try !take(wanted) { try transaction.sealedFields.values(of: $0.photo.uuid).isEmpty }
+        }.map(\.photo)
         removed = unused.values.flatMap { $0 }.map(\.photo).sorted { $0.id < $1.id }
     }
 }

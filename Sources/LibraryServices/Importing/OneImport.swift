@@ -173,9 +173,12 @@ struct OneImport: Sendable {
         var sidecars: [StagedSidecar] = []
         let date: PhotoDate?
         let names: PhotoNames
+        let uuid = particulars.uuid ?? UUID().uuidString.lowercased()
+        let location: SealedLocation?
         do {
             (facts, sidecars) = try await stageSidecars(of: file)
             date = prepared.taken ?? facts.date
+            location = try await seal(prepared.position ?? facts.position, of: uuid)
             try Task.checkCancellation()
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)
         } catch {
@@ -183,8 +186,7 @@ struct OneImport: Sendable {
             throw error
         }
         let photo = Photo(
-            id: 0, uuid: particulars.uuid ?? UUID().uuidString.lowercased(), path: names.photo.path,
-            categoryId: category,
+            id: 0, uuid: uuid, path: names.photo.path, categoryId: category,
             name: Self.name(of: file.path.name), caption: prepared.caption ?? facts.caption, isFromAssets: false,
             createdAt: particulars.createdAt ?? .now(),
             fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
@@ -200,12 +202,9 @@ struct OneImport: Sendable {
             : [photo.path, prepared.reduction]
         let imported = line(
             file, prepared.isUnseen ? .keptUnseen : .imported,
-            (what + [facts.problem]).compactMap { $0 }.joined(separator: "; "))
+            (what + [facts.problem, location?.problem]).compactMap { $0 }.joined(separator: "; "))
         do {
-            _ = try await mesh.send(
-                AddPhoto(
-                    photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize, job: job,
-                    line: job == nil ? nil : imported))
+            try await enter(photo, prepared, prepared.position ?? facts.position, location, imported)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
@@ -218,6 +217,31 @@ struct OneImport: Sendable {
         // The photo is imported: a staging name that stays is the next start's business, not the person's.
         try? await finishing { try photoFiles.settle(names.all) }
         return Outcome(line: imported, isJournaled: job != nil)
+    }
+
+    /// - Returns: nil where nothing says where it was taken.
+    private func seal(_ position: GeoPosition?, of uuid: String) async throws -> SealedLocation? {
+        guard let position else { return nil }
+        return try await mesh.send(SealLocation(uuid: uuid, position: position))
+    }
+
+    /// Enters the row, and where the key has changed since its place was sealed, once more with that sealed anew.
+    private func enter(
+        _ photo: Photo, _ prepared: PreparedPhoto, _ position: GeoPosition?, _ sealed: SealedLocation?,
+        _ line: ReceiptLine
+    ) async throws {
+        var location = sealed
+        for attempt in 1...3 {
+            do {
+                _ = try await mesh.send(
+                    AddPhoto(
+                        photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize, job: job,
+                        line: job == nil ? nil : line, sealedLocation: location?.sealed))
+                return
+            } catch let error as MeshError where error.details["reason"] == "key_changed" && attempt < 3 {
+                location = try await seal(position, of: photo.uuid)
+            }
+        }
     }
 
     /// Runs to its end whether or not the import is cancelled: `BlockingPool` work is not interrupted.

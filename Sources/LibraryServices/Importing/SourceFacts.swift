@@ -16,6 +16,7 @@ struct SourceFacts: Sendable {
     let date: PhotoDate?
     let caption: String?
     let isFavorite: Bool
+    let position: GeoPosition?
     /// Why a sidecar was of no use, as the end of a sentence; nil where all is well.
     let problem: String?
 
@@ -38,6 +39,7 @@ struct SourceFacts: Sendable {
             ?? Self.fileTime(file.modified, now: now)
         caption = facts.caption
         isFavorite = facts.isFavorite == true || facts.rating == Self.favoriteRating
+        position = GeoPosition(latitude: facts.latitude, longitude: facts.longitude)
         problem = reader.problems.isEmpty ? nil : reader.problems.joined(separator: "; ")
     }
 

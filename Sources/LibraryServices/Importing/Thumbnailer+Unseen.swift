@@ -33,7 +33,7 @@ extension Thumbnailer {
                     contentDigest: ContentDigest(of: card).sha256.hex, mediaType: "image/jpeg", fileExtension: ".jpg",
                     fileSize: Int64(card.count), width: picture.width, height: picture.height,
                     taken: picture.taken.map(PhotoDate.init), caption: picture.caption, rating: picture.rating,
-                    isUnseen: true)
+                    position: GeoPosition(latitude: picture.latitude, longitude: picture.longitude), isUnseen: true)
             } catch {
                 let photoFiles = photoFiles
                 try? await files.run { photoFiles.unstage([photo]) }

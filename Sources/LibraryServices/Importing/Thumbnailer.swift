@@ -95,7 +95,8 @@ public actor Thumbnailer: MeshService {
                     sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: "image/jpeg",
                     fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
                     height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption,
-                    rating: made.rating)
+                    rating: made.rating,
+                    position: GeoPosition(latitude: made.latitude, longitude: made.longitude))
             }
         }
     }

@@ -1,5 +1,6 @@
 import LibraryModel
 import LibraryStorage
+import Sealing
 import ServiceMesh
 
 /// The photos of the catalogue: finding them, and everything a person does to one. It calls no other service.
@@ -96,7 +97,28 @@ public actor PhotoStore: MeshService {
 
     func add(_ request: AddPhoto) async throws -> Photo {
         let new = SourcedPhoto(photo: request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize)
-        return try await catalogue.write { try $0.photos.insert(new, line: request.line, of: request.job) }
+        let location = try request.sealedLocation.map { try SealedValue(Array($0)) }
+        return try await catalogue.write { transaction in
+            let photo = try transaction.photos.insert(new, line: request.line, of: request.job)
+            if let location { try Self.keep(location, of: photo, in: transaction) }
+            return photo
+        }
+    }
+
+    /// What a person wrote there stays: a photo that comes back has its fields still.
+    private static func keep(
+        _ location: SealedValue, of photo: Photo, in transaction: any CatalogueTransaction
+    ) throws {
+        let sealedFields = transaction.sealedFields
+        // A key that is not the active one any more may be gone before anybody opens this.
+        guard try sealedFields.activeKey() == location.keyID.description else {
+            throw MeshError(
+                .unavailable, "The key of the sealed fields has changed. Try again.",
+                details: ["reason": "key_changed"])
+        }
+        let there = try sealedFields.values(of: photo.uuid).map(\.name.field)
+        guard !there.contains(SealedField.location.rawValue) else { return }
+        try sealedFields.set([.location: location.bytes], of: photo.uuid)
     }
 
     func addSourceFailure(_ request: AddSourceFailure) async throws {

@@ -1,4 +1,5 @@
 import Executors
+import Foundation
 import LibraryModel
 import LibraryStorage
 import Sealing
@@ -14,6 +15,7 @@ public actor SealedFieldStore: MeshService {
         GetPhotoDetail.self
         SetPhotoDetail.self
         SearchPhotoDetails.self
+        SealLocation.self
         GetKeyStatus.self
         ExportKeys.self
         ImportKeys.self
@@ -62,6 +64,19 @@ public actor SealedFieldStore: MeshService {
             fields.forget()
         }
         throw MeshError(.unavailable, "The keys of the sealed fields are being changed. Try again in a moment.")
+    }
+
+    func seal(_ request: SealLocation) async throws -> SealedLocation {
+        do {
+            let keyring = try await fields.keyringMakingOne()
+            let place = SealedFields.place(.init(uuid: request.uuid, field: SealedField.location.rawValue))
+            let sealed = keyring.seal(Array(request.position.text.utf8), at: place)
+            return SealedLocation(sealed: Data(sealed), problem: nil)
+        } catch {
+            try Task.checkCancellation()
+            let why = MeshError(describing: error).message
+            return SealedLocation(sealed: nil, problem: "where it was taken is not kept: \(why)")
+        }
     }
 
     // MARK: Search
@@ -159,6 +174,10 @@ extension GetPhotoDetail: HandledMessage {
 
 extension SetPhotoDetail: HandledMessage {
     public func perform(on service: SealedFieldStore) async throws -> PhotoDetail { try await service.set(self) }
+}
+
+extension SealLocation: HandledMessage {
+    public func perform(on service: SealedFieldStore) async throws -> SealedLocation { try await service.seal(self) }
 }
 
 extension SearchPhotoDetails: HandledMessage {
