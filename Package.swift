@@ -128,7 +128,7 @@ let package = Package(
             "smilepile-bench",
             [
                 "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Imaging",
-                "ZipArchive", "SampleAlbum", "Randomness", "CFaults",
+                "Sealing", "ZipArchive", "SampleAlbum", "Randomness", "CFaults",
             ]),
 
         // Tests mirror Sources

@@ -3,7 +3,7 @@ enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {
         [
             MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, ImagesMeasurement.self,
-            BackupMeasurement.self, DurableMeasurement.self,
+            BackupMeasurement.self, DurableMeasurement.self, DailyMeasurement.self,
             SocketMeasurement.self, CatalogueMeasurement.self,
         ]
     }

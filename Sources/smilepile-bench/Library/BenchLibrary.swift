@@ -13,7 +13,10 @@ struct BenchLibrary: Sendable {
     }
 
     static func open(at path: String) async throws -> BenchLibrary {
-        BenchLibrary(library: try await PhotoLibrary.open(at: path))
+        var options = PhotoLibrary.Options()
+        // Not where the family of whoever measures has its own.
+        options.keyFile = path + ".key"
+        return BenchLibrary(library: try await PhotoLibrary.open(at: path, options: options))
     }
 
     func close() async { await library.close() }
