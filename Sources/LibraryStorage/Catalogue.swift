@@ -44,6 +44,10 @@ package protocol Catalogue: Sendable {
     /// - Returns: as ``problems()``.
     func check() async throws -> [String]
 
+    /// Sees to it that what was deleted is in no file of the catalogue any more, its log included.
+    /// - Returns: false where something that reads keeps a part of the log; it goes later.
+    func emptyLog() async throws -> Bool
+
     /// Does what is queued and takes nothing more.
     func close() async
 }

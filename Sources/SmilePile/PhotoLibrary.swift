@@ -143,7 +143,7 @@ public final class PhotoLibrary: Sendable {
             SettingsStore(catalogue: catalogue),
             CategoryStore(catalogue: catalogue),
             PhotoStore(catalogue: catalogue, discards: discards),
-            SealedFieldStore(catalogue: catalogue, fields: sealedFields, pool: files),
+            SealedFieldStore(catalogue: catalogue, fields: sealedFields, discards: discards, pool: files),
             thumbnailer,
             SwipeSessionRecorder(catalogue: catalogue),
             LibraryObserver(catalogue: catalogue),

@@ -73,6 +73,43 @@ struct PhotoDetailTests {
     }
 }
 
+@Suite("Erasing")
+struct ErasureCommandTests {
+    private func stage(person: String?) throws -> Stage {
+        let stage = Stage(personSays: person)
+        stage.answer("photo.eraseDetails", #"{"job":"erase-1"}"#)
+        let receipt = ErasureReceipt(
+            photos: 2, values: 5, photosWithFiles: 1, blanked: 3, mentions: 1, unreadable: 0, isLogEmpty: true,
+            ending: .complete)
+        stage.answer("job.watch", try Sample.job("photo.eraseDetails", receipt: receipt))
+        stage.answer("job.receipt", #"{"lines":[]}"#)
+        return stage
+    }
+
+    @Test("A child's data goes after a yes, and the report tells what is left")
+    func child() async throws {
+        let stage = try stage(person: "y")
+        #expect(await stage.run("photos", "erase", "--child", "Ylva", "--files") == .done)
+        #expect(stage.params("photo.eraseDetails") == ["childName": "Ylva", "files": true])
+        #expect(stage.questions.count == 1 && stage.questions[0].contains("'Ylva', with originals"))
+        #expect(stage.results.contains("Erased 5 sealed values of 2 photos."))
+        #expect(stage.results.contains("smilepile photos search NAME"))
+    }
+
+    @Test("Without a yes nothing is asked of the daemon")
+    func refused() async throws {
+        let stage = try stage(person: "n")
+        #expect(await stage.run("photos", "erase", "12") == .failed)
+        let nobody = try self.stage(person: nil)
+        #expect(await nobody.run("photos", "erase", "12") == .usage)
+        #expect(stage.methods.isEmpty && nobody.methods.isEmpty)
+        #expect(await stage.run("photos", "erase") == .usage)
+        #expect(await stage.run("photos", "erase", "12", "--child", "Ylva", "--yes") == .usage)
+        #expect(await stage.run("photos", "erase", "12", "13", "--yes") == .done)
+        #expect(stage.params("photo.eraseDetails") == ["ids": [12, 13]])
+    }
+}
+
 @Suite("Keys of the sealed fields")
 struct KeyCommandTests {
     private let key = KeySummary(

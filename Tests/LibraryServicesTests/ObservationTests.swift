@@ -86,6 +86,12 @@ import Testing
         try await after(SetCaption(id: 3, caption: "By the sea"))
         try await after(SetCaption(id: 3, caption: nil))
         try await after(SetCaption(id: 3, caption: "Sea again"))
+        try await after(SetPhotoDetail(id: 3, notes: "sealed"))
+        let passphrase = "a passphrase for tests"
+        let exported = try await after(ExportKeys(passphrase: passphrase))
+        try await after(ImportKeys(text: exported.text, passphrase: passphrase))
+        try await afterJob(RotateKeys())
+        try await afterJob(ErasePhotoDetails(ids: [3]))
         try await after(DeletePhotos(ids: [1]))
         #expect(one.newest?.value.photo == nil)
         try await after(RestorePhotos(ids: [1]))

@@ -141,6 +141,7 @@ struct JobReport {
         case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
         case RebuildThumbnails.method: return describe(try decoder.decode(ThumbnailReceipt.self, from: json))
         case RedatePhotos.method: return describe(try decoder.decode(RedateReceipt.self, from: json))
+        case ErasePhotoDetails.method: return describe(try decoder.decode(ErasureReceipt.self, from: json))
         case RotateKeys.method: return describe(try decoder.decode(RotationReceipt.self, from: json))
         case MigrateLibrary.method:
             return MigrationReport.lines(try decoder.decode(MigrationReceipt.self, from: json), style: console.style)
@@ -237,6 +238,35 @@ struct JobReport {
                     ? "Looked at \(count): no date \(receipt.isDryRun ? "would change" : "has changed")."
                     : "\(verb) the dates of \(receipt.redated) of \(count).\(receipt.isDryRun ? " Nothing was changed." : "")")
         ]
+    }
+
+    private func describe(_ receipt: ErasureReceipt) -> [String] {
+        var lines = [
+            ending(receipt.ending)
+                + "Erased \(Figures.count(receipt.values, "sealed value")) of \(Figures.count(receipt.photos, "photo"))."
+        ]
+        if receipt.photosWithFiles > 0 {
+            lines.append("The originals or sidecars of \(Figures.count(receipt.photosWithFiles, "photo")) are gone.")
+        }
+        if receipt.blanked > 0 {
+            lines.append("The name was blanked in \(Figures.count(receipt.blanked, "line")) of receipts.")
+        }
+        if receipt.mentions > 0 {
+            lines.append(
+                console.style.yellow(
+                    "The name stands in the name, caption or path of \(Figures.count(receipt.mentions, "photo")) still: smilepile photos search NAME"
+                ))
+        }
+        if receipt.unreadable > 0 {
+            lines.append(
+                console.style.yellow(
+                    "\(Figures.count(receipt.unreadable, "value")) did not open, so nobody knows whether they are of this child: smilepile keys status"
+                ))
+        }
+        if !receipt.isLogEmpty {
+            lines.append("The catalogue's log could not be emptied now, because something reads it. Repeat it later.")
+        }
+        return lines
     }
 
     private func describe(_ receipt: RotationReceipt) -> [String] {

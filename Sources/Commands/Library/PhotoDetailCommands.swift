@@ -42,7 +42,7 @@ extension CommandTable {
                 """,
             operands: [Operand("TEXT", .text, .optional, help: "What to look for, anywhere in a field.")],
             options: [
-                .value("field", "FIELD", .words(fieldNames), repeats: true, help: "Look for it only there")
+                .value("field", "FIELD", .words(fieldNames), repeats: true, help: "Only there")
             ] + paging,
             examples: [
                 Example("smilepile photos sealed", "Which photos have any?"),
@@ -77,7 +77,51 @@ extension CommandTable {
                 return answer.value.unreadable > 0 ? .doneWithProblems : .done
             }
         },
+        Command(
+            words: ["photos", "erase"], summary: "Erase what the library knows about a child.",
+            details: """
+                All sealed fields of these photos, or of all whose childName is NAME, those in the trash included; the name in
+                receipts of jobs; with --files originals and sidecars too. The pictures stay. There is no way back, and
+                backups and copies elsewhere are not reached.
+                """,
+            operands: [Operand("PHOTO", .text, .any, help: "Their numbers or uuids.")],
+            options: [
+                .value("child", "NAME", .text, help: "All photos of this child."),
+                .flag("files", help: "Remove their originals and sidecars."),
+                .flag("yes", help: "Do not ask."), detach,
+            ],
+            examples: [
+                Example("smilepile photos erase --child Ylva", "Everything about one child."),
+                Example("smilepile photos erase 12 13 --files", "Of two photos, with what was kept beside them."),
+            ]
+        ) { invocation, session in try await erase(invocation, session) },
     ]
+
+    private static func erase(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+        let names = invocation.operandValues("PHOTO")
+        let files = invocation.has("files") ? true : nil
+        let child = invocation.value("child")
+        guard names.isEmpty != (child == nil) else {
+            throw invocation.usageError("Name photos, or a child by --child.")
+        }
+        let what =
+            child.map { "of all photos of '\(PlainText.neutralized($0))'" }
+            ?? "of \(Figures.count(names.count, "photo"))"
+        let also = files == true ? ", with originals and sidecars" : ""
+        let question = "Erase the sealed fields \(what)\(also), for good?"
+        guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
+            return .failed
+        }
+        return try await session.withLibrary { library in
+            let request =
+                if let child {
+                    ErasePhotoDetails(childName: child, files: files)
+                } else {
+                    ErasePhotoDetails(ids: try await library.photoIDs(named: names), files: files)
+                }
+            return try await runJob(request, invocation, session, library)
+        }
+    }
 
     /// The request for a photo's id; nil where nothing is to be changed.
     private static func change(_ invocation: Invocation) throws -> (@Sendable (Int64) -> SetPhotoDetail)? {

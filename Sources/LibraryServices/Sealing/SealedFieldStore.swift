@@ -20,6 +20,7 @@ public actor SealedFieldStore: MeshService {
         ExportKeys.self
         ImportKeys.self
         RotateKeys.self
+        ErasePhotoDetails.self
     }
 
     /// Values that are opened at once: 60 MB where all are as long as they may be.
@@ -28,10 +29,12 @@ public actor SealedFieldStore: MeshService {
     let catalogue: any Catalogue
     let fields: SealedFields
     let pool: BlockingPool
+    let discards: DiscardedFiles
 
-    package init(catalogue: any Catalogue, fields: SealedFields, pool: BlockingPool) {
+    package init(catalogue: any Catalogue, fields: SealedFields, discards: DiscardedFiles, pool: BlockingPool) {
         self.catalogue = catalogue
         self.fields = fields
+        self.discards = discards
         self.pool = pool
     }
 
