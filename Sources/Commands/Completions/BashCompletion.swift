@@ -72,8 +72,8 @@ struct BashCompletion {
         case .path: "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"
         case .folder: "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$current\")"
         case .category: "_smilepile_lines \"$current\" < <(\(Shell.categoryNames))"
-        case .words(let words):
-            "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$current\")"
+        case .words, .setting:
+            "mapfile -t COMPREPLY < <(compgen -W '\((kind.choices ?? []).joined(separator: " "))' -- \"$current\")"
         case .text, .date, .moment, .number: nil
         }
     }

@@ -79,7 +79,7 @@ struct FishCompletion {
         case .path: "-F"
         case .folder: "-f -a '(__fish_complete_directories)'"
         case .category: "-f -a '(\(Shell.categoryNames))'"
-        case .words(let words): "-f -a '\(words.joined(separator: " "))'"
+        case .words, .setting: "-f -a '\((kind.choices ?? []).joined(separator: " "))'"
         case .text, .date, .moment, .number: nil
         }
     }

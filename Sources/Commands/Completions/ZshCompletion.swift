@@ -104,7 +104,7 @@ struct ZshCompletion {
         case .path: "_files"
         case .folder: "_files -/"
         case .category: "_smilepile_categories"
-        case .words(let words): "(\(words.joined(separator: " ")))"
+        case .words, .setting: "(\((kind.choices ?? []).joined(separator: " ")))"
         case .text, .date, .moment, .number: " "
         }
     }

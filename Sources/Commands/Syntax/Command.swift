@@ -110,6 +110,17 @@ enum ValueKind: Sendable, Equatable {
     case moment
     case number(ClosedRange<Int64>)
     case words([String])
+    /// The name of a setting.
+    case setting(settableOnly: Bool)
+
+    /// The words that may stand there, where only some may.
+    var choices: [String]? {
+        switch self {
+        case .words(let words): words
+        case .setting(let settableOnly): (settableOnly ? SettingKey.settable : SettingKey.allCases).map(\.rawValue)
+        case .text, .path, .folder, .category, .date, .moment, .number: nil
+        }
+    }
 
     /// What is wrong with a value, as the rest of a sentence; nil where nothing is.
     func problem(with value: String) -> String? {
@@ -129,10 +140,15 @@ enum ValueKind: Sendable, Equatable {
             } else {
                 "must be a number from \(range.lowerBound) to \(range.upperBound)."
             }
-        case .words(let words):
-            words.contains(value)
-                ? nil
-                : "must be one of \(words.joined(separator: ", "))" + Spelling.suggestion(for: value, among: words)
+        case .words, .setting:
+            problem(with: value, among: choices ?? [])
         }
+    }
+    private func problem(with value: String, among words: [String]) -> String? {
+        if words.contains(value) { return nil }
+        if case .setting = self, let setBy = SettingKey(rawValue: value)?.setBy {
+            return "must be a setting that a person sets: \(value) is set by \(setBy)."
+        }
+        return "must be one of \(words.joined(separator: ", "))" + Spelling.suggestion(for: value, among: words)
     }
 }

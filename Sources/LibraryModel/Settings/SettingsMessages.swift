@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// What a person may set.
+/// All settings (<doc:Settings>). Those with a `var` are a person's to change; the others follow from what else happens.
 public struct Settings: Codable, Sendable, Equatable {
     /// How far a swipe has to go before it counts, as a fraction of the screen's width: 0…1.
     public var swipeThreshold: Double
@@ -11,31 +11,59 @@ public struct Settings: Codable, Sendable, Equatable {
     public var storageCleanupEnabled: Bool
     /// Imports keep the sources of photos that are not stored as they came.
     public var keepOriginals: Bool
+    /// The phone apps' own; kept for their sake, without effect here.
+    public var biometricAuthEnabled: Bool
+    /// Set by ``SetMode`` only.
+    public let currentAppMode: AppMode
+    /// Whether there is a PIN; the PIN itself is nowhere in here.
+    public let parentalLockEnabled: Bool
+    /// Whether the categories of the first start were made once.
+    public let defaultCategoriesInitialized: Bool
     /// When the last backup was proven readable. Set by backups only.
     public let lastBackupDate: Timestamp?
+    /// When groups were last brought up to date. Set by their sync only.
+    public let lastSyncDate: Timestamp?
 
     public init(
         swipeThreshold: Double = 0.3, enableHapticFeedback: Bool = true, autoProcessActions: Bool = false,
-        storageCleanupEnabled: Bool = true, keepOriginals: Bool = true, lastBackupDate: Timestamp? = nil
+        storageCleanupEnabled: Bool = true, keepOriginals: Bool = true, biometricAuthEnabled: Bool = false,
+        currentAppMode: AppMode = .parent, parentalLockEnabled: Bool = false,
+        defaultCategoriesInitialized: Bool = false, lastBackupDate: Timestamp? = nil, lastSyncDate: Timestamp? = nil
     ) {
         self.swipeThreshold = swipeThreshold
         self.enableHapticFeedback = enableHapticFeedback
         self.autoProcessActions = autoProcessActions
         self.storageCleanupEnabled = storageCleanupEnabled
         self.keepOriginals = keepOriginals
+        self.biometricAuthEnabled = biometricAuthEnabled
+        self.currentAppMode = currentAppMode
+        self.parentalLockEnabled = parentalLockEnabled
+        self.defaultCategoriesInitialized = defaultCategoriesInitialized
         self.lastBackupDate = lastBackupDate
+        self.lastSyncDate = lastSyncDate
     }
 
     /// Backups from before there was a setting say nothing of it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
+        let standard = Settings()
+        func flag(_ key: CodingKeys, _ standard: Bool) throws -> Bool {
+            try container.decodeIfPresent(Bool.self, forKey: key) ?? standard
+        }
         self.init(
             swipeThreshold: try container.decode(Double.self, forKey: .swipeThreshold),
             enableHapticFeedback: try container.decode(Bool.self, forKey: .enableHapticFeedback),
             autoProcessActions: try container.decode(Bool.self, forKey: .autoProcessActions),
             storageCleanupEnabled: try container.decode(Bool.self, forKey: .storageCleanupEnabled),
-            keepOriginals: try container.decodeIfPresent(Bool.self, forKey: .keepOriginals) ?? true,
-            lastBackupDate: try container.decodeIfPresent(Timestamp.self, forKey: .lastBackupDate))
+            keepOriginals: try flag(.keepOriginals, standard.keepOriginals),
+            biometricAuthEnabled: try flag(.biometricAuthEnabled, standard.biometricAuthEnabled),
+            currentAppMode: try container.decodeIfPresent(AppMode.self, forKey: .currentAppMode)
+                ?? standard.currentAppMode,
+            parentalLockEnabled: try flag(.parentalLockEnabled, standard.parentalLockEnabled),
+            defaultCategoriesInitialized: try flag(
+                .defaultCategoriesInitialized, standard.defaultCategoriesInitialized),
+            lastBackupDate: try container.decodeIfPresent(Timestamp.self, forKey: .lastBackupDate),
+            lastSyncDate: try container.decodeIfPresent(Timestamp.self, forKey: .lastSyncDate))
     }
 }
 
@@ -50,7 +78,8 @@ public struct GetSettings: Message {
     public init() {}
 }
 
-/// Changes what is given and keeps the rest. Errors: `invalid_argument` for a threshold outside 0…1.
+/// Changes what is given and keeps the rest (``SettingKey/settable``). Not for the mode, which is ``SetMode``'s, nor for
+/// the PIN. Errors: `invalid_argument` for a value out of its range.
 public struct ChangeSettings: Message {
     public typealias Reply = Settings
     public static let method = "settings.set"
@@ -62,15 +91,17 @@ public struct ChangeSettings: Message {
     public let autoProcessActions: Bool?
     public let storageCleanupEnabled: Bool?
     public let keepOriginals: Bool?
+    public let biometricAuthEnabled: Bool?
 
     public init(
         swipeThreshold: Double? = nil, enableHapticFeedback: Bool? = nil, autoProcessActions: Bool? = nil,
-        storageCleanupEnabled: Bool? = nil, keepOriginals: Bool? = nil
+        storageCleanupEnabled: Bool? = nil, keepOriginals: Bool? = nil, biometricAuthEnabled: Bool? = nil
     ) {
         self.swipeThreshold = swipeThreshold
         self.enableHapticFeedback = enableHapticFeedback
         self.autoProcessActions = autoProcessActions
         self.storageCleanupEnabled = storageCleanupEnabled
         self.keepOriginals = keepOriginals
+        self.biometricAuthEnabled = biometricAuthEnabled
     }
 }

@@ -83,7 +83,9 @@ struct BackupContents: Sendable {
         categories.sort { $0.position < $1.position }
         try checkCategories()
         try checkSessions()
-        guard preferences.map({ (0...1).contains($0.swipeThreshold) }) ?? true else {
+        do {
+            try preferences.map { try SettingKey.swipeThreshold.validate($0.swipeThreshold) }
+        } catch {
             throw MeshError(refusingBackup: "its swipe threshold is not between 0 and 1.")
         }
         try checkPhotos()

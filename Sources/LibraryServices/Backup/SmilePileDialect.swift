@@ -180,6 +180,7 @@ struct BackupMetadata: Codable, Sendable {
         let actions: [Action]
     }
 
+    /// What the library was; a restore changes neither, and the PIN itself is in no backup.
     struct AppSettings: Codable, Sendable {
         let hasPIN: Bool
         let kidsModeEnabled: Bool
@@ -198,7 +199,10 @@ extension BackupMetadata {
     init(_ contents: BackupContents, at time: Timestamp) {
         self.init(
             version: SmilePileDialect.version, timestamp: time, categories: contents.categories.map(Category.init),
-            photos: contents.photos.map(Photo.init), settings: .init(hasPIN: false, kidsModeEnabled: false),
+            photos: contents.photos.map(Photo.init),
+            settings: .init(
+                hasPIN: contents.preferences?.parentalLockEnabled ?? false,
+                kidsModeEnabled: contents.preferences?.currentAppMode == .kids),
             preferences: contents.preferences,
             swipeSessions: contents.swipeSessions.isEmpty ? nil : contents.swipeSessions.map(SwipeSession.init))
     }

@@ -17,9 +17,7 @@ public actor SettingsStore: MeshService {
     func settings() async throws -> Settings { try await catalogue.read { try $0.settings.settings() } }
 
     func change(_ request: ChangeSettings) async throws -> Settings {
-        if let threshold = request.swipeThreshold, !(0...1).contains(threshold) {
-            throw MeshError(.invalidArgument, "The swipe threshold is a fraction between 0 and 1.")
-        }
+        try request.swipeThreshold.map(SettingKey.swipeThreshold.validate)
         return try await catalogue.write { transaction in
             var settings = try transaction.settings.settings()
             settings.swipeThreshold = request.swipeThreshold ?? settings.swipeThreshold
@@ -27,6 +25,7 @@ public actor SettingsStore: MeshService {
             settings.autoProcessActions = request.autoProcessActions ?? settings.autoProcessActions
             settings.storageCleanupEnabled = request.storageCleanupEnabled ?? settings.storageCleanupEnabled
             settings.keepOriginals = request.keepOriginals ?? settings.keepOriginals
+            settings.biometricAuthEnabled = request.biometricAuthEnabled ?? settings.biometricAuthEnabled
             try transaction.settings.store(settings)
             return settings
         }

@@ -7,7 +7,7 @@ package protocol SettingRepository {
     /// Whether the categories of the first start were made once; they are not made again.
     func areDefaultCategoriesMade() throws -> Bool
     func setDefaultCategoriesMade() throws
-    /// Everything but the date of the last backup.
+    /// What a person may change (``SettingKey/settable``); the rest stays as it is.
     func store(_ settings: Settings) throws
     func setLastBackupDate(_ time: Timestamp) throws
 }

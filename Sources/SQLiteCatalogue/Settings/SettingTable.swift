@@ -3,53 +3,73 @@ import LibraryModel
 import LibraryStorage
 import ServiceMesh
 
-/// Settings in SQLite: texts by key.
-struct SettingTable: SettingRepository {
-    private enum Key: String {
+/// The rows of the table `settings`: texts by key.
+struct SettingRows {
+    enum Key: String {
         case defaultCategoriesInitialized
+        case currentAppMode
         case lastBackupDate
+        case lastSyncDate
         case swipeThreshold
         case enableHapticFeedback
         case autoProcessActions
         case storageCleanupEnabled
         case keepOriginals
+        case biometricAuthEnabled
     }
 
     let connection: Connection
 
-    private func value(_ key: Key) throws -> String? {
+    func value(_ key: Key) throws -> String? {
         try connection.value("SELECT value FROM settings WHERE key = ?", key.rawValue)
     }
 
-    private func set(_ key: Key, to value: String) throws {
+    func flag(_ key: Key, _ standard: Bool) throws -> Bool { try value(key).map { $0 == "true" } ?? standard }
+
+    func number(_ key: Key) throws -> Int64? { try value(key).flatMap { Int64($0) } }
+
+    func set(_ key: Key, to value: String) throws {
         try connection.execute(
             "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             key.rawValue, value)
     }
+}
+
+/// Settings in SQLite.
+struct SettingTable: SettingRepository {
+    private let rows: SettingRows
+
+    init(connection: Connection) { rows = SettingRows(connection: connection) }
 
     func settings() throws -> Settings {
         let standard = Settings()
-        func flag(_ key: Key, _ standard: Bool) throws -> Bool { try value(key).map { $0 == "true" } ?? standard }
+        func date(_ key: SettingRows.Key) throws -> Timestamp? {
+            try rows.number(key).map(Timestamp.init(milliseconds:))
+        }
         return Settings(
-            swipeThreshold: try value(.swipeThreshold).flatMap(Double.init) ?? standard.swipeThreshold,
-            enableHapticFeedback: try flag(.enableHapticFeedback, standard.enableHapticFeedback),
-            autoProcessActions: try flag(.autoProcessActions, standard.autoProcessActions),
-            storageCleanupEnabled: try flag(.storageCleanupEnabled, standard.storageCleanupEnabled),
-            keepOriginals: try flag(.keepOriginals, standard.keepOriginals),
-            lastBackupDate: try value(.lastBackupDate).flatMap(Int64.init).map(Timestamp.init(milliseconds:)))
+            swipeThreshold: try rows.value(.swipeThreshold).flatMap(Double.init) ?? standard.swipeThreshold,
+            enableHapticFeedback: try rows.flag(.enableHapticFeedback, standard.enableHapticFeedback),
+            autoProcessActions: try rows.flag(.autoProcessActions, standard.autoProcessActions),
+            storageCleanupEnabled: try rows.flag(.storageCleanupEnabled, standard.storageCleanupEnabled),
+            keepOriginals: try rows.flag(.keepOriginals, standard.keepOriginals),
+            biometricAuthEnabled: try rows.flag(.biometricAuthEnabled, standard.biometricAuthEnabled),
+            currentAppMode: try rows.value(.currentAppMode).flatMap(AppMode.init) ?? standard.currentAppMode,
+            defaultCategoriesInitialized: try areDefaultCategoriesMade(),
+            lastBackupDate: try date(.lastBackupDate), lastSyncDate: try date(.lastSyncDate))
     }
 
     func store(_ settings: Settings) throws {
-        try set(.swipeThreshold, to: String(settings.swipeThreshold))
-        try set(.enableHapticFeedback, to: String(settings.enableHapticFeedback))
-        try set(.autoProcessActions, to: String(settings.autoProcessActions))
-        try set(.storageCleanupEnabled, to: String(settings.storageCleanupEnabled))
-        try set(.keepOriginals, to: String(settings.keepOriginals))
+        try rows.set(.swipeThreshold, to: String(settings.swipeThreshold))
+        try rows.set(.enableHapticFeedback, to: String(settings.enableHapticFeedback))
+        try rows.set(.autoProcessActions, to: String(settings.autoProcessActions))
+        try rows.set(.storageCleanupEnabled, to: String(settings.storageCleanupEnabled))
+        try rows.set(.keepOriginals, to: String(settings.keepOriginals))
+        try rows.set(.biometricAuthEnabled, to: String(settings.biometricAuthEnabled))
     }
 
-    func setLastBackupDate(_ time: Timestamp) throws { try set(.lastBackupDate, to: String(time.milliseconds)) }
+    func setLastBackupDate(_ time: Timestamp) throws { try rows.set(.lastBackupDate, to: String(time.milliseconds)) }
 
-    func areDefaultCategoriesMade() throws -> Bool { try value(.defaultCategoriesInitialized) == "true" }
+    func areDefaultCategoriesMade() throws -> Bool { try rows.flag(.defaultCategoriesInitialized, false) }
 
-    func setDefaultCategoriesMade() throws { try set(.defaultCategoriesInitialized, to: "true") }
+    func setDefaultCategoriesMade() throws { try rows.set(.defaultCategoriesInitialized, to: "true") }
 }
