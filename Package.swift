@@ -157,7 +157,7 @@ let package = Package(
                 "CLinux", "TestSupport",
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "Randomness", "TestSupport"]),
-        tests("SealingTests", ["Sealing", "Files", "ServiceMesh", "TestSupport"]),
+        tests("SealingTests", ["Sealing", "Files", "ServiceMesh", "TestSupport", "CSodium"]),
         tests("SidecarsTests", ["Sidecars", "Randomness", "TestSupport"]),
         tests(
             "SQLiteCatalogueTests",
@@ -169,8 +169,8 @@ let package = Package(
             "LibraryServicesTests",
             [
                 "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase",
-                "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "ZipArchive", "SampleAlbum",
-                "Randomness", "CatalogueTestSupport", "TestSupport",
+                "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "Sealing", "ZipArchive",
+                "SampleAlbum", "Randomness", "CatalogueTestSupport", "TestSupport",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
         tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),

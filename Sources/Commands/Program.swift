@@ -74,7 +74,8 @@ public struct Program: Sendable {
         let isJSON = invocation.has("json")
         var session = Session(
             console: console, environment: environment, currentFolder: currentFolder,
-            socketPath: SocketConnection.defaultPath(environment), wantsJSON: isJSON, connect: connect)
+            socketPath: SocketConnection.defaultPath(environment), wantsJSON: isJSON, connect: connect,
+            pins: PINEntry(console: console, file: nil))
         session.socketPath = session.absolute(invocation.value("socket") ?? session.socketPath)
         do {
             return try await invocation.command.perform(invocation, session)

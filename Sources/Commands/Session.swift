@@ -11,6 +11,8 @@ struct Session: Sendable {
     let wantsJSON: Bool
     /// Opens a connection to the socket at a path, or says that nothing answers there.
     let connect: @Sendable (String) async throws -> any LibraryConnection
+    /// Where PINs come from.
+    let pins: PINEntry
     /// Ctrl-C as values, for as long as the stream lives.
     var interrupts: @Sendable () -> AsyncStream<Void> = Interrupts.stream
     /// Ends the program without waiting for anything.

@@ -61,6 +61,7 @@ package protocol CatalogueTransaction {
     var categories: any CategoryRepository { get }
     var swipes: any SwipeRepository { get }
     var settings: any SettingRepository { get }
+    var access: any AccessRepository { get }
     var jobs: any JobRepository { get }
     var discardedFiles: any DiscardedFileRepository { get }
     var unfinishedBackups: any UnfinishedBackupRepository { get }

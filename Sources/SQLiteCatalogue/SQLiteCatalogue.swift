@@ -114,6 +114,7 @@ struct SQLTransaction: CatalogueTransaction {
     var categories: any CategoryRepository { CategoryTable(connection: connection) }
     var swipes: any SwipeRepository { SwipeTable(connection: connection) }
     var settings: any SettingRepository { SettingTable(connection: connection) }
+    var access: any AccessRepository { AccessTable(connection: connection) }
     var jobs: any JobRepository { JobRows(connection: connection) }
     var failedSources: any FailedSourceRepository { FailedSourceTable(connection: connection) }
     var discardedFiles: any DiscardedFileRepository { DiscardedFileTable(connection: connection) }

@@ -56,6 +56,8 @@ public final class PhotoLibrary: Sendable {
         public var jobLog: @Sendable (JobNotice) -> Void = { _ in }
         /// For tests, which else depend on how fast they are.
         package var checkpointsWhenIdle = true
+        /// By which wrong PINs have to wait; for tests, which let it pass.
+        package var bootClock = BootClock.system
         /// Bytes that image workers share for big photos; for tests, to which pictures are big that are not.
         package var imageMemory = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory)
 
@@ -103,7 +105,7 @@ public final class PhotoLibrary: Sendable {
                         files: files, bulk: bulk,
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
-                        width: options.workers),
+                        width: options.workers, bootClock: options.bootClock),
                     journal: catalogue.journal, jobLog: options.jobLog)
                 try await mesh.start()
                 return PhotoLibrary(
@@ -127,7 +129,8 @@ public final class PhotoLibrary: Sendable {
     ///   - keyFile: nil where there is no place for one; then nothing can be sealed.
     package static func services(
         catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, path: String, scratch: String,
-        keyFile: KeyFile?, files: BlockingPool, bulk: BlockingPool, workers: ImageWorkerPool, width: Int
+        keyFile: KeyFile?, files: BlockingPool, bulk: BlockingPool, workers: ImageWorkerPool, width: Int,
+        bootClock: BootClock = .system
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
@@ -141,6 +144,7 @@ public final class PhotoLibrary: Sendable {
             catalogue: catalogue, keyFile: keyFile, namedFiles: namedFiles, pool: files)
         return [
             SettingsStore(catalogue: catalogue),
+            AccessStore(catalogue: catalogue, pool: files, clock: bootClock),
             CategoryStore(catalogue: catalogue),
             PhotoStore(catalogue: catalogue, discards: discards),
             SealedFieldStore(catalogue: catalogue, fields: sealedFields, discards: discards, pool: files),

@@ -14,12 +14,15 @@ final class Stage: Sendable {
         var answers: [String: [Result<String, CommandFailure>]] = [:]
         var updates: [String: [String]] = [:]
         var questions: [String] = []
+        /// What a person types where it is not shown, one after the other.
+        var secrets: [String] = []
     }
 
     private let state = Mutex(State())
     private let terminalColumns: Int?
     private let environment: [String: String]
     private let personSays: String?
+    private let hasPerson: Bool
     /// What comes on standard input.
     private let input: [UInt8]
     /// Waited for before the reply of an observation, so that a test can act in between.
@@ -31,7 +34,8 @@ final class Stage: Sendable {
 
     init(
         terminalColumns: Int? = nil, environment: [String: String] = [:], currentFolder: String = "/home/ada",
-        personSays: String? = nil, input: [UInt8] = [], gate: (@Sendable () async -> Void)? = nil,
+        personSays: String? = nil, secrets: [String] = [], input: [UInt8] = [],
+        gate: (@Sendable () async -> Void)? = nil,
         onCancel: @escaping @Sendable () -> Void = {}, onMessage: @escaping @Sendable () -> Void = {}
     ) {
         self.onCancel = onCancel
@@ -40,6 +44,8 @@ final class Stage: Sendable {
         self.environment = environment
         self.currentFolder = currentFolder
         self.personSays = personSays
+        hasPerson = !secrets.isEmpty
+        state.withLock { $0.secrets = secrets }
         self.input = input
         self.gate = gate
     }
@@ -87,13 +93,21 @@ final class Stage: Sendable {
             ask: { [self] question in
                 state.withLock { $0.questions.append(question) }
                 return personSays
-            }, input: { [input] limit in Array(input.prefix(limit + 1)) })
+            },
+            secret: { [self] question in
+                state.withLock { state in
+                    state.questions.append(question)
+                    return state.secrets.isEmpty ? nil : Array(state.secrets.removeFirst().utf8)
+                }
+            }, hasPerson: hasPerson,
+            input: { [input] limit in Array(input.prefix(limit + 1)) })
     }
 
     func session(wantsJSON: Bool = false, interrupts: AsyncStream<Void>? = nil) -> Session {
         var session = Session(
             console: console, environment: environment, currentFolder: currentFolder, socketPath: "/run/test.sock",
-            wantsJSON: wantsJSON, connect: { [self] _ in Connection(stage: self) })
+            wantsJSON: wantsJSON, connect: { [self] _ in Connection(stage: self) },
+            pins: PINEntry(console: console, file: nil))
         session.interrupts = { interrupts ?? AsyncStream { _ in } }
         session.leave = { _ in }
         return session

@@ -100,6 +100,11 @@ import Testing
         try await after(DeleteCategory(id: games, deletePhotos: true))
         try await after(ForgetPhotos(ids: [4]))
         try await after(ChangeSettings(swipeThreshold: 0.5))
+        try await after(SetPIN(pin: PIN("1234")))
+        #expect(settings.newest?.value.parentalLockEnabled == true)
+        try await after(ChangePIN(pin: PIN("1234"), newPIN: PIN("2345")))
+        try await after(Unlock(pin: PIN("2345")))
+        try await after(ClearPIN(pin: PIN("2345")))
         let session = try await after(StartSwipeSession()).sessionID
         let photo = try await mesh.send(GetPhoto(id: 5))
         for action in [SwipeAction.keep, .favorite, .trash] {

@@ -129,12 +129,13 @@ extension CommandTable {
     private static func passphrase(
         _ session: Session, _ invocation: Invocation, isNew: Bool
     ) async throws -> String {
-        if let typed = await session.console.askSecretly("Passphrase: ") {
-            guard isNew else { return typed }
-            guard await session.console.askSecretly("The same again: ") == typed else {
-                throw CommandFailure.local("The two passphrases are not the same. Nothing was saved.")
+        if let typed = try await session.console.secret("Passphrase: ") {
+            if isNew {
+                guard try await session.console.secret("The same again: ") == typed else {
+                    throw CommandFailure.local("The two passphrases are not the same. Nothing was saved.")
+                }
             }
-            return typed
+            return String(decoding: typed, as: UTF8.self)
         }
         let bytes = try await session.console.input(exportBytes)
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }

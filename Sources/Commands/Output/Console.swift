@@ -25,8 +25,11 @@ final class Console: Sendable {
     let messageStyle: Style
     /// Asks a person and returns the line they type; nil where nobody is there to ask.
     let ask: @Sendable (String) async -> String?
-    /// As ``ask``, and what they type is not shown.
-    let askSecretly: @Sendable (String) async -> String?
+    /// Asks for what must not be shown while it is typed; nil where nobody is there to ask, or nothing comes. Throws
+    /// `CancellationError` where the person stops it.
+    let secret: @Sendable (String) async throws -> [UInt8]?
+    /// Whether somebody is there to ask.
+    let hasPerson: Bool
     /// Reads standard input to its end, or until it has more than so many bytes.
     let input: @Sendable (_ limit: Int) async throws -> [UInt8]
     /// Why results could not be written, an errno; 0 while all could.
@@ -35,7 +38,7 @@ final class Console: Sendable {
     init(
         results: Side, messages: Side, environment: [String: String],
         ask: @escaping @Sendable (String) async -> String? = { _ in nil },
-        askSecretly: @escaping @Sendable (String) async -> String? = { _ in nil },
+        secret: @escaping @Sendable (String) async throws -> [UInt8]? = { _ in nil }, hasPerson: Bool = false,
         input: @escaping @Sendable (Int) async throws -> [UInt8] = { _ in [] },
         lostResults: @escaping @Sendable () -> Int32 = { 0 }
     ) {
@@ -46,7 +49,8 @@ final class Console: Sendable {
         style = Style(isOn: results.isTerminal && mayColour)
         messageStyle = Style(isOn: messages.isTerminal && mayColour)
         self.ask = ask
-        self.askSecretly = askSecretly
+        self.secret = secret
+        self.hasPerson = hasPerson
         self.input = input
         self.lostResults = lostResults
     }
@@ -90,18 +94,26 @@ final class Console: Sendable {
                     Thread { continuation.resume(returning: readLine() ?? "") }.start()
                 }
             },
-            askSecretly: { question in
+            secret: { question in
                 guard isatty(0) == 1 else { return nil }
-                return await withCheckedContinuation { continuation in
-                    Thread { continuation.resume(returning: SecretLine.read(after: question)) }.start()
+                _ = writeAll(question, to: 2)
+                let outcome = try await offPool { SecretPrompt.read() }
+                // The line feed that was typed was not shown either.
+                _ = writeAll("\n", to: 2)
+                switch outcome {
+                case .typed(let bytes): return bytes
+                case .ended: return nil
+                case .stopped: throw CancellationError()
                 }
-            },
-            input: { limit in
-                try await withCheckedThrowingContinuation { continuation in
-                    // As long as whoever writes it likes.
-                    Thread { continuation.resume(with: Result { try readInput(limit) }) }.start()
-                }
-            }, lostResults: { lost.code.withLock { $0 } })
+            }, hasPerson: isatty(0) == 1,
+            input: { limit in try await offPool { try readInput(limit) } }, lostResults: { lost.code.withLock { $0 } })
+    }
+
+    /// Does what may take as long as somebody else likes on a thread of its own.
+    static func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread { continuation.resume(with: Result { try work() }) }.start()
+        }
     }
 
     private static func readInput(_ limit: Int) throws -> [UInt8] {

@@ -5,7 +5,7 @@ enum CommandTable {
     static let all: [Command] =
         daemonCommands + importCommands + categoryCommands + photoCommands + photoChangeCommands
         + photoDetailCommands + swipeCommands + backupCommands + migrateCommands + trashCommands + storageCommands
-        + keyCommands + jobCommands + settingsCommands + watchCommands + toolCommands
+        + keyCommands + jobCommands + settingsCommands + pinCommands + watchCommands + toolCommands
 
     /// What each group is about, for its help page.
     static let groups = [
@@ -16,6 +16,7 @@ enum CommandTable {
         "trash": "Photos that were deleted; they can be restored for 30 days.",
         "storage": "The library's files: what they take, and whether they are sound.",
         "keys": "Keys of the sealed fields: whether they open, saving them, a new one.",
+        "pin": "The PIN that keeps children out of what is a parent's.",
         "settings": "What a person may change, and what the library notes by itself.",
         "jobs": "Long work in the daemon: imports, backups, restores.",
     ]

@@ -16,6 +16,11 @@ struct SettingRows {
         case storageCleanupEnabled
         case keepOriginals
         case biometricAuthEnabled
+        // Not settings: AccessTable's
+        case pinHash
+        case pinFailures
+        case pinLastFailureBoot
+        case pinLastFailureTime
     }
 
     let connection: Connection
@@ -33,6 +38,8 @@ struct SettingRows {
             "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             key.rawValue, value)
     }
+
+    func remove(_ key: Key) throws { try connection.execute("DELETE FROM settings WHERE key = ?", key.rawValue) }
 }
 
 /// Settings in SQLite.
@@ -54,6 +61,7 @@ struct SettingTable: SettingRepository {
             keepOriginals: try rows.flag(.keepOriginals, standard.keepOriginals),
             biometricAuthEnabled: try rows.flag(.biometricAuthEnabled, standard.biometricAuthEnabled),
             currentAppMode: try rows.value(.currentAppMode).flatMap(AppMode.init) ?? standard.currentAppMode,
+            parentalLockEnabled: try rows.value(.pinHash) != nil,
             defaultCategoriesInitialized: try areDefaultCategoriesMade(),
             lastBackupDate: try date(.lastBackupDate), lastSyncDate: try date(.lastSyncDate))
     }

@@ -1,0 +1,100 @@
+import LibraryModel
+import ServiceMesh
+
+extension CommandTable {
+    private static let fromWhere = """
+        On a terminal the PIN is asked for and not shown. A script writes it to standard
+        input, a line for each PIN that would be asked for.
+        """
+
+    static let pinCommands: [Command] = [
+        Command(
+            words: ["pin", "status"], summary: "Show whether there is a PIN, and when the next try is taken.",
+            examples: [Example("smilepile pin", "Is there one?")], isDefaultOfGroup: true
+        ) { _, session in
+            try await session.withLibrary { library in
+                let answer = try await library.send(GetPINStatus())
+                session.show(answer) { status in
+                    var sheet = FactSheet()
+                    sheet.add("PIN", status.isSet ? "set" : "none; set one: smilepile pin set")
+                    if status.isSet { sheet.add("Wrong tries", String(status.failures)) }
+                    if let wait = status.retryAfterMs {
+                        sheet.add("Next try in", Figures.duration(seconds: Double(wait) / 1000))
+                    }
+                    session.console.show(sheet)
+                }
+                return .done
+            }
+        },
+        Command(
+            words: ["pin", "set"], summary: "Set a PIN, which kids mode needs.",
+            details: """
+                A PIN has 4 to 64 characters, letters and signs too. It keeps children out, not administrators:
+                whoever may stop the daemon and write the library's files can reset it.
+                \(fromWhere)
+                """,
+            examples: [
+                Example("smilepile pin set", "Asks for it, twice.")
+            ]
+        ) { _, session in
+            try await session.withLibrary { library in
+                guard try await !library.send(GetPINStatus()).value.isSet else {
+                    throw CommandFailure.refused(
+                        MeshError(.alreadyExists, "There is a PIN already. Change it: smilepile pin change"))
+                }
+                let answer = try await library.send(SetPIN(pin: try await session.pins.new()))
+                session.show(answer) { _ in
+                    session.console.result("The PIN is set. Hand the library to the kids with: smilepile mode kids")
+                }
+                return .done
+            }
+        },
+        Command(
+            words: ["pin", "change"], summary: "Change the PIN.", details: fromWhere,
+            examples: [
+                Example("smilepile pin change", "Asks for the one that is, then for the new one.")
+            ]
+        ) { _, session in
+            let pin = try await session.pins.required()
+            session.pins.remember(pin)
+            let new = try await session.pins.new()
+            return try await session.withLibrary { library in
+                let answer = try await library.send(ChangePIN(pin: pin, newPIN: new))
+                session.show(answer) { _ in session.console.result("The PIN is changed.") }
+                return .done
+            }
+        },
+        Command(
+            words: ["pin", "clear"], summary: "Remove the PIN.",
+            details: "Not in kids mode, which nobody could leave then.\n\(fromWhere)",
+            examples: [Example("smilepile pin clear", "Asks for it first.")]
+        ) { _, session in
+            let pin = try await session.pins.required()
+            session.pins.remember(pin)
+            return try await session.withLibrary { library in
+                let answer = try await library.send(ClearPIN(pin: pin))
+                session.show(answer) { _ in session.console.result("There is no PIN any more.") }
+                return .done
+            }
+        },
+        Command(
+            words: ["pin", "unlock"], summary: "Find out whether a PIN is right.",
+            details: """
+                A right PIN counts for the connection that gave it: programs that stay connected unlock theirs
+                with the message pin.unlock. Each command here has a connection of its own, and asks by itself
+                where kids mode makes that necessary.
+                From the fifth wrong PIN in a row on, the next one has to wait, also after a restart: 30
+                seconds, then twice as long each time, up to an hour.
+                \(fromWhere)
+                """,
+            examples: [Example("smilepile pin unlock", "Is that still the PIN?")]
+        ) { _, session in
+            let pin = try await session.pins.required()
+            return try await session.withLibrary { library in
+                let answer = try await library.send(Unlock(pin: pin))
+                session.show(answer) { _ in session.console.result("That is the PIN.") }
+                return .done
+            }
+        },
+    ]
+}

@@ -1,0 +1,183 @@
+import Executors
+import LibraryModel
+import LibraryStorage
+import Sealing
+import ServiceMesh
+
+/// Whom the library is open to: the mode and the PIN, kept in the catalogue.
+///
+/// One call at a time (``admission``): two who guess wait for each other, and the memory that a hash takes is taken once.
+public actor AccessStore: MeshService {
+    public static let serviceName = "AccessStore"
+    public static let admission = AdmissionLimit(concurrent: 1, queued: 64)
+    public static var messages: MessageList<AccessStore> {
+        GetPINStatus.self
+        SetPIN.self
+        ChangePIN.self
+        ClearPIN.self
+        Unlock.self
+    }
+
+    private let catalogue: any Catalogue
+    private let pool: BlockingPool
+    private let clock: BootClock
+    /// Hashed in the place of what cannot be a PIN, so that its length does not show in the time that the answer takes.
+    private static let nobodysPIN: [UInt8] = []
+
+    /// - Parameter pool: on which hashes are made, a tenth of a second each.
+    package init(catalogue: any Catalogue, pool: BlockingPool, clock: BootClock = .system) {
+        self.catalogue = catalogue
+        self.pool = pool
+        self.clock = clock
+    }
+
+    // MARK: The PIN
+
+    func status() async throws -> PINStatus {
+        let clock = clock
+        return try await catalogue.read { transaction in
+            guard let record = try transaction.access.pin() else { return PINStatus(isSet: false) }
+            let left = PINDelay.left(of: record, at: clock.now())
+            return PINStatus(isSet: true, failures: record.failures, retryAfterMs: left > 0 ? left : nil)
+        }
+    }
+
+    func set(_ request: SetPIN) async throws -> PINStatus {
+        let hash = try await hash(request.pin.validated())
+        return try await catalogue.write { transaction in
+            guard try transaction.access.pin() == nil else {
+                throw MeshError(.alreadyExists, "There is a PIN already. Change it: smilepile pin change")
+            }
+            try transaction.access.store(PINRecord(hash: hash))
+            return PINStatus(isSet: true)
+        }
+    }
+
+    func change(_ request: ChangePIN) async throws -> PINStatus {
+        let new = try request.newPIN.validated()
+        try await check(request.pin)
+        let hash = try await hash(new)
+        return try await catalogue.write { transaction in
+            try transaction.access.store(PINRecord(hash: hash))
+            return PINStatus(isSet: true)
+        }
+    }
+
+    func clear(_ request: ClearPIN) async throws -> PINStatus {
+        try await catalogue.read { try Self.requireParentMode($0) }
+        try await check(request.pin)
+        return try await catalogue.write { transaction in
+            try Self.requireParentMode(transaction)
+            try transaction.access.store(nil)
+            return PINStatus(isSet: false)
+        }
+    }
+
+    private static func requireParentMode(_ transaction: any CatalogueTransaction) throws {
+        guard try transaction.access.mode() == .parent else {
+            throw MeshError(
+                .failedPrecondition, "Nobody could leave kids mode without a PIN. Leave it first: smilepile mode parent"
+            )
+        }
+    }
+
+    func unlock(_ request: Unlock) async throws -> Unlocked {
+        try await check(request.pin)
+        return Unlocked(
+            idleSeconds: Int(UnlockLimits.idle.components.seconds),
+            totalSeconds: Int(UnlockLimits.total.components.seconds))
+    }
+
+    /// Returns where it is the PIN.
+    ///
+    /// The try is on disk as a wrong one before it is looked at, so that a kill in between, however timed, gives no try
+    /// away. Only a right one takes it back.
+    private func check(_ pin: PIN) async throws {
+        let clock = clock
+        let record = try await catalogue.write { transaction in
+            guard var record = try transaction.access.pin() else {
+                throw MeshError(.failedPrecondition, "There is no PIN. Set one: smilepile pin set")
+            }
+            let now = clock.now()
+            let left = PINDelay.left(of: record, at: now)
+            guard left == 0 else { throw Self.tooEarly(left) }
+            record.failures = min(record.failures, Int(Int32.max) - 1) + 1
+            record.lastFailure = now
+            try transaction.access.store(record)
+            return record
+        }
+        let secret = pin.canonical
+        let isRight = try await onPool {
+            try PasswordHash(text: record.hash).matches(secret ?? Self.nobodysPIN) && secret != nil
+        }
+        guard isRight else { throw Self.wrong(PINDelay.left(of: record, at: clock.now())) }
+        try await catalogue.write { transaction in
+            guard var record = try transaction.access.pin() else { return }
+            record.failures = 0
+            record.lastFailure = nil
+            try transaction.access.store(record)
+        }
+    }
+
+    private func hash(_ secret: [UInt8]) async throws -> String {
+        try await onPool { try PasswordHash(of: secret).text }
+    }
+
+    private func onPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        do {
+            return try await pool.run(work)
+        } catch let failure as PasswordHash.Failure {
+            switch failure {
+            case .outOfMemory:
+                throw MeshError(
+                    .resourceExhausted, "There is not enough memory to check a PIN just now. Try again in a moment.")
+            case .notAHash:
+                throw MeshError(
+                    .dataLoss,
+                    "What the library keeps of its PIN is damaged. Stop the daemon and set a new one: "
+                        + "smilepile pin reset --offline")
+            }
+        }
+    }
+
+    /// Says the same of a right PIN and a wrong one, since nobody has looked at it.
+    private static func tooEarly(_ left: Int64) -> MeshError {
+        MeshError(
+            .resourceExhausted, "Too many wrong PINs. The next one is taken in \(seconds(left)).",
+            details: ["retryAfterMs": .integer(left)])
+    }
+
+    private static func wrong(_ left: Int64) -> MeshError {
+        left == 0
+            ? MeshError(.unauthenticated, "That is not the PIN. Try again.")
+            : MeshError(
+                .unauthenticated, "That is not the PIN. The next one is taken in \(seconds(left)).",
+                details: ["retryAfterMs": .integer(left)])
+    }
+
+    /// Rounded up, so that who waits for so long has waited long enough.
+    private static func seconds(_ milliseconds: Int64) -> String {
+        let seconds = (milliseconds + 999) / 1000
+        return seconds <= 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
+    }
+}
+
+extension GetPINStatus: HandledMessage {
+    public func perform(on service: AccessStore) async throws -> PINStatus { try await service.status() }
+}
+
+extension SetPIN: HandledMessage {
+    public func perform(on service: AccessStore) async throws -> PINStatus { try await service.set(self) }
+}
+
+extension ChangePIN: HandledMessage {
+    public func perform(on service: AccessStore) async throws -> PINStatus { try await service.change(self) }
+}
+
+extension ClearPIN: HandledMessage {
+    public func perform(on service: AccessStore) async throws -> PINStatus { try await service.clear(self) }
+}
+
+extension Unlock: HandledMessage {
+    public func perform(on service: AccessStore) async throws -> Unlocked { try await service.unlock(self) }
+}

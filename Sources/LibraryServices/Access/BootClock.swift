@@ -1,0 +1,27 @@
+import Foundation
+import LibraryStorage
+
+/// The clock by which wrong PINs have to wait: it runs from the machine's start, also while the machine sleeps, and setting
+/// the date does nothing to it. Injected, so that tests can let it pass.
+package struct BootClock: Sendable {
+    package let now: @Sendable () -> BootTime
+
+    package init(now: @escaping @Sendable () -> BootTime) { self.now = now }
+
+    package static let system: BootClock = {
+        let named = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        guard let boot = named?.trimmingWhitespace, !boot.isEmpty else {
+            // Which start of the machine this is cannot be told, so time is counted from this process's own: less than has
+            // passed, never more.
+            let (boot, began) = (UUID().uuidString, milliseconds())
+            return BootClock { BootTime(boot: boot, milliseconds: milliseconds() - began) }
+        }
+        return BootClock { BootTime(boot: boot, milliseconds: milliseconds()) }
+    }()
+
+    private static func milliseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
