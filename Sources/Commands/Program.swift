@@ -76,6 +76,12 @@ public struct Program: Sendable {
             console: console, environment: environment, currentFolder: currentFolder,
             socketPath: SocketConnection.defaultPath(environment), wantsJSON: isJSON, connect: connect,
             pins: PINEntry(console: console, file: nil))
+        let pinFile =
+            invocation.value("pin-file") ?? environment["SMILEPILE_PIN_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+        session.pins = PINEntry(console: console, file: pinFile.map { $0 == "-" ? $0 : session.absolute($0) })
+        session.connect = { [pins = session.pins] in
+            UnlockingConnection(connection: try await connect($0), pins: pins, console: console)
+        }
         session.socketPath = session.absolute(invocation.value("socket") ?? session.socketPath)
         do {
             return try await invocation.command.perform(invocation, session)

@@ -10,9 +10,9 @@ struct Session: Sendable {
     var socketPath: String
     let wantsJSON: Bool
     /// Opens a connection to the socket at a path, or says that nothing answers there.
-    let connect: @Sendable (String) async throws -> any LibraryConnection
+    var connect: @Sendable (String) async throws -> any LibraryConnection
     /// Where PINs come from.
-    let pins: PINEntry
+    var pins: PINEntry
     /// Ctrl-C as values, for as long as the stream lives.
     var interrupts: @Sendable () -> AsyncStream<Void> = Interrupts.stream
     /// Ends the program without waiting for anything.

@@ -129,6 +129,7 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     func call(
         params: Data, context: CallContext, onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
     ) async throws -> Data {
+        try gate.authorise(context)
         let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.send(message, in: context)
         return try JSON.encode(reply)
@@ -167,6 +168,7 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     func call(
         params: Data, context: CallContext, onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
     ) async throws -> Data {
+        try gate.authorise(context)
         let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.observe(message, in: context) { try await onUpdate(PendingUpdate($0)) }
         return try JSON.encode(reply)

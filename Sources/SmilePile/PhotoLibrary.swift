@@ -29,14 +29,19 @@ public final class PhotoLibrary: Sendable {
     /// The library's folder.
     public let path: String
 
+    private let access: LibraryAccess
     private let lock: LibraryLock
     /// Seen by tests.
     package let catalogue: SQLiteCatalogue
     private let pools: [BlockingPool]
 
-    private init(mesh: Mesh, path: String, lock: LibraryLock, catalogue: SQLiteCatalogue, pools: [BlockingPool]) {
+    private init(
+        mesh: Mesh, path: String, access: LibraryAccess, lock: LibraryLock, catalogue: SQLiteCatalogue,
+        pools: [BlockingPool]
+    ) {
         self.mesh = mesh
         self.path = path
+        self.access = access
         self.lock = lock
         self.catalogue = catalogue
         self.pools = pools
@@ -98,18 +103,20 @@ public final class PhotoLibrary: Sendable {
             let catalogue = try await SQLiteCatalogue(
                 at: folder.catalogue, checkpointsWhenIdle: options.checkpointsWhenIdle)
             do {
+                let access = LibraryAccess()
                 let mesh = try Mesh(
                     services: await services(
-                        catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, path: folder.path,
-                        scratch: folder.staging, keyFile: options.keyFile.map { KeyFile(path: $0) } ?? .usual(),
-                        files: files, bulk: bulk,
+                        catalogue: catalogue, access: access, photoFiles: folder, namedFiles: folder.namedFiles,
+                        path: folder.path, scratch: folder.staging,
+                        keyFile: options.keyFile.map { KeyFile(path: $0) } ?? .usual(), files: files, bulk: bulk,
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers, bootClock: options.bootClock),
                     journal: catalogue.journal, jobLog: options.jobLog)
                 try await mesh.start()
                 return PhotoLibrary(
-                    mesh: mesh, path: folder.path, lock: lock, catalogue: catalogue, pools: [files, bulk])
+                    mesh: mesh, path: folder.path, access: access, lock: lock, catalogue: catalogue,
+                    pools: [files, bulk])
             } catch {
                 await catalogue.close()
                 throw error
@@ -128,9 +135,9 @@ public final class PhotoLibrary: Sendable {
     ///   - scratch: a folder of this machine, of which the next start removes what a kill left.
     ///   - keyFile: nil where there is no place for one; then nothing can be sealed.
     package static func services(
-        catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, path: String, scratch: String,
-        keyFile: KeyFile?, files: BlockingPool, bulk: BlockingPool, workers: ImageWorkerPool, width: Int,
-        bootClock: BootClock = .system
+        catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), photoFiles: any PhotoFiles,
+        namedFiles: NamedFiles, path: String, scratch: String, keyFile: KeyFile?, files: BlockingPool,
+        bulk: BlockingPool, workers: ImageWorkerPool, width: Int, bootClock: BootClock = .system
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
@@ -144,7 +151,7 @@ public final class PhotoLibrary: Sendable {
             catalogue: catalogue, keyFile: keyFile, namedFiles: namedFiles, pool: files)
         return [
             SettingsStore(catalogue: catalogue),
-            AccessStore(catalogue: catalogue, pool: files, clock: bootClock),
+            AccessStore(catalogue: catalogue, access: access, pool: files, clock: bootClock),
             CategoryStore(catalogue: catalogue),
             PhotoStore(catalogue: catalogue, discards: discards),
             SealedFieldStore(catalogue: catalogue, fields: sealedFields, discards: discards, pool: files),
@@ -165,6 +172,23 @@ public final class PhotoLibrary: Sendable {
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places,
                 discards: discards, bulk: bulk, width: width),
         ]
+    }
+
+    // MARK: Roles
+
+    /// One person's use of it, with the role that the mode gives.
+    public func session() -> LibrarySession { LibrarySession(mesh: mesh, access: access) }
+
+    /// The role with which somebody begins who connects now, where the system has let them connect: a kid's in kids mode.
+    /// Does not wait.
+    public var roleOfNewcomers: Role { access.roleOfNewcomers }
+
+    /// Has a server told when the roles of those whom it has let in fall. `door` returns when they have; who sets the mode
+    /// waits for that. For as long as the library is open.
+    public func onRoleFall(_ door: @escaping @Sendable (RoleFall) async -> Void) async {
+        _ = access.add(door)
+        // It may have begun since the door was opened.
+        if access.roleOfNewcomers == .kid { await door(.to(.kid)) }
     }
 
     /// Stops taking requests, interrupts jobs, which go on when the library is opened again, lets running requests

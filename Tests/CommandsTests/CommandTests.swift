@@ -12,6 +12,7 @@ struct CommandTests {
         let stage = Stage(terminalColumns: terminalColumns, personSays: personSays)
         try stage.answer("category.list", Sample.categories)
         try stage.answer("library.status", Sample.status)
+        stage.answer("rpc.hello", Sample.hello)
         stage.answer("job.list", #"{"jobs":[]}"#)
         return stage
     }

@@ -179,6 +179,11 @@ enum Sample {
             createdAt: Timestamp(milliseconds: 0), photoCount: photos)
     }
 
+    static let hello = """
+        {"version":"\(Release.version)","methodsVersion":"1","library":"/srv/photos","pid":4711,"role":"parent",
+        "limits":{"lineBytes":1,"resultBytes":1,"requestsInFlight":1,"connections":1}}
+        """
+
     static let status = status(ImageWorkerStatus(started: 2, crashed: 0, timedOut: 0, pids: [], peakMemoryBytes: 0))
 
     static func status(_ workers: ImageWorkerStatus) -> LibraryStatus {

@@ -63,7 +63,7 @@ struct RoleTests {
 
     @Test("a method that grants a role grants it when it succeeds, to its own connection")
     func grants() async throws {
-        let configuration = ControlServer.Configuration(grants: ["test.unlock": .parent]) { _ in .kid }
+        let configuration = ControlServer.Configuration(grants: ["test.unlock": .init(.parent)]) { _ in .kid }
         try await withHarness(configuration) { harness in
             let raw = try harness.connect()
             #expect(try await raw.ask(request("test.parentOnly")).status == "permission_denied")
@@ -82,7 +82,7 @@ struct RoleTests {
             let job = try #require(try await raw.ask(request("test.work")).result?["job"]?.stringValue)
             let first = try await raw.ask(request("job.watch", id: "2", params: #"{"job":"\#(job)"}"#))
             #expect(first.method == "job.watch")
-            await harness.server.lowerRoles(to: .kid)
+            await harness.server.lowerRoles(.to(.kid))
             harness.service.workGate.open()
             let reply = try await raw.reply()
             #expect(reply.id == 2 && reply.status == "permission_denied")
@@ -94,7 +94,7 @@ struct RoleTests {
         try await withHarness { harness in
             let raw = try harness.connect()
             #expect(try await raw.ask(request("test.parentOnly")).code == nil)
-            await harness.server.lowerRoles(to: .kid)
+            await harness.server.lowerRoles(.to(.kid))
             #expect(try await raw.ask(request("test.parentOnly")).status == "permission_denied")
         }
     }

@@ -104,6 +104,10 @@ import Testing
         #expect(settings.newest?.value.parentalLockEnabled == true)
         try await after(ChangePIN(pin: PIN("1234"), newPIN: PIN("2345")))
         try await after(Unlock(pin: PIN("2345")))
+        try await after(Lock(everywhere: true))
+        try await after(SetMode(mode: .kids))
+        #expect(settings.newest?.value.currentAppMode == .kids)
+        try await after(SetMode(mode: .parent))
         try await after(ClearPIN(pin: PIN("2345")))
         let session = try await after(StartSwipeSession()).sessionID
         let photo = try await mesh.send(GetPhoto(id: 5))

@@ -78,6 +78,18 @@ extension CommandTable {
             }
         },
         Command(
+            words: ["pin", "lock"], summary: "End what the PIN gave, on every connection.",
+            details:
+                "For a program that was unlocked and left open. In parent mode everybody is a parent without a PIN, and\nstays it.",
+            examples: [Example("smilepile pin lock", "Did I leave it open?")]
+        ) { _, session in
+            try await session.withLibrary { library in
+                let answer = try await library.send(Lock(everywhere: true))
+                session.show(answer) { _ in session.console.result("Nothing is unlocked any more.") }
+                return .done
+            }
+        },
+        Command(
             words: ["pin", "unlock"], summary: "Find out whether a PIN is right.",
             details: """
                 A right PIN counts for the connection that gave it: programs that stay connected unlock theirs

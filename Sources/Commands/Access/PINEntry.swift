@@ -55,6 +55,8 @@ final class PINEntry: Sendable {
 
     func remember(_ pin: PIN) { state.withLock { $0.known = pin } }
 
+    func forget() { state.withLock { $0.known = nil } }
+
     private func ask(_ question: String) async throws -> PIN? {
         try await console.secret(question).map { PIN(try Self.text($0)) }
     }

@@ -1,3 +1,4 @@
+import ControlSocket
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -55,7 +56,8 @@ extension CommandTable {
                     session.show(json: answer.json)
                     return .done
                 }
-                let folder = try await library.send(GetLibraryStatus()).value.path
+                // Not of the library's status, which is a parent's: kids may look at photos.
+                let folder = try await library.send(Hello()).value.library
                 let categories = try await library.send(ListCategories()).value.categories
                 show(answer.value, folder, categories, session)
                 return .done

@@ -93,6 +93,9 @@ struct Option: Sendable {
     static let everywhere: [Option] = [
         .flag("json", help: "Print one JSON document, the reply as it came."),
         .value("socket", "PATH", .path, help: "The daemon's socket; else SMILEPILE_SOCKET, else the usual place."),
+        .value(
+            "pin-file", "PATH", .path,
+            help: "A file with the PIN, '-' for standard input; else SMILEPILE_PIN_FILE."),
         .flag("help", short: "h", help: "Explain the command."),
     ]
 }

@@ -5,7 +5,7 @@ enum CommandTable {
     static let all: [Command] =
         daemonCommands + importCommands + categoryCommands + photoCommands + photoChangeCommands
         + photoDetailCommands + swipeCommands + backupCommands + migrateCommands + trashCommands + storageCommands
-        + keyCommands + jobCommands + settingsCommands + pinCommands + watchCommands + toolCommands
+        + keyCommands + jobCommands + modeCommands + pinCommands + settingsCommands + watchCommands + toolCommands
 
     /// What each group is about, for its help page.
     static let groups = [

@@ -42,7 +42,7 @@ enum BuiltIn: String, CaseIterable {
                 .invalidParams, "\(rawValue) can only lower the role; this connection has the \(connection.role) role.",
                 id: id)
         }
-        connection.lowerRole(to: role)
+        connection.lowerRole(.to(role))
     }
 
     @discardableResult

@@ -48,7 +48,7 @@ extension ClientConnection {
     }
 
     private func start(_ request: RequestLine, _ id: RequestID, _ endpoint: any Endpoint, _ inline: Bool) {
-        switch begin(id, bytes: request.params.count, endpoint.startSize) {
+        switch begin(id, bytes: request.params.count, for: endpoint) {
         case .duplicate: return
         case .tooMany:
             let error = MeshError(
@@ -83,7 +83,8 @@ extension ClientConnection {
                 }
             }
             line = reply(id, result)
-            if let granted = core.configuration.grants[endpoint.method] { setRole(granted) }
+            if let granted = core.configuration.grants[endpoint.method] { grant(granted) }
+            if let lowered = core.configuration.lowers[endpoint.method] { fall(.to(lowered)) }
         } catch let invalid as InvalidParams {
             line = OutgoingLine.fault(RequestFault(.invalidParams, invalid.description, id: id))
         } catch let error as MeshError {
@@ -94,7 +95,9 @@ extension ClientConnection {
             line = OutgoingLine.fault(
                 RequestFault(.internal, "Something went wrong inside: \(error). Please report it.", id: id))
         }
-        finish(id, with: line)
+        finish(
+            id, with: line,
+            orWhereForbidden: OutgoingLine.error(id, MeshError(losing: endpoint.access, for: endpoint.method)))
     }
 
     private func waitForRoom(for id: RequestID, until deadline: Deadline?) async throws {
@@ -114,9 +117,7 @@ extension ClientConnection {
     /// An observation that began as a parent's does not go on for a kid.
     private func checkRole(for endpoint: any Endpoint) throws(MeshError) {
         guard role < endpoint.access else { return }
-        throw MeshError(
-            .permissionDenied, "\(endpoint.method) needs the \(endpoint.access) role, which this connection had before."
-        )
+        throw MeshError(losing: endpoint.access, for: endpoint.method)
     }
 
     private func checkSize(_ value: Data) throws(MeshError) {
@@ -138,5 +139,5 @@ extension ClientConnection {
 
 extension Endpoint {
     /// Of the reply that is made before anything else can be sent: an observation's comes at its end, and says little.
-    fileprivate var startSize: ReplySize { kind == .observation ? .single : replySize }
+    var startSize: ReplySize { kind == .observation ? .single : replySize }
 }

@@ -19,6 +19,8 @@ final class ClientConnection: Sendable {
         /// Since when the bytes at the front wait. Where others wait for room, they have to be gone in time as well: a
         /// byte now and then is not enough to keep the others waiting for ever.
         var drainsSince: UInt64?
+        /// When the connection's role falls by itself, where it is not used before.
+        var roleFallsAt: UInt64?
     }
 
     let key: UInt64
@@ -75,9 +77,12 @@ final class ClientConnection: Sendable {
     func write(_ line: [UInt8]) { change { $0.put(line) } }
 
     /// Writes the one reply of a request; its id is free again with that.
-    func finish(_ id: RequestID, with line: [UInt8]) {
+    /// - Parameter refusal: in its place where the connection's role has fallen below what it needs.
+    func finish(_ id: RequestID, with line: [UInt8], orWhereForbidden refusal: @autoclosure () -> [UInt8]) {
         change { state in
+            var line = line
             if let ended = state.running.removeValue(forKey: id) {
+                if ended.isForbidden { line = refusal() }
                 state.reserved -= ended.room
                 state.requestBytes -= ended.size
                 core.countRequest(-ended.size)
@@ -131,11 +136,44 @@ final class ClientConnection: Sendable {
 
     // MARK: Role
 
-    var role: Role { state.withLock { $0.role } }
+    private var roleClock: @Sendable () -> UInt64 { core.configuration.roleClock }
 
-    func setRole(_ role: Role) { state.withLock { $0.role = role } }
+    /// The role that a request would have now.
+    var role: Role { state.withLock { $0.held.role(at: roleClock()) } }
 
-    func lowerRole(to role: Role) { state.withLock { $0.role = min($0.role, role) } }
+    func grant(_ grant: HeldRole.Grant) {
+        state.withLock { $0.held.grant(grant, at: roleClock()) }
+        // The reactor has to know when it ends.
+        core.attend(key)
+    }
+
+    /// From any thread; what it forbids is ended on the reactor's.
+    func fall(_ fall: RoleFall) {
+        state.withLock { $0.held.fall(fall) }
+        core.submit { [key] in $0.endForbidden(of: key) }
+    }
+
+    /// From the reactor's thread.
+    func lowerRole(_ fall: RoleFall) {
+        state.withLock { $0.held.fall(fall) }
+        endForbidden()
+    }
+
+    /// Ends what only looks, and needs more than the role that the connection has now. From the reactor's thread, as every
+    /// cancellation.
+    func endForbidden() {
+        let tasks = state.withLock { state -> [Task<Void, Never>] in
+            let now = roleClock()
+            state.held.expire(at: now)
+            let role = state.held.role(at: now)
+            return state.running.compactMap { id, running in
+                guard let needed = running.looksAs, needed > role, !running.isForbidden else { return nil }
+                state.running[id]?.isForbidden = true
+                return running.task
+            }
+        }
+        for task in tasks { task.cancel() }
+    }
 
     /// Whether requests that end as cancelled were cancelled because the daemon stops.
     var isShuttingDown: Bool { state.withLock { $0.isShuttingDown } }
@@ -147,17 +185,19 @@ final class ClientConnection: Sendable {
     /// Takes the id for a request, or says why not.
     /// - Parameters:
     ///   - bytes: of its params.
-    ///   - size: of its reply. Where there is no room for it, the request waits for it before it starts.
-    func begin(_ id: RequestID, bytes: Int, _ size: ReplySize) -> Acceptance {
-        state.withLock { state in
+    ///   - endpoint: where it goes. Where there is no room for its reply, it waits for that before it starts.
+    func begin(_ id: RequestID, bytes: Int, for endpoint: any Endpoint) -> Acceptance {
+        let size = endpoint.startSize
+        let looksAs = endpoint.kind == .read || endpoint.kind == .observation ? endpoint.access : nil
+        return state.withLock { state -> Acceptance in
             guard state.running[id] == nil else { return .duplicate }
             guard state.running.count < core.limits.requestsInFlight else { return .tooMany }
             let hasRoom = size == .single || state.takePage(for: self)
             let room = size == .page && hasRoom ? core.limits.pageBytes : 0
-            state.running[id] = ConnectionState.Running(task: nil, size: bytes, room: room)
+            state.running[id] = ConnectionState.Running(task: nil, size: bytes, room: room, looksAs: looksAs)
             state.requestBytes += bytes
             core.countRequest(bytes)
-            return .accepted(state.role, hasRoom: hasRoom)
+            return .accepted(state.held.use(at: roleClock()), hasRoom: hasRoom)
         }
     }
 
@@ -219,6 +259,11 @@ final class ClientConnection: Sendable {
             state.isHeldBack = false
             guard state.socket >= 0, !state.isBroken else { return Standing(isOver: true) }
             var standing = Standing(wantsWrite: !state.outbox.isEmpty)
+            if let falls = state.held.fallsAt {
+                // On the reactor's own clock, which does not count sleep: after one it looks again.
+                let now = roleClock()
+                standing.roleFallsAt = MonotonicClock.now() &+ (falls > now ? falls - now : 0)
+            }
             if standing.wantsWrite {
                 // Known from here on: further output needs no attention of its own.
                 state.isAttended = true

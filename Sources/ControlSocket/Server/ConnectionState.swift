@@ -19,6 +19,10 @@ struct ConnectionState {
         let size: Int
         /// Bytes set aside for its reply.
         var room: Int
+        /// The role it needs where it only looks; nil where it changes something, and its reply has to say what it did.
+        let looksAs: Role?
+        /// Whether it was ended because the connection's role fell.
+        var isForbidden = false
     }
 
     /// Somebody who waits for room: a request to start, an update to be written.
@@ -31,7 +35,7 @@ struct ConnectionState {
     }
 
     var socket: Int32
-    var role: Role
+    var held: HeldRole
     var phase = Phase.open
     var isBroken = false
     var isShuttingDown = false
@@ -64,7 +68,7 @@ struct ConnectionState {
 
     init(socket: Int32, role: Role) {
         self.socket = socket
-        self.role = role
+        held = HeldRole(role)
     }
 
     var isOpen: Bool { if case .open = phase { true } else { false } }

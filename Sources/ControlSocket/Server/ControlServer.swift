@@ -24,18 +24,24 @@ public final class ControlServer: Sendable {
         /// The role of a new connection, at most `parent`; nil refuses it. Called on the socket's thread: it must
         /// not block.
         public var roleForPeer: @Sendable (Peer) -> Role?
-        /// Methods whose success gives the connection that called them this role, whatever it had: how a PIN turns
-        /// a kid's connection into a parent's. Whether the PIN is right is the service's matter alone.
-        public var grants: [String: Role]
+        /// Methods whose success gives the connection that called them a role for a while: how a PIN turns a kid's
+        /// connection into a parent's. Whether the PIN is right is the service's matter alone.
+        public var grants: [String: HeldRole.Grant]
+        /// Methods whose success leaves the connection that called them no more than this role.
+        public var lowers: [String: Role]
+        /// Nanoseconds by which what is granted ends; for tests.
+        var roleClock: @Sendable () -> UInt64 = { MonotonicClock.withSleep() }
 
         public init(
             version: String = "0", library: String = "", limits: ControlLimits = ControlLimits(),
-            grants: [String: Role] = [:], roleForPeer: @escaping @Sendable (Peer) -> Role? = { $0.standardRole }
+            grants: [String: HeldRole.Grant] = [:], lowers: [String: Role] = [:],
+            roleForPeer: @escaping @Sendable (Peer) -> Role? = { $0.standardRole }
         ) {
             self.version = version
             self.library = library
             self.limits = limits
             self.grants = grants
+            self.lowers = lowers
             self.roleForPeer = roleForPeer
         }
     }
@@ -64,11 +70,15 @@ public final class ControlServer: Sendable {
     /// The path of the socket, for messages.
     public var path: String { listener.path }
 
-    /// Lowers the role of every open connection that has more: what switching to kids mode does. New connections
-    /// ask `roleForPeer`. When it returns, no request that arrives gets the old role.
-    public func lowerRoles(to role: Role) async {
-        await core.perform { $0.lowerRoles(to: role) }
+    /// Lowers the roles of open connections: what switching to kids mode does. New connections ask `roleForPeer`. When it
+    /// returns, no request that arrives gets the old role, and what reads or observes with it is being ended; what
+    /// writes is left to its end, so that its reply can say what was done.
+    public func lowerRoles(_ fall: RoleFall) async {
+        await core.perform { $0.lowerRoles(fall) }
     }
+
+    /// Ends what roles do not allow any more whose time is over: for tests, whose clocks wake nobody.
+    func endForbidden() async { await core.perform { $0.endForbidden() } }
 
     /// Accepts no connection and starts no request from now on: each that comes is answered with `unavailable`. What
     /// runs goes on and is answered; who waits for it can still cancel it, and ask with `rpc.ping` whether anybody is

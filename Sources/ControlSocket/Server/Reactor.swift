@@ -105,8 +105,16 @@ struct Reactor: ~Copyable {
         }
     }
 
-    mutating func lowerRoles(to role: Role) {
-        for entry in entries.values { entry.connection.lowerRole(to: role) }
+    mutating func lowerRoles(_ fall: RoleFall) {
+        for entry in entries.values { entry.connection.lowerRole(fall) }
+    }
+
+    /// Ends what a connection's role does not allow any more.
+    mutating func endForbidden(of key: UInt64) { entries[key]?.connection.endForbidden() }
+
+    /// Ends what it does not allow at this moment, as when a time is over: for tests, whose clocks wake nobody.
+    mutating func endForbidden() {
+        for entry in entries.values { entry.connection.endForbidden() }
     }
 
     // MARK: Accepting
@@ -271,9 +279,10 @@ struct Reactor: ~Copyable {
         }
         entry.expiresAt = standing.expiresAt
         entry.drainsSince = standing.drainsSince
+        entry.roleFallsAt = standing.roleFallsAt
         // Where nothing is read here, it is not the client that keeps its line from going on.
         if !standing.wantsRead { entry.lineExpiresAt = nil }
-        let isExpiring = entry.expiresAt != nil || entry.lineExpiresAt != nil
+        let isExpiring = entry.expiresAt != nil || entry.lineExpiresAt != nil || entry.roleFallsAt != nil
         if isExpiring != entry.isExpiring {
             entry.isExpiring = isExpiring
             if isExpiring { expiring.insert(key) } else { expiring.remove(key) }
@@ -303,8 +312,9 @@ struct Reactor: ~Copyable {
     private func milliseconds() -> Int32 {
         var next = acceptsAgainAt
         for key in expiring {
-            guard let entry = entries[key], let deadline = deadline(of: entry) else { continue }
-            next = min(next ?? .max, deadline)
+            guard let entry = entries[key] else { continue }
+            let soonest = min(deadline(of: entry) ?? .max, entry.roleFallsAt ?? .max)
+            if soonest != .max { next = min(next ?? .max, soonest) }
         }
         guard let next else { return -1 }
         let now = MonotonicClock.now()
@@ -316,6 +326,10 @@ struct Reactor: ~Copyable {
         guard acceptsAgainAt != nil || !expiring.isEmpty else { return }
         let now = MonotonicClock.now()
         for key in expiring {
+            if let entry = entries[key], let falls = entry.roleFallsAt, falls <= now {
+                entry.connection.endForbidden()
+                settle(key)
+            }
             guard let entry = entries[key], let deadline = deadline(of: entry), deadline <= now else { continue }
             if let line = entry.lineExpiresAt, line <= now {
                 refuseUnfinished(entry)

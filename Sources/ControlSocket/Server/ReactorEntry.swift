@@ -16,6 +16,7 @@ final class ReactorEntry {
     /// See ``ClientConnection/Standing``.
     var expiresAt: UInt64?
     var drainsSince: UInt64?
+    var roleFallsAt: UInt64?
     /// The moment by which a line that was begun has to go on.
     var lineExpiresAt: UInt64?
     /// Whether the reactor looks at its deadlines.

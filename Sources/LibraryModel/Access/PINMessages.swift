@@ -28,7 +28,7 @@ public struct GetPINStatus: Message {
     public init() {}
 }
 
-/// Sets the first PIN. Errors: `already_exists` where there is one, which ``ChangePIN`` changes;
+/// Sets the first PIN (<doc:Roles>). Errors: `already_exists` where there is one, which ``ChangePIN`` changes;
 /// `invalid_argument` for what cannot be a PIN.
 public struct SetPIN: Message {
     public typealias Reply = PINStatus

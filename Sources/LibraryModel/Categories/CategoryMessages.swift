@@ -50,7 +50,7 @@ public struct CategoryCount: Codable, Sendable, Equatable {
 public struct CheckCategoryName: Message {
     public typealias Reply = CategoryNameUse
     public static let method = "category.checkName"
-    public static let access = Role.kid
+    public static let access = Role.parent
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "Whether a name is taken, by another category than one's own."

@@ -4,7 +4,7 @@ import ServiceMesh
 public struct GetLibraryStatus: Message {
     public typealias Reply = LibraryStatus
     public static let method = "library.status"
-    public static let access = Role.kid
+    public static let access = Role.parent
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "The library at a glance: where it is, what it holds, what it uses."

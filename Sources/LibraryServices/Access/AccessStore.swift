@@ -11,24 +11,63 @@ public actor AccessStore: MeshService {
     public static let serviceName = "AccessStore"
     public static let admission = AdmissionLimit(concurrent: 1, queued: 64)
     public static var messages: MessageList<AccessStore> {
+        GetMode.self
+        SetMode.self
         GetPINStatus.self
         SetPIN.self
         ChangePIN.self
         ClearPIN.self
         Unlock.self
+        Lock.self
     }
 
     private let catalogue: any Catalogue
+    /// Who is at the doors is told there what changes.
+    private let access: LibraryAccess
     private let pool: BlockingPool
     private let clock: BootClock
     /// Hashed in the place of what cannot be a PIN, so that its length does not show in the time that the answer takes.
     private static let nobodysPIN: [UInt8] = []
 
     /// - Parameter pool: on which hashes are made, a tenth of a second each.
-    package init(catalogue: any Catalogue, pool: BlockingPool, clock: BootClock = .system) {
+    package init(
+        catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), pool: BlockingPool,
+        clock: BootClock = .system
+    ) {
         self.catalogue = catalogue
+        self.access = access
         self.pool = pool
         self.clock = clock
+    }
+
+    public func start(on mesh: Mesh) async throws {
+        await access.begin(try await catalogue.read { try $0.access.mode() })
+    }
+
+    // MARK: The mode
+
+    func mode() async throws -> ModeStatus {
+        ModeStatus(mode: try await catalogue.read { try $0.access.mode() })
+    }
+
+    func set(_ request: SetMode) async throws -> ModeStatus {
+        let mode = request.mode
+        do {
+            try await catalogue.write { transaction in
+                guard try mode == .parent || transaction.access.pin() != nil else {
+                    throw MeshError(
+                        .failedPrecondition,
+                        "Nobody could leave kids mode without a PIN. Set one first: smilepile pin set")
+                }
+                try transaction.access.setMode(mode)
+            }
+        } catch {
+            // Nobody knows whether it is on disk: then the doors are as a restart might find them, closed.
+            if mode == .kids, MeshError(describing: error).mayHaveBeenStored { await access.begin(.kids) }
+            throw error
+        }
+        await access.begin(mode)
+        return ModeStatus(mode: mode)
     }
 
     // MARK: The PIN
@@ -86,6 +125,10 @@ public actor AccessStore: MeshService {
         return Unlocked(
             idleSeconds: Int(UnlockLimits.idle.components.seconds),
             totalSeconds: Int(UnlockLimits.total.components.seconds))
+    }
+
+    func lock(_ request: Lock) async {
+        if request.everywhere == true { await access.tell(.endOfGrants) }
     }
 
     /// Returns where it is the PIN.
@@ -180,4 +223,19 @@ extension ClearPIN: HandledMessage {
 
 extension Unlock: HandledMessage {
     public func perform(on service: AccessStore) async throws -> Unlocked { try await service.unlock(self) }
+}
+
+extension Lock: HandledMessage {
+    public func perform(on service: AccessStore) async throws -> Done {
+        await service.lock(self)
+        return Done()
+    }
+}
+
+extension GetMode: HandledMessage {
+    public func perform(on service: AccessStore) async throws -> ModeStatus { try await service.mode() }
+}
+
+extension SetMode: HandledMessage {
+    public func perform(on service: AccessStore) async throws -> ModeStatus { try await service.set(self) }
 }

@@ -11,6 +11,24 @@ enum Authorisation {
             .permissionDenied,
             access == .service
                 ? "\(method) is for the library's own services."
-                : "\(method) needs the \(access) role; this connection has the \(role) role.")
+                : "\(method) needs the \(access) role; this connection has the \(role) role. Ask a parent.",
+            details: MeshError.detail(of: access))
     }
+}
+
+extension MeshError {
+    /// What was allowed when it began is not any more, because its caller's role has fallen.
+    public init(losing access: Role, for method: String) {
+        self.init(
+            .permissionDenied, "\(method) needs the \(access) role, which this connection had before.",
+            details: Self.detail(of: access))
+    }
+
+    /// The role that was missing, where that is why it was refused: `neededRole` in the details.
+    public var neededRole: Role? {
+        guard status == .permissionDenied, let name = details["neededRole"]?.stringValue else { return nil }
+        return Role.allCases.first { "\($0)" == name }
+    }
+
+    fileprivate static func detail(of access: Role) -> [String: JSONValue] { ["neededRole": .string("\(access)")] }
 }

@@ -42,6 +42,11 @@ final class Gate: Sendable {
         var timer: Deadline? { isTimed ? context.deadline : nil }
     }
 
+    /// The first policy alone, before there is a message: what somebody sends who may not is not even read.
+    func authorise(_ caller: CallContext) throws {
+        if let refusal = Authorisation.refusal(of: caller.role, needing: access, for: method) { throw refuse(refusal) }
+    }
+
     /// The policies in order: role, deadline, cycle, admission.
     /// - Parameters:
     ///   - parent: whose call it is; nil for the program that owns the library, outside any call.

@@ -1,0 +1,60 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// A connection that unlocks itself: where a request is refused because the library is in kids mode, the PIN is fetched, and
+/// the request sent once more.
+///
+/// Here and not in each command, so that every command is the same in either mode.
+struct UnlockingConnection: LibraryConnection {
+    /// How often a person may slip.
+    private static let tries = 3
+
+    let connection: any LibraryConnection
+    let pins: PINEntry
+    let console: Console
+
+    func call(_ method: String, params: Data) async throws -> Data {
+        do {
+            return try await connection.call(method, params: params)
+        } catch CommandFailure.refused(let error) where error.neededRole == .parent {
+            try await unlock(after: error)
+            return try await connection.call(method, params: params)
+        }
+    }
+
+    func watch(
+        _ method: String, params: Data, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
+    ) async throws -> Data {
+        do {
+            return try await connection.watch(method, params: params, onUpdate: onUpdate)
+        } catch CommandFailure.refused(let error) where error.neededRole == .parent {
+            try await unlock(after: error)
+            return try await connection.watch(method, params: params, onUpdate: onUpdate)
+        }
+    }
+
+    func close() async { await connection.close() }
+
+    private func unlock(after refusal: MeshError) async throws {
+        for attempt in 1...Self.tries {
+            guard let pin = try await pins.existing("This is a parent's. PIN: ") else {
+                throw CommandFailure.refused(
+                    MeshError(
+                        .permissionDenied,
+                        "This is a parent's, and the library is in kids mode. Run it on a terminal, which asks for the PIN, or "
+                            + "name a file that has it: --pin-file PATH",
+                        details: refusal.details))
+            }
+            do {
+                _ = try await connection.call(Unlock.method, params: JSONText.encode(Unlock(pin: pin)))
+                return pins.remember(pin)
+            } catch CommandFailure.refused(let error) where error.status == .unauthenticated {
+                let mustWait = error.details["retryAfterMs"] != nil
+                guard pins.mayAskAgain, !mustWait, attempt < Self.tries else { throw CommandFailure.refused(error) }
+                pins.forget()
+                console.message(PlainText.neutralized(error.message))
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// The role of a caller that lives for a while, as a connection does: its own, and a higher one that it was granted for a
+/// time. Who may grant it is not known here; ``Mesh`` compares what is held with what a message needs.
+///
+/// Times are of ``MonotonicClock/withSleep()``: a lid that was closed over night ends what was granted in the evening.
+public struct HeldRole: Sendable {
+    /// A role for a time.
+    public struct Grant: Sendable, Equatable {
+        public let role: Role
+        /// Without any use; nil for as long as ``total``.
+        public let idle: Duration?
+        /// In all; nil for as long as the caller lives.
+        public let total: Duration?
+
+        public init(_ role: Role, idle: Duration? = nil, total: Duration? = nil) {
+            self.role = role
+            self.idle = idle
+            self.total = total
+        }
+    }
+
+    private struct Held {
+        let grant: Grant
+        let endsAt: UInt64
+        var idleEndsAt: UInt64
+
+        var ends: UInt64 { min(endsAt, idleEndsAt) }
+
+        mutating func use(at now: UInt64) { idleEndsAt = HeldRole.moment(grant.idle, after: now) }
+    }
+
+    private var own: Role
+    private var held: Held?
+
+    public init(_ own: Role) { self.own = own }
+
+    public func role(at now: @autoclosure () -> UInt64) -> Role {
+        guard let held, now() < held.ends else { return own }
+        return max(own, held.grant.role)
+    }
+
+    /// The role for a request that comes now, which is a use of it.
+    public mutating func use(at now: @autoclosure () -> UInt64) -> Role {
+        guard held != nil else { return own }
+        let now = now()
+        expire(at: now)
+        held?.use(at: now)
+        return role(at: now)
+    }
+
+    /// Forgets what was granted where its time is over.
+    public mutating func expire(at now: UInt64) {
+        if let held, now >= held.ends { self.held = nil }
+    }
+
+    /// In the place of what was granted before.
+    public mutating func grant(_ grant: Grant, at now: UInt64) {
+        held = Held(grant: grant, endsAt: Self.moment(grant.total, after: now), idleEndsAt: 0)
+        held?.use(at: now)
+    }
+
+    public mutating func fall(_ fall: RoleFall) {
+        switch fall {
+        case .to(let role):
+            own = min(own, role)
+            if let held, held.grant.role > role { self.held = nil }
+        case .endOfGrants: held = nil
+        }
+    }
+
+    /// When it falls by itself unless it is used before; nil where it does not.
+    public var fallsAt: UInt64? {
+        guard let ends = held?.ends, ends != .max else { return nil }
+        return ends
+    }
+
+    private static func moment(_ duration: Duration?, after now: UInt64) -> UInt64 {
+        guard let (seconds, attoseconds) = duration?.components, seconds >= 0 else { return .max }
+        let (whole, isLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let (moment, isLate) = now.addingReportingOverflow(whole)
+        return isLong || isLate ? .max : moment &+ UInt64(max(0, attoseconds) / 1_000_000_000)
+    }
+}
+
+/// How roles fall that are held already.
+public enum RoleFall: Sendable, Equatable {
+    /// Nobody has more than this one, whatever was granted.
+    case to(Role)
+    /// What was granted ends; what is a caller's own stays.
+    case endOfGrants
+}

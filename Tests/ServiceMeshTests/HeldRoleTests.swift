@@ -1,0 +1,69 @@
+import ServiceMesh
+import Testing
+
+@Suite struct HeldRoleTests {
+    private static let second: UInt64 = 1_000_000_000
+    private static let grant = HeldRole.Grant(.parent, idle: .seconds(10), total: .seconds(25))
+
+    private func granted(_ grant: HeldRole.Grant = grant) -> HeldRole {
+        var held = HeldRole(.kid)
+        held.grant(grant, at: 100 * Self.second)
+        return held
+    }
+
+    @Test func whatIsOnesOwnNeedsNoTime() {
+        var held = HeldRole(.parent)
+        #expect(held.use(at: .max) == .parent && held.role(at: 0) == .parent && held.fallsAt == nil)
+    }
+
+    @Test func whatWasGrantedEndsWhereItIsNotUsed() {
+        var held = granted()
+        #expect(held.fallsAt == 110 * Self.second)
+        #expect(held.role(at: 110 * Self.second - 1) == .parent)
+        #expect(held.role(at: 110 * Self.second) == .kid)
+        // Looking is no use; asking is, and comes too late here.
+        #expect(held.use(at: 110 * Self.second) == .kid)
+        #expect(held.role(at: 101 * Self.second) == .kid && held.fallsAt == nil)
+    }
+
+    @Test func useMakesItLastButNotForEver() {
+        var held = granted()
+        #expect(held.use(at: 109 * Self.second) == .parent)
+        #expect(held.use(at: 118 * Self.second) == .parent)
+        #expect(held.fallsAt == 125 * Self.second)
+        #expect(held.use(at: 125 * Self.second - 1) == .parent)
+        #expect(held.use(at: 125 * Self.second) == .kid)
+    }
+
+    @Test func aNewGrantBeginsAnew() {
+        var held = granted()
+        held.grant(Self.grant, at: 109 * Self.second)
+        #expect(held.role(at: 118 * Self.second) == .parent)
+        #expect(held.role(at: 119 * Self.second) == .kid)
+    }
+
+    @Test func withoutTimesItLasts() {
+        var held = granted(.init(.parent))
+        #expect(held.use(at: .max - 1) == .parent && held.fallsAt == nil)
+        held.grant(.init(.parent, idle: .seconds(Int64.max), total: .seconds(Int64.max)), at: .max - 5)
+        #expect(held.role(at: .max - 1) == .parent)
+    }
+
+    @Test func itFallsAsItIsTold() {
+        var held = granted()
+        held.fall(.endOfGrants)
+        #expect(held.role(at: 101 * Self.second) == .kid && held.fallsAt == nil)
+        held = granted()
+        held.fall(.to(.kid))
+        #expect(held.role(at: 101 * Self.second) == .kid)
+        var own = HeldRole(.parent)
+        own.fall(.endOfGrants)
+        #expect(own.role(at: 0) == .parent)
+        own.fall(.to(.kid))
+        #expect(own.role(at: 0) == .kid)
+        own.grant(Self.grant, at: 0)
+        #expect(own.role(at: 1) == .parent)
+        own.fall(.to(.parent))
+        #expect(own.role(at: 1) == .parent)
+    }
+}
