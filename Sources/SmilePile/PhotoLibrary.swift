@@ -128,6 +128,48 @@ public final class PhotoLibrary: Sendable {
         }
     }
 
+    /// Removes the PIN of the library at `path`, which nobody serves, and leaves kids mode: the way back where the PIN is
+    /// lost. A PIN keeps children out, and not whoever may write the library's files.
+    /// - Returns: whether there was a PIN.
+    /// - Throws: ``/ServiceMesh/MeshError``: `failed_precondition` where a process serves the library, with its pid;
+    ///   `not_found` where there is no library.
+    public static func resetPIN(at path: String) async throws -> Bool {
+        let files = BlockingPool(name: "files", threads: 1)
+        do {
+            let (folder, lock) = try await files.run {
+                let folder = LibraryFolder(
+                    path: URL(fileURLWithPath: path).standardizedFileURL.path,
+                    catalogueFiles: SQLiteCatalogue.files(at:))
+                guard try FileSystem.status(folder.catalogue) != nil else {
+                    throw MeshError(
+                        .notFound, "There is no library in \(folder.path). Name its folder: --library FOLDER")
+                }
+                try folder.make()
+                return (folder, try LibraryLock(path: folder.lock))
+            }
+            let catalogue = try await SQLiteCatalogue(at: folder.catalogue)
+            let outcome: Result<Bool, any Error>
+            do {
+                outcome = .success(
+                    try await catalogue.write { transaction in
+                        let wasSet = try transaction.access.pin() != nil
+                        try transaction.access.store(nil)
+                        try transaction.access.setMode(.parent)
+                        return wasSet
+                    })
+            } catch {
+                outcome = .failure(error)
+            }
+            await catalogue.close()
+            lock.release()
+            await files.shutDown()
+            return try outcome.get()
+        } catch {
+            await files.shutDown()
+            throw MeshError(describing: error)
+        }
+    }
+
     /// Every service, in the order in which they start: whoever is called stands before its callers. Brings files and
     /// catalogue together first.
     /// - Parameters:

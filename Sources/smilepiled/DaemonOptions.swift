@@ -8,9 +8,12 @@ struct DaemonOptions {
     let socket: String
     /// Nil where it is to be looked for beside this program.
     let imageWorker: String?
+    /// Whether the PIN is to be removed, and nothing else done.
+    let resetsPIN: Bool
 
     private static let usage = """
         Usage: smilepiled [--library DIR] [--socket PATH]
+               smilepiled --reset-pin [--library DIR]
 
         Keeps a photo library and serves it on a Unix socket, in the foreground. 'smilepile up' starts it in the
         background; a service manager starts it as it is.
@@ -21,6 +24,8 @@ struct DaemonOptions {
           --socket PATH   Default: $SMILEPILE_SOCKET, else $XDG_RUNTIME_DIR/smilepile/control.sock. Without a
                           session: $RUNTIME_DIRECTORY/control.sock, else /run/smilepile/control.sock for root
                           and ~/.local/state/smilepile/control.sock for others.
+          --reset-pin     Remove the library's PIN and leave kids mode, where no daemon serves it, and exit. A
+                          PIN keeps children out, not those who may write the library's files.
           --version       Print the version and exit.
           --help          Print this and exit.
 
@@ -38,6 +43,7 @@ struct DaemonOptions {
         currentFolder: String = FileManager.default.currentDirectoryPath
     ) -> DaemonOptions {
         var values: [String: String] = [:]
+        var resetsPIN = false
         var rest = arguments.dropFirst()[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -47,6 +53,7 @@ struct DaemonOptions {
             case "--version":
                 print("smilepiled \(Release.version)")
                 exit(0)
+            case "--reset-pin": resetsPIN = true
             default:
                 let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let name = String(parts[0])
@@ -64,7 +71,7 @@ struct DaemonOptions {
         return DaemonOptions(
             library: absolute(values["--library"] ?? defaultLibrary(environment)),
             socket: absolute(ControlAddress.resolve(option: values["--socket"], environment: environment)),
-            imageWorker: worker.map(absolute))
+            imageWorker: worker.map(absolute), resetsPIN: resetsPIN)
     }
 
     private static func defaultLibrary(_ environment: [String: String]) -> String {

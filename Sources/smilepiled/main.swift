@@ -10,6 +10,17 @@ do {
     // First of all: until here a signal to stop ends a process that has done nothing, from here on none is lost.
     let signals = try DaemonSignals()
     let options = DaemonOptions.parse()
+    if options.resetsPIN {
+        do {
+            let wasSet = try await PhotoLibrary.resetPIN(at: options.library)
+            print(wasSet ? "The PIN is removed, and the library is in parent mode." : "There was no PIN.")
+            exit(0)
+        } catch {
+            // For the person who asked, and not for a log.
+            FileHandle.standardError.write(Data((DaemonLog.sentence(error) + "\n").utf8))
+            exit(1)
+        }
+    }
     // Whoever starts it may want to unmount or remove the folder in which they happened to stand.
     _ = chdir("/")
     let manager = ServiceManager()

@@ -1,3 +1,4 @@
+import Foundation
 import LibraryModel
 import ServiceMesh
 
@@ -78,6 +79,22 @@ extension CommandTable {
             }
         },
         Command(
+            words: ["pin", "reset"], summary: "Remove a PIN that is lost, with the daemon stopped.",
+            details: """
+                Whoever may write the library's files may do this: the PIN keeps children out, not
+                administrators. The library is in parent mode afterwards. Nothing else changes.
+                """,
+            options: [
+                .flag("offline", help: "Say that the daemon is stopped; it is refused where one runs."),
+                .value("library", "FOLDER", .folder, help: "The library's folder; the usual place unless given."),
+                .flag("yes", help: "Do not ask."),
+            ],
+            examples: [
+                Example("smilepile pin reset --offline", "After 'smilepile down'."),
+                Example("smilepile pin reset --offline --library /srv/photos --yes", "Another one, from a script."),
+            ]
+        ) { invocation, session in try await reset(invocation, session) },
+        Command(
             words: ["pin", "lock"], summary: "End what the PIN gave, on every connection.",
             details:
                 "For a program that was unlocked and left open. In parent mode everybody is a parent without a PIN, and\nstays it.",
@@ -109,4 +126,43 @@ extension CommandTable {
             }
         },
     ]
+
+    /// By the daemon's program, which alone knows how a library is kept.
+    private static func reset(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+        guard invocation.has("offline") else {
+            throw invocation.usageError(
+                "A running daemon resets no PIN. Stop it with 'smilepile down', and add --offline.")
+        }
+        let question = "Remove the PIN, and leave kids mode?"
+        guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
+            return .failed
+        }
+        let program = try DaemonLaunch.locate(session)
+        let folder = invocation.value("library").map { ["--library", session.absolute($0)] } ?? []
+        let environment = session.environment
+        let (status, said, complaint) = try await Console.offPool {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: program)
+            process.arguments = ["--reset-pin"] + folder
+            process.environment = environment
+            process.standardInput = FileHandle.nullDevice
+            let (output, errors) = (Pipe(), Pipe())
+            (process.standardOutput, process.standardError) = (output, errors)
+            try process.run()
+            // A sentence each, far less than a pipe takes, so that neither is waited for in vain.
+            let said = output.fileHandleForReading.readDataToEndOfFile()
+            let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return (process.terminationStatus, said, complaint)
+        }
+        func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self).trimmingWhitespace }
+        guard status == 0 else { throw CommandFailure.local(text(complaint)) }
+        if session.wantsJSON {
+            try session.show(json: ["reset": true])
+        } else {
+            session.console.result(PlainText.neutralized(text(said)))
+            session.console.message("It keeps children out, not administrators. Set a new one: smilepile pin set")
+        }
+        return .done
+    }
 }

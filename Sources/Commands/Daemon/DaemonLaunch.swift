@@ -75,7 +75,7 @@ struct DaemonLaunch {
     // MARK: The process
 
     private func spawn(notify: String) throws -> pid_t {
-        let program = try program ?? locate()
+        let program = try program ?? Self.locate(session)
         var arguments = [program]
         if let library { arguments += ["--library", library] }
         // Always named, so that both programs mean the same one whatever the environment is.
@@ -139,7 +139,7 @@ struct DaemonLaunch {
     }
 
     /// Beside this program, else in PATH.
-    private func locate() throws -> String {
+    static func locate(_ session: Session) throws -> String {
         var folders = (session.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         if let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
             folders.insert(URL(fileURLWithPath: own).deletingLastPathComponent().path, at: 0)
