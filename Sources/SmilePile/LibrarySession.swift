@@ -23,6 +23,8 @@ public final class LibrarySession: Sendable {
 
     private struct State {
         var held: HeldRole
+        /// How often it was made to fall.
+        var falls = 0
         var following: [UInt64: Following] = [:]
         var lastKey: UInt64 = 0
     }
@@ -84,8 +86,11 @@ public final class LibrarySession: Sendable {
     /// Raises the role to a parent's for as long as ``UnlockLimits`` say. Errors: as ``Unlock``.
     @discardableResult
     public func unlock(_ pin: PIN) async throws -> Unlocked {
+        let falls = state.withLock { $0.falls }
         let unlocked = try await send(Unlock(pin: pin))
         state.withLock {
+            // Whoever locks up locks out who was on the way in.
+            guard $0.falls == falls else { return }
             $0.held.grant(
                 .init(.parent, idle: UnlockLimits.idle, total: UnlockLimits.total), at: MonotonicClock.withSleep())
         }
@@ -115,6 +120,7 @@ public final class LibrarySession: Sendable {
     private func fall(_ fall: RoleFall) {
         let ending = state.withLock { state in
             state.held.fall(fall)
+            state.falls += 1
             let role = state.held.role(at: MonotonicClock.withSleep())
             return state.following.values.filter { $0.access > role }
         }

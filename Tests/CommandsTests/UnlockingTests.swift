@@ -123,6 +123,16 @@ struct UnlockingTests {
         #expect(Array(stage.methods.prefix(3)) == ["settings.observe", "pin.unlock", "settings.observe"])
     }
 
+    @Test("Help about roles fits into 80 columns")
+    func help() async {
+        for words in CommandTable.all.map(\.words) where words[0] == "pin" || words[0] == "mode" {
+            let stage = Stage()
+            _ = await stage.program.run(words + ["--help"])
+            let long = stage.results.split(separator: "\n").filter { $0.count > 80 }
+            #expect(long.isEmpty, "\(words)")
+        }
+    }
+
     @Test("The mode is shown and set")
     func mode() async throws {
         let stage = Stage()

@@ -83,6 +83,22 @@ struct RoleTimeTests {
         }
     }
 
+    @Test("who is on the way in when roles fall stays out")
+    func fallMeanwhile() async throws {
+        let configuration = ControlServer.Configuration(grants: ["test.hold": .init(.parent)]) { _ in .kid }
+        try await withHarness(configuration) { harness in
+            let raw = try harness.connect()
+            await raw.send(request("test.hold", id: "1"))
+            await harness.service.gate.arrived()
+            await harness.server.lowerRoles(.endOfGrants)
+            harness.service.gate.open()
+            #expect(try await raw.reply().code == nil)
+            #expect(try await !mayDoAll(raw))
+            #expect(try await raw.ask(request("test.hold")).code == nil)
+            #expect(try await mayDoAll(raw))
+        }
+    }
+
     /// One that observes and one that waits, neither of which has anything to say at that moment.
     @Test("what reads and observes as a parent ends at once when the role falls", arguments: [true, false])
     func ending(byTime: Bool) async throws {

@@ -30,8 +30,8 @@ extension CommandTable {
         Command(
             words: ["pin", "set"], summary: "Set a PIN, which kids mode needs.",
             details: """
-                A PIN has 4 to 64 characters, letters and signs too. It keeps children out, not administrators:
-                whoever may stop the daemon and write the library's files can reset it.
+                A PIN has 4 to 64 characters, letters and signs too. It keeps children out, not
+                administrators: whoever may write the library's files can reset it.
                 \(fromWhere)
                 """,
             examples: [
@@ -81,11 +81,12 @@ extension CommandTable {
         Command(
             words: ["pin", "reset"], summary: "Remove a PIN that is lost, with the daemon stopped.",
             details: """
-                Whoever may write the library's files may do this: the PIN keeps children out, not
-                administrators. The library is in parent mode afterwards. Nothing else changes.
+                Whoever may write the library's files may do this: the PIN keeps children out,
+                not administrators. The library is in parent mode afterwards. Nothing else
+                changes.
                 """,
             options: [
-                .flag("offline", help: "Say that the daemon is stopped; it is refused where one runs."),
+                .flag("offline", help: "The daemon is stopped; refused where one runs."),
                 .value("library", "FOLDER", .folder, help: "The library's folder; the usual place unless given."),
                 .flag("yes", help: "Do not ask."),
             ],
@@ -96,8 +97,10 @@ extension CommandTable {
         ) { invocation, session in try await reset(invocation, session) },
         Command(
             words: ["pin", "lock"], summary: "End what the PIN gave, on every connection.",
-            details:
-                "For a program that was unlocked and left open. In parent mode everybody is a parent without a PIN, and\nstays it.",
+            details: """
+                For a program that was unlocked and left open. In parent mode everybody is a
+                parent without a PIN, and stays it.
+                """,
             examples: [Example("smilepile pin lock", "Did I leave it open?")]
         ) { _, session in
             try await session.withLibrary { library in
@@ -109,11 +112,11 @@ extension CommandTable {
         Command(
             words: ["pin", "unlock"], summary: "Find out whether a PIN is right.",
             details: """
-                A right PIN counts for the connection that gave it: programs that stay connected unlock theirs
-                with the message pin.unlock. Each command here has a connection of its own, and asks by itself
-                where kids mode makes that necessary.
-                From the fifth wrong PIN in a row on, the next one has to wait, also after a restart: 30
-                seconds, then twice as long each time, up to an hour.
+                A right PIN counts for the connection that gave it, and for no other. Programs
+                that stay connected unlock theirs with the message pin.unlock. Each command
+                here has a connection of its own, and asks by itself where kids mode needs it.
+                After five wrong PINs in a row the next one is taken in 30 seconds, then in
+                twice as long each time, up to an hour, restarts or not.
                 \(fromWhere)
                 """,
             examples: [Example("smilepile pin unlock", "Is that still the PIN?")]

@@ -92,10 +92,10 @@ struct Option: Sendable {
 
     static let everywhere: [Option] = [
         .flag("json", help: "Print one JSON document, the reply as it came."),
-        .value("socket", "PATH", .path, help: "The daemon's socket; else SMILEPILE_SOCKET, else the usual place."),
+        .value("socket", "PATH", .path, help: "The daemon's socket; else SMILEPILE_SOCKET's, or the usual."),
         .value(
             "pin-file", "PATH", .path,
-            help: "A file with the PIN, '-' for standard input; else SMILEPILE_PIN_FILE."),
+            help: "The PIN's file, '-' for input; else SMILEPILE_PIN_FILE."),
         .flag("help", short: "h", help: "Explain the command."),
     ]
 }

@@ -83,7 +83,7 @@ extension ClientConnection {
                 }
             }
             line = reply(id, result)
-            if let granted = core.configuration.grants[endpoint.method] { grant(granted) }
+            if let granted = core.configuration.grants[endpoint.method] { grant(granted, for: id) }
             if let lowered = core.configuration.lowers[endpoint.method] { fall(.to(lowered)) }
         } catch let invalid as InvalidParams {
             line = OutgoingLine.fault(RequestFault(.invalidParams, invalid.description, id: id))

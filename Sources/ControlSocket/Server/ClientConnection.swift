@@ -141,21 +141,26 @@ final class ClientConnection: Sendable {
     /// The role that a request would have now.
     var role: Role { state.withLock { $0.held.role(at: roleClock()) } }
 
-    func grant(_ grant: HeldRole.Grant) {
-        state.withLock { $0.held.grant(grant, at: roleClock()) }
+    /// What a request has earned that has succeeded. Nothing where the role was made to fall meanwhile: whoever locks up
+    /// locks out who was on the way in.
+    func grant(_ grant: HeldRole.Grant, for id: RequestID) {
+        state.withLock { state in
+            guard state.running[id]?.falls == state.falls else { return }
+            state.held.grant(grant, at: roleClock())
+        }
         // The reactor has to know when it ends.
         core.attend(key)
     }
 
     /// From any thread; what it forbids is ended on the reactor's.
     func fall(_ fall: RoleFall) {
-        state.withLock { $0.held.fall(fall) }
+        state.withLock { $0.fall(fall) }
         core.submit { [key] in $0.endForbidden(of: key) }
     }
 
     /// From the reactor's thread.
     func lowerRole(_ fall: RoleFall) {
-        state.withLock { $0.held.fall(fall) }
+        state.withLock { $0.fall(fall) }
         endForbidden()
     }
 
@@ -194,7 +199,8 @@ final class ClientConnection: Sendable {
             guard state.running.count < core.limits.requestsInFlight else { return .tooMany }
             let hasRoom = size == .single || state.takePage(for: self)
             let room = size == .page && hasRoom ? core.limits.pageBytes : 0
-            state.running[id] = ConnectionState.Running(task: nil, size: bytes, room: room, looksAs: looksAs)
+            state.running[id] = ConnectionState.Running(
+                task: nil, size: bytes, room: room, looksAs: looksAs, falls: state.falls)
             state.requestBytes += bytes
             core.countRequest(bytes)
             return .accepted(state.held.use(at: roleClock()), hasRoom: hasRoom)

@@ -21,6 +21,8 @@ struct ConnectionState {
         var room: Int
         /// The role it needs where it only looks; nil where it changes something, and its reply has to say what it did.
         let looksAs: Role?
+        /// How often the connection's role had fallen when it came.
+        let falls: Int
         /// Whether it was ended because the connection's role fell.
         var isForbidden = false
     }
@@ -36,6 +38,8 @@ struct ConnectionState {
 
     var socket: Int32
     var held: HeldRole
+    /// How often it was made to fall.
+    var falls = 0
     var phase = Phase.open
     var isBroken = false
     var isShuttingDown = false
@@ -75,6 +79,11 @@ struct ConnectionState {
 
     /// Whether it could go without anybody missing it.
     var isIdle: Bool { running.isEmpty && outbox.isEmpty }
+
+    mutating func fall(_ fall: RoleFall) {
+        held.fall(fall)
+        falls += 1
+    }
 
     // MARK: Output
 
