@@ -57,6 +57,13 @@ struct PINTests {
         #expect(clear.params("pin.clear") == ["pin": "1111"])
     }
 
+    @Test("Who ends the question with nothing is not asked where it would be seen")
+    func nothingTyped() async throws {
+        let stage = Stage(terminalColumns: 80, secrets: ["1111"], input: Array("2222\n".utf8))
+        #expect(await stage.run("pin", "change") == .failed)
+        #expect(stage.messages.contains("No PIN was typed") && stage.methods.isEmpty)
+    }
+
     @Test("A change asks for the one that is, and twice for the new one")
     func change() async throws {
         let stage = try stage(secrets: ["1111", "2222", "2222"], isSet: true)

@@ -17,10 +17,14 @@ struct SettingsTests {
     func list() async throws {
         let stage = try stage(Settings(swipeThreshold: 0.25, currentAppMode: .kids))
         #expect(await stage.run("settings") == .done)
-        for key in SettingKey.allCases { #expect(stage.results.contains("\n\(key.rawValue) ")) }
-        #expect(stage.results.contains(#/swipeThreshold +0\.25 +How far/#))
-        #expect(stage.results.contains(#/currentAppMode +kids /#))
-        #expect(stage.results.contains(#/lastBackupDate +none /#))
+        let lines = stage.results.split(separator: "\n").map(String.init)
+        for key in SettingKey.allCases {
+            #expect(lines.contains { $0.hasPrefix(key.rawValue + " ") } && lines.contains("    " + key.meaning))
+        }
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        #expect(stage.results.contains(#/swipeThreshold +0\.25\n +How far/#))
+        #expect(stage.results.contains(#/currentAppMode +kids\n/#))
+        #expect(stage.results.contains(#/lastBackupDate +none\n/#))
     }
 
     @Test("One value alone, for a script")

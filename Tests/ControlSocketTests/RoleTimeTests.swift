@@ -133,6 +133,23 @@ struct RoleTimeTests {
         }
     }
 
+    /// By the server's own timer: nothing is asked meanwhile, and nothing changes. Where the machine is so slow that the time
+    /// is over before the observation begins, it is refused, with the same answer.
+    @Test("what a parent observes ends by itself when the time is over")
+    func endingByItself() async throws {
+        let grant = HeldRole.Grant(.parent, idle: .milliseconds(300), total: .seconds(3600))
+        let configuration = ControlServer.Configuration(grants: ["test.unlock": grant]) { _ in .kid }
+        try await withHarness(configuration) { harness in
+            let raw = try harness.connect()
+            let job = try #require(try await raw.ask(request("test.work")).result?["job"]?.stringValue)
+            #expect(try await raw.ask(Self.unlock).code == nil)
+            await raw.send(request("job.watch", id: "2", params: #"{"job":"\#(job)"}"#))
+            var reply = try await raw.reply()
+            while reply.method != nil { reply = try await raw.reply() }
+            #expect(reply.id == 2 && reply.status == "permission_denied")
+        }
+    }
+
     @Test("a request that may not be sent is refused whatever its params are")
     func paramsAreNotRead() async throws {
         try await withHarness(ControlServer.Configuration { _ in .kid }) { harness in

@@ -42,9 +42,8 @@ final class PINEntry: Sendable {
 
     /// A new PIN: a person types it twice, standard input has it once.
     func new() async throws -> PIN {
-        guard let typed = try await console.secret("New PIN: ") else { return try await nextLine() }
-        let again = try await console.secret("Again: ")
-        guard typed == again else {
+        guard let typed = try await typed("New PIN: ") else { return try await nextLine() }
+        guard typed == (try await self.typed("Again: ")) else {
             throw CommandFailure.local("The two are not the same; nothing was changed. Try again.")
         }
         return PIN(try Self.text(typed))
@@ -58,7 +57,17 @@ final class PINEntry: Sendable {
     func forget() { state.withLock { $0.known = nil } }
 
     private func ask(_ question: String) async throws -> PIN? {
-        try await console.secret(question).map { PIN(try Self.text($0)) }
+        try await typed(question).map { PIN(try Self.text($0)) }
+    }
+
+    /// What a person types unseen; nil where there is nobody. Who ends it with nothing does not want to: what is typed next
+    /// would be seen, and is not asked for.
+    private func typed(_ question: String) async throws -> [UInt8]? {
+        let typed = try await console.secret(question)
+        if typed == nil, console.hasPerson {
+            throw CommandFailure.local("No PIN was typed; nothing was done.")
+        }
+        return typed
     }
 
     private func first(of file: String) async throws -> PIN {

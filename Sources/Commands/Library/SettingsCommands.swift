@@ -16,12 +16,14 @@ extension CommandTable {
                 let answer = try await library.send(GetSettings())
                 let members = try JSONDecoder().decode([String: JSONValue].self, from: answer.json)
                 session.show(answer) { _ in
-                    var table = Table(
-                        .init(heading: "SETTING"), .init(heading: "VALUE"), .init(heading: "MEANING", shrinks: true))
+                    // The meaning on a line of its own: beside the value it would be cut on most terminals.
+                    let width = SettingKey.allCases.map { TextWidth.of($0.rawValue) }.max() ?? 0
                     for key in SettingKey.allCases {
-                        table.add([key.rawValue, text(of: key, in: members), key.meaning])
+                        session.console.result([
+                            TextWidth.padded(key.rawValue, to: width) + "  " + text(of: key, in: members),
+                            session.console.style.dim("    " + key.meaning),
+                        ])
                     }
-                    session.console.show(table)
                 }
                 return .done
             }
