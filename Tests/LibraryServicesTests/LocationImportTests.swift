@@ -62,7 +62,7 @@ import Testing
         #expect(preview.outcomes == ["imported": 2] && !FileManager.default.fileExists(atPath: test.keyFile))
         let job = try await test.importing(album)
         #expect(job.outcomes == ["imported": 2])
-        #expect(try await test.lines(job.id).allSatisfy { !($0.detail ?? "").contains("54.") })
+        #expect(try await test.lines(job.id).allSatisfy { !($0.detail ?? "").contains("54.3") })
         let sealed = try await test.mesh.send(ListSealedPhotos()).photos
         #expect(sealed.count == 1)
         let detail = try await test.mesh.send(GetPhotoDetail(id: sealed[0].id))

@@ -1,9 +1,12 @@
 import CatalogueTestSupport
+import Executors
 import Foundation
 import LibraryModel
 import LibraryStorage
 @testable import LibraryServices
+import PhotoFolder
 @testable import SQLiteCatalogue
+import Sealing
 import ServiceMesh
 import SmilePile
 import TestSupport
@@ -235,6 +238,27 @@ import Testing
         #expect(try await test.mesh.send(GetKeyStatus()).keys.map(\.values) == [count * 2])
         #expect(try await notes(test.mesh, count) == (1...count).map { "\($0)" })
         await test.library.close()
+    }
+
+    /// Whoever had the old key in hand while a rotation came to its end does not seal with it: nothing would open it.
+    @Test func whoHasTheOldKeyInHandTakesTheNewOne() async throws {
+        let test = try await library()
+        let folder = LibraryFolder(path: test.path, catalogueFiles: SQLiteCatalogue.files(at:))
+        let (catalogue, pool) = (test.library.catalogue, BlockingPool(name: "test", threads: 1))
+        let store = SealedFieldStore(
+            catalogue: catalogue,
+            fields: SealedFields(
+                catalogue: catalogue, keyFile: KeyFile(path: test.keyFile), namedFiles: folder.namedFiles, pool: pool),
+            discards: DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool), pool: pool)
+        #expect(try await store.set(SetPhotoDetail(id: 1, notes: "old")).notes == "old")
+        let job = try await test.run(RotateKeys())
+        #expect(job.receipt?["removedKeys"] == 1)
+        #expect(try await store.set(SetPhotoDetail(id: 2, notes: "new")).notes == "new")
+        #expect(try await notes(test.mesh) == ["old", "new", "3"])
+        let status = try await test.mesh.send(GetKeyStatus())
+        #expect(status.foreignValues == 0 && status.keys.map(\.values) == [3])
+        await test.library.close()
+        await pool.shutDown()
     }
 
     @Test func aRotationThatIsBrokenOffGoesOn() async throws {
