@@ -18,6 +18,8 @@ package enum CatalogueError: Error {
     /// A photo in the trash whose picture is in the library again.
     case restoredAlready(Int64, as: Int64)
     case noSwipeSession(String)
+    /// What several ids begin with, and some of these.
+    case severalSwipeSessions(String, [String])
 }
 
 /// How a photo is named in a request.
@@ -105,6 +107,11 @@ extension CatalogueError: MeshErrorConvertible {
                 .alreadyExists,
                 "The photo \(id) is in the library again already, as \(there). Purge the one in the trash.",
                 details: ["photoId": .integer(there)])
+        case .severalSwipeSessions(let beginning, let ids):
+            MeshError(
+                .invalidArgument,
+                "Several swipe sessions begin with \(beginning.prefix(80)): \(ids.joined(separator: ", ")). Give more of the id."
+            )
         case .noSwipeSession(let id):
             MeshError(.notFound, "There is no swipe session \(id.prefix(80)). 'smilepile swipe sessions' lists them.")
         }

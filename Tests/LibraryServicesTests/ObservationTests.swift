@@ -120,6 +120,8 @@ import Testing
         try await after(UndoSwipes(sessionID: session))
         try await after(FinishSwipeSession(sessionID: session))
         try await after(ProcessSwipes())
+        try await after(MarkSwipesProcessed())
+        try await after(DeleteProcessedSwipes(before: Timestamp(milliseconds: Timestamp.now().milliseconds + 60_000)))
         #expect(favorites.newest?.value.photos.map(\.id).contains(5) == true)
         let backup = test.folder.file("b.zip")
         try await afterJob(CreateBackup(path: backup))

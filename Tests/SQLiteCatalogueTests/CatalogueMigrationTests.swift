@@ -96,7 +96,7 @@ import Testing
         let before = try await contents(path)
         let known = try await DatabasePool.inspect(at: path) { connection in
             try Dictionary(
-                uniqueKeysWithValues: ["photos", "trash", "jobs"].filter {
+                uniqueKeysWithValues: ["photos", "trash", "jobs", "swipe_sessions"].filter {
                     try !Self.columns(of: $0, in: connection).isEmpty
                 }.map { ($0, try Self.columns(of: $0, in: connection)) })
         }
@@ -107,10 +107,11 @@ import Testing
         }
         // What was there is there: tables, rows, indices. Upgrades only add, but for what version 5 has another form of
         // and version 6 another place for; since version 7 photos have more columns, and since version 8 jobs; since version
-        // 9 sealed fields are found by the photo's uuid.
+        // 9 sealed fields are found by the photo's uuid, sessions have a column more, and decisions wider indices.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
-            "table photos ", "table trash ", "table jobs ", "table sealed_fields ",
+            "table photos ", "table trash ", "table jobs ", "table sealed_fields ", "table swipe_sessions ",
+            "index swipe_actions_by_",
         ]
         let lost = Set(before).subtracting(try await contents(path, of: known))
         let after = try await contents(path)

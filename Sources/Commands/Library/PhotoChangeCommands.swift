@@ -89,7 +89,8 @@ extension CommandTable {
                 if let name = invocation.value("category") { category = try await library.category(named: name).id }
                 let request = RedatePhotos(
                     categoryId: category, from: invocation.from("from"), to: invocation.through("to"),
-                    favoritesOnly: invocation.has("favorites") ? true : nil,
+                    favoritesOnly: invocation.has("favorites") ? true : nil, reviewed: try invocation.isReviewed(),
+                    decision: invocation.decision,
                     dryRun: invocation.has("dry-run") ? true : nil)
                 return try await runJob(request, invocation, session, library)
             }

@@ -12,6 +12,11 @@ extension CommandTable {
         .value("from", "DATE", .date, help: "Only from this day on."),
         .value("to", "DATE", .date, help: "Only up to this day, the day included."),
         .flag("favorites", help: "Only favourites."),
+        .flag("reviewed", help: "Only those that a review has decided about."),
+        .flag("not-reviewed", help: "Only those that no review has decided about."),
+        .value(
+            "decision", "DECISION", .words(SwipeAction.allCases.map(\.rawValue)),
+            help: "Only those about which the last review decided this."),
     ]
 
     static let paging: [Option] = [
@@ -30,8 +35,9 @@ extension CommandTable {
             options: filters + paging,
             examples: [
                 Example("smilepile photos", "The latest hundred."),
-                Example("smilepile photos list --category Family --favorites", "The favourites of a category."),
-                Example("smilepile photos list --from 2025-06-01 --to 2025-06-30", "One month."),
+                Example("smilepile photos list --category Family --not-reviewed", "What is still to be reviewed."),
+                Example(
+                    "smilepile photos list --favorites --from 2025-06-01 --to 2025-06-30", "Favourites of a month."),
             ], isDefaultOfGroup: true
         ) { invocation, session in try await search(nil, invocation, session) },
         Command(
@@ -94,7 +100,8 @@ extension CommandTable {
             let answer = try await library.send(
                 SearchPhotos(
                     text: text, categoryId: category, from: invocation.from("from"), to: invocation.through("to"),
-                    favoritesOnly: invocation.has("favorites") ? true : nil, limit: invocation.number("limit"),
+                    favoritesOnly: invocation.has("favorites") ? true : nil, reviewed: try invocation.isReviewed(),
+                    decision: invocation.decision, limit: invocation.number("limit"),
                     after: invocation.value("after")))
             session.show(answer) { page in
                 show(page.photos, categories, session)
@@ -134,6 +141,7 @@ extension CommandTable {
         sheet.add("Caption", photo.caption)
         sheet.add("Category", categories.first { $0.id == photo.categoryId }?.displayName ?? String(photo.categoryId))
         sheet.add("Favourite", photo.isFavorite ? "yes" : "no")
+        sheet.add("Last review", photo.lastDecision?.rawValue)
         sheet.add("Taken", LocalDate.taken(photo))
         sheet.add("Added", LocalDate.text(photo.createdAt))
         sheet.add("Pixels", "\(photo.width)×\(photo.height)")
@@ -157,6 +165,20 @@ extension CommandTable {
         sheet.add("SHA-256", photo.contentDigest)
         session.console.show(sheet)
     }
+}
+
+extension Invocation {
+    /// Whether only reviewed photos are asked for, or only others; nil for both.
+    /// - Throws: a usage error for both words.
+    func isReviewed() throws -> Bool? {
+        guard !has("reviewed") || !has("not-reviewed") else {
+            throw usageError("--reviewed and --not-reviewed exclude each other.")
+        }
+        return has("reviewed") ? true : has("not-reviewed") ? false : nil
+    }
+
+    /// Of ``CommandTable/filters``.
+    var decision: SwipeAction? { value("decision").flatMap(SwipeAction.init) }
 }
 
 extension Photo {

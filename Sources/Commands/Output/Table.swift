@@ -16,6 +16,8 @@ struct Table {
 
     init(_ columns: Column...) { self.columns = columns }
 
+    init(_ columns: [Column]) { self.columns = columns }
+
     /// Adds a row; cells that are missing are empty, ones too many are dropped.
     mutating func add(_ cells: [String]) {
         let filled = cells + Array(repeating: "", count: max(0, columns.count - cells.count))

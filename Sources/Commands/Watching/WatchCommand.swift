@@ -32,7 +32,7 @@ extension CommandTable {
             ]
         ) { invocation, session in
             let subject = invocation.operand("WHAT").flatMap(WatchSubject.init) ?? .events
-            let given = ["category", "from", "to", "favorites", "text", "limit"].first(where: invocation.has)
+            let given = (filters.map(\.name) + ["text", "limit"]).first(where: invocation.has)
             if let given, subject != .photos {
                 throw invocation.usageError("--\(given) is for 'watch photos' alone.")
             }
@@ -63,7 +63,7 @@ extension CommandTable {
         return ObservePhotos(
             text: invocation.value("text"), categoryId: category, from: invocation.from("from"),
             to: invocation.through("to"), favoritesOnly: invocation.has("favorites") ? true : nil,
-            limit: invocation.number("limit"))
+            reviewed: try invocation.isReviewed(), decision: invocation.decision, limit: invocation.number("limit"))
     }
 }
 

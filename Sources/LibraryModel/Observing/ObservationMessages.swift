@@ -77,6 +77,10 @@ public struct ObservePhotos: Message, Hashable {
     public let from: LocalDateTime?
     public let to: LocalDateTime?
     public let favoritesOnly: Bool?
+    /// Whether a review has decided about the picture as it is now; both unless told.
+    public let reviewed: Bool?
+    /// Only those about which a review decided this last.
+    public let decision: SwipeAction?
     /// 1…1000; 100 unless told.
     public let limit: Int?
     /// The `next` of a page before, to observe the one that follows it.
@@ -84,13 +88,16 @@ public struct ObservePhotos: Message, Hashable {
 
     public init(
         text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
-        favoritesOnly: Bool? = nil, limit: Int? = nil, after: String? = nil
+        favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil, limit: Int? = nil,
+        after: String? = nil
     ) {
         self.text = text
         self.categoryId = categoryId
         self.from = from
         self.to = to
         self.favoritesOnly = favoritesOnly
+        self.reviewed = reviewed
+        self.decision = decision
         self.limit = limit
         self.after = after
     }
@@ -98,8 +105,8 @@ public struct ObservePhotos: Message, Hashable {
     /// The request that answers once with the same page.
     public var search: SearchPhotos {
         SearchPhotos(
-            text: text, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly, limit: limit,
-            after: after)
+            text: text, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly, reviewed: reviewed,
+            decision: decision, limit: limit, after: after)
     }
 }
 

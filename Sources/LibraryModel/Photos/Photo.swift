@@ -37,12 +37,16 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     /// The version of this program that could not decode the original for want of memory; nil for every photo that can be
     /// seen. Then ``path`` and its thumbnail are placeholders, and ``width`` and ``height`` are the original's.
     public var unseenBy: String?
+    /// What the latest review decided about the picture as it is now; nil where it was not reviewed. That may not be applied
+    /// yet. Older decisions: ``ListSwipeHistory``.
+    public var lastDecision: SwipeAction?
 
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
         takenOffset: Int? = nil, dateSource: DateSource? = nil, contentDigest: String, mediaType: String,
-        originalPath: String? = nil, sidecars: [KeptSidecar] = [], unseenBy: String? = nil
+        originalPath: String? = nil, sidecars: [KeptSidecar] = [], unseenBy: String? = nil,
+        lastDecision: SwipeAction? = nil
     ) {
         self.id = id
         self.uuid = uuid
@@ -64,6 +68,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.originalPath = originalPath
         self.sidecars = sidecars
         self.unseenBy = unseenBy
+        self.lastDecision = lastDecision
     }
 
     /// The name, or the file's name without its extension.

@@ -2,13 +2,13 @@ import Foundation
 import ServiceMesh
 
 /// Photos that meet every filter given, newest first, a page at a time. Without filters: the whole library.
-/// Errors: `invalid_argument` (limit, cursor, dates the wrong way round).
+/// Errors: `invalid_argument` (limit, cursor, dates the wrong way round, a decision of photos that are not reviewed).
 public struct SearchPhotos: Message {
     public typealias Reply = PhotoPage
     public static let method = "photo.search"
     public static let access = Role.kid
     public static let kind = MessageKind.read
-    public static let summary = "Photos by text, category, dates and favourite, newest first, in pages."
+    public static let summary = "Photos by text, category, dates, favourite and review, newest first, in pages."
     /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
     public let text: String?
     public let categoryId: Int64?
@@ -16,6 +16,10 @@ public struct SearchPhotos: Message {
     public let from: LocalDateTime?
     public let to: LocalDateTime?
     public let favoritesOnly: Bool?
+    /// Whether a review has decided about the picture as it is now; both unless told.
+    public let reviewed: Bool?
+    /// Only those about which a review decided this last.
+    public let decision: SwipeAction?
     /// 1…1000; 100 unless told.
     public let limit: Int?
     /// The `next` of the page before.
@@ -23,13 +27,16 @@ public struct SearchPhotos: Message {
 
     public init(
         text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
-        favoritesOnly: Bool? = nil, limit: Int? = nil, after: String? = nil
+        favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil, limit: Int? = nil,
+        after: String? = nil
     ) {
         self.text = text
         self.categoryId = categoryId
         self.from = from
         self.to = to
         self.favoritesOnly = favoritesOnly
+        self.reviewed = reviewed
+        self.decision = decision
         self.limit = limit
         self.after = after
     }
@@ -48,7 +55,7 @@ public struct PhotoPage: Codable, Sendable, Equatable {
 
 /// How many photos meet every filter given; without filters, how many there are. Takes what ``SearchPhotos`` takes, but
 /// for pages. Not for following a number: ``ObservePhotos`` and ``ObserveCategory`` bring it after each change.
-/// Errors: `invalid_argument` (dates the wrong way round, a long text).
+/// Errors: `invalid_argument` (dates the wrong way round, a long text, a decision of photos that are not reviewed).
 public struct CountPhotos: Message {
     public typealias Reply = PhotoCount
     public static let method = "photo.count"
@@ -64,21 +71,29 @@ public struct CountPhotos: Message {
     public let from: LocalDateTime?
     public let to: LocalDateTime?
     public let favoritesOnly: Bool?
+    /// Whether a review has decided about the picture as it is now; both unless told.
+    public let reviewed: Bool?
+    /// Only those about which a review decided this last.
+    public let decision: SwipeAction?
 
     public init(
         text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
-        favoritesOnly: Bool? = nil
+        favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil
     ) {
         self.text = text
         self.categoryId = categoryId
         self.from = from
         self.to = to
         self.favoritesOnly = favoritesOnly
+        self.reviewed = reviewed
+        self.decision = decision
     }
 
     /// The search that finds those that are counted.
     public var search: SearchPhotos {
-        SearchPhotos(text: text, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly)
+        SearchPhotos(
+            text: text, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly, reviewed: reviewed,
+            decision: decision)
     }
 }
 

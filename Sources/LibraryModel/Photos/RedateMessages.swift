@@ -22,23 +22,31 @@ public struct RedatePhotos: Message {
     public let from: LocalDateTime?
     public let to: LocalDateTime?
     public let favoritesOnly: Bool?
+    /// Whether a review has decided about the picture as it is now; both unless told.
+    public let reviewed: Bool?
+    /// Only those about which a review decided this last.
+    public let decision: SwipeAction?
     /// Only says what would change.
     public let dryRun: Bool?
 
     public init(
         categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil, favoritesOnly: Bool? = nil,
-        dryRun: Bool? = nil
+        reviewed: Bool? = nil, decision: SwipeAction? = nil, dryRun: Bool? = nil
     ) {
         self.categoryId = categoryId
         self.from = from
         self.to = to
         self.favoritesOnly = favoritesOnly
+        self.reviewed = reviewed
+        self.decision = decision
         self.dryRun = dryRun
     }
 
     /// The search that finds those that are looked at.
     public var search: SearchPhotos {
-        SearchPhotos(categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly)
+        SearchPhotos(
+            categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly, reviewed: reviewed,
+            decision: decision)
     }
 }
 

@@ -14,7 +14,7 @@ public struct SwipeSession: Codable, Sendable, Equatable {
     public let startTime: Timestamp
     /// Nil while it runs.
     public let endTime: Timestamp?
-    /// Decisions recorded and not undone.
+    /// Photos about which it has decisions: two about one photo count once, and one that was taken back not at all.
     public let photosProcessed: Int
 
     public init(sessionID: String, startTime: Timestamp, endTime: Timestamp?, photosProcessed: Int) {

@@ -151,6 +151,11 @@ struct BackupContents: Sendable {
                     refusingBackup:
                         "the swipe session '\(session.sessionID.prefix(80))' is there twice, or has no valid id.")
             }
+            guard (0...BackupFormat.maximumPhotos).contains(session.forgottenPhotos) else {
+                throw MeshError(
+                    refusingBackup: "the swipe session '\(session.sessionID)' counts a number of photos that cannot be."
+                )
+            }
             let decisions = session.actions.lazy.map(\.decision)
             guard decisions.allSatisfy({ Self.isUUID($0.photo) && Self.isDigest($0.contentDigest) }) else {
                 throw MeshError(

@@ -133,6 +133,8 @@ struct BackupMetadata: Codable, Sendable {
         let dateSource: String?
         /// Absent of photos that can be seen.
         let unseenBy: String?
+        /// Absent of photos that were not reviewed, and in backups from before it was kept.
+        let lastDecision: String?
         let width: Int
         let height: Int
         let fileSize: Int64
@@ -177,6 +179,8 @@ struct BackupMetadata: Codable, Sendable {
         let sessionID: String
         let startTime: Timestamp
         let endTime: Timestamp?
+        /// Photos that it counts and of which no decision is left; absent where there are none.
+        let forgottenPhotos: Int?
         let actions: [Action]
     }
 
@@ -239,7 +243,8 @@ extension BackupMetadata.Photo {
             isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
             takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
             takenOffset: photo.takenOffset, dateSource: photo.dateSource?.rawValue,
-            unseenBy: photo.unseenBy, width: photo.width, height: photo.height, fileSize: photo.fileSize,
+            unseenBy: photo.unseenBy, lastDecision: photo.lastDecision?.rawValue, width: photo.width,
+            height: photo.height, fileSize: photo.fileSize,
             mediaType: photo.mediaType, contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest,
             sourceSize: sourced.sourceSize)
     }
@@ -251,7 +256,7 @@ extension BackupMetadata.Photo {
                 isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
                 isFavorite: isFavorite, takenAt: takenAt?.date, takenOffset: takenOffset,
                 dateSource: dateSource.flatMap(DateSource.init), contentDigest: contentDigest, mediaType: mediaType,
-                unseenBy: unseenBy),
+                unseenBy: unseenBy, lastDecision: lastDecision.flatMap(SwipeAction.init)),
             sourceDigest: sourceDigest, sourceSize: sourceSize)
     }
 }
@@ -260,6 +265,7 @@ extension BackupMetadata.SwipeSession {
     fileprivate init(_ record: SwipeRecord) {
         self.init(
             sessionID: record.sessionID, startTime: record.startTime, endTime: record.endTime,
+            forgottenPhotos: record.forgottenPhotos == 0 ? nil : record.forgottenPhotos,
             actions: record.actions.map { action in
                 Action(
                     photoIdentifier: action.decision.photo, contentDigest: action.decision.contentDigest,
@@ -269,7 +275,7 @@ extension BackupMetadata.SwipeSession {
 
     fileprivate var record: SwipeRecord {
         SwipeRecord(
-            sessionID: sessionID, startTime: startTime, endTime: endTime,
+            sessionID: sessionID, startTime: startTime, endTime: endTime, forgottenPhotos: forgottenPhotos ?? 0,
             actions: actions.map { action in
                 .init(
                     decision: SwipeDecision(

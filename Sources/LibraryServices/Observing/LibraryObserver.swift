@@ -95,7 +95,12 @@ public actor LibraryObserver: MeshService {
         let limit = try PageLimit.validated(request.limit)
         let (session, after) = (request.sessionID?.lowercased(), request.after ?? 0)
         return observe(request, [.swipeActions]) { transaction in
-            PendingSwipes(actions: try transaction.swipes.pending(session: session, after: after, limit: limit))
+            var whole = session
+            if let session {
+                let found = try transaction.swipes.find(beginningWith: session, limit: 2)
+                if found.count == 1 { whole = found[0].sessionID }
+            }
+            return PendingSwipes(actions: try transaction.swipes.pending(session: whole, after: after, limit: limit))
         }
     }
 

@@ -18,13 +18,16 @@ public actor SwipeSessionRecorder: MeshService {
         FinishSwipeSession.self
         ListSwipeSessions.self
         ListPendingSwipes.self
+        ListSwipeHistory.self
         ProcessSwipes.self
+        MarkSwipesProcessed.self
+        DeleteProcessedSwipes.self
     }
 
-    /// Decisions that one transaction applies: bounded, so that other writes are not held up.
-    private static let batch = 200
+    /// Decisions that one transaction changes: bounded, so that other writes are not held up.
+    static let batch = 200
 
-    private let catalogue: any Catalogue
+    let catalogue: any Catalogue
 
     package init(catalogue: any Catalogue) { self.catalogue = catalogue }
 
@@ -39,7 +42,12 @@ public actor SwipeSessionRecorder: MeshService {
             contentDigest: request.contentDigest.lowercased(), action: request.action)
         return try await catalogue.write { transaction in
             if let action = try transaction.swipes.record(decision, at: .now()) { return action }
-            throw try Self.refusal(decision, in: transaction)
+            // The beginning of an id is looked for only now: programs give the whole one, with each decision.
+            let whole = SwipeDecision(
+                session: try transaction.swipes.require(decision.session).sessionID, photo: decision.photo,
+                contentDigest: decision.contentDigest, action: decision.action)
+            if let action = try transaction.swipes.record(whole, at: .now()) { return action }
+            throw try Self.refusal(whole, in: transaction)
         }
     }
 
@@ -63,22 +71,40 @@ public actor SwipeSessionRecorder: MeshService {
     }
 
     func undo(_ request: UndoSwipes) async throws -> UndoneSwipes {
-        let count = request.count ?? 1
-        guard count >= 1 else { throw MeshError(.invalidArgument, "'count' is 1 or more.") }
-        return try await catalogue.write { transaction in
-            let session = try transaction.swipes.require(request.sessionID)
-            return UndoneSwipes(actions: try transaction.swipes.undo(session: session.sessionID, count: count))
+        let isAll = request.all == true
+        guard !isAll || request.count == nil else {
+            throw MeshError(.invalidArgument, "'count' and 'all' exclude each other. Give one of them.")
         }
+        guard request.count ?? 1 >= 1 else { throw MeshError(.invalidArgument, "'count' is 1 or more.") }
+        let wanted = isAll ? Int.max : request.count ?? 1
+        var listed: [PhotoAction] = []
+        var count = 0
+        while count < wanted {
+            try Task.checkCancellation()
+            let some = min(wanted - count, Self.batch)
+            let part = try await catalogue.write { transaction in
+                let session = try transaction.swipes.require(request.sessionID)
+                return try transaction.swipes.undo(session: session.sessionID, count: some)
+            }
+            listed += part.prefix(UndoneSwipes.listed - listed.count)
+            count += part.count
+            if part.count < some { break }
+        }
+        return UndoneSwipes(actions: listed, count: count)
     }
 
-    func finish(_ id: String) async throws -> SwipeSession {
-        let (session, processes) = try await catalogue.write { transaction in
+    /// The end and the first decisions in one transaction: of a review of the usual size all or nothing is done.
+    func finish(_ id: String) async throws -> FinishedSwipeSession {
+        let (session, first) = try await catalogue.write { transaction -> (SwipeSession, ProcessedBatch?) in
             let session = try transaction.swipes.require(id)
             try transaction.swipes.finish(session.sessionID, at: .now())
-            return (try transaction.swipes.require(id), try transaction.settings.settings().autoProcessActions)
+            let processes = try transaction.settings.settings().autoProcessActions
+            let first = processes ? try Self.processBatch(session: session.sessionID, in: transaction) : nil
+            return (try transaction.swipes.require(session.sessionID), first)
         }
-        if processes { _ = try await process(session: session.sessionID) }
-        return session
+        guard let first else { return FinishedSwipeSession(session: session, processed: nil) }
+        let rest = first.isLast ? ProcessedSwipes.none : try await process(session: session.sessionID)
+        return FinishedSwipeSession(session: session, processed: first.applied + rest)
     }
 
     func sessions(limit: Int?) async throws -> SwipeSessionList {
@@ -95,41 +121,17 @@ public actor SwipeSessionRecorder: MeshService {
         }
     }
 
-    func process(session id: String?) async throws -> ProcessedSwipes {
-        var total = ProcessedSwipes(favorited: 0, trashed: 0, kept: 0, outdated: 0)
-        while true {
-            try Task.checkCancellation()
-            let part = try await catalogue.write { transaction -> ProcessedSwipes? in
-                let session = try id.map { try transaction.swipes.require($0).sessionID }
-                let (count, effective) = try transaction.swipes.process(session: session, limit: Self.batch)
-                return count == 0 ? nil : try Self.apply(effective, in: transaction)
-            }
-            guard let part else { return total }
-            total = ProcessedSwipes(
-                favorited: total.favorited + part.favorited, trashed: total.trashed + part.trashed,
-                kept: total.kept + part.kept, outdated: total.outdated + part.outdated)
+    func history(_ request: ListSwipeHistory) async throws -> SwipeHistory {
+        let limit = try PageLimit.validated(request.limit)
+        return try await catalogue.read { transaction in
+            let session = try request.sessionID.map { try transaction.swipes.require($0).sessionID }
+            // One more than asked for tells whether there is a next page.
+            let found = try transaction.swipes.decisions(
+                session: session, photo: request.photoIdentifier?.lowercased(), before: request.after ?? .max,
+                limit: limit + 1)
+            return SwipeHistory(
+                actions: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1].id : nil)
         }
-    }
-
-    /// Applies decisions, one about each photo.
-    private static func apply(
-        _ actions: [PhotoAction], in transaction: any CatalogueTransaction
-    ) throws -> ProcessedSwipes {
-        var outdated = 0
-        var photos: [SwipeAction: [Photo]] = [:]
-        let found = try transaction.photos.find(actions.map { .uuid($0.photoIdentifier) })
-        for (action, photo) in zip(actions, found) {
-            if let photo, photo.contentDigest == action.contentDigest {
-                photos[action.action, default: []].append(photo)
-            } else {
-                outdated += 1
-            }
-        }
-        let (favorites, trashed) = (photos[.favorite] ?? [], photos[.trash] ?? [])
-        _ = try transaction.photos.setFavorite(true, of: favorites)
-        _ = try transaction.trash.add(trashed, at: .now())
-        return ProcessedSwipes(
-            favorited: favorites.count, trashed: trashed.count, kept: photos[.keep]?.count ?? 0, outdated: outdated)
     }
 }
 
@@ -150,7 +152,7 @@ extension UndoSwipes: HandledMessage {
 }
 
 extension FinishSwipeSession: HandledMessage {
-    public func perform(on service: SwipeSessionRecorder) async throws -> SwipeSession {
+    public func perform(on service: SwipeSessionRecorder) async throws -> FinishedSwipeSession {
         try await service.finish(sessionID)
     }
 }
@@ -167,8 +169,8 @@ extension ListPendingSwipes: HandledMessage {
     }
 }
 
-extension ProcessSwipes: HandledMessage {
-    public func perform(on service: SwipeSessionRecorder) async throws -> ProcessedSwipes {
-        try await service.process(session: sessionID)
+extension ListSwipeHistory: HandledMessage {
+    public func perform(on service: SwipeSessionRecorder) async throws -> SwipeHistory {
+        try await service.history(self)
     }
 }

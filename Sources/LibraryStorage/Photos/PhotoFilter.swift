@@ -9,6 +9,7 @@ import ServiceMesh
 package struct PhotoFilter: Sendable {
     package let category: Int64?
     package let favoritesOnly: Bool
+    package let review: ReviewFilter
     /// The earliest date, milliseconds.
     package private(set) var from: Int64?
     /// Photos stand before it, in the order of dates and ids; nil for all.
@@ -23,6 +24,7 @@ package struct PhotoFilter: Sendable {
         }
         category = request.categoryId
         favoritesOnly = request.favoritesOnly == true
+        review = try ReviewFilter(reviewed: request.reviewed, decision: request.decision)
         from = request.from?.milliseconds
         endOfAll = request.to.flatMap { $0.milliseconds < .max ? PhotoPlace(date: $0.milliseconds + 1, id: .min) : nil }
         end = endOfAll
@@ -36,8 +38,10 @@ package struct PhotoFilter: Sendable {
         return wider
     }
 
-    /// Whether nothing but the category and the mark decides.
     package var isWithoutDates: Bool { from == nil && end == nil }
+
+    /// Whether nothing but the category and the mark decides: what the totals of categories tell.
+    package var isOfTotals: Bool { isWithoutDates && review == .any }
 
     /// The same, but only what is shown at `date` or later.
     package func since(_ date: Int64) -> PhotoFilter {
@@ -51,6 +55,27 @@ package struct PhotoFilter: Sendable {
         var narrower = self
         narrower.end = min(end ?? place, place)
         return narrower
+    }
+}
+
+/// What reviews must have said of a photo's picture, as it is now.
+package enum ReviewFilter: Sendable, Equatable {
+    case any
+    case notReviewed
+    case reviewed
+    case decided(SwipeAction)
+
+    /// - Throws: `invalid_argument` for a decision of photos that have none.
+    init(reviewed: Bool?, decision: SwipeAction?) throws {
+        switch (reviewed, decision) {
+        case (nil, nil): self = .any
+        case (true?, nil): self = .reviewed
+        case (false?, nil): self = .notReviewed
+        case (false?, _?):
+            throw MeshError(
+                .invalidArgument, "Photos that are not reviewed have no decision. Ask for one of the two.")
+        case (_, let decision?): self = .decided(decision)
+        }
     }
 }
 

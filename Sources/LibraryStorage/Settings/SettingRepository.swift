@@ -10,4 +10,5 @@ package protocol SettingRepository {
     /// What a person may change (``SettingKey/settable``); the rest stays as it is.
     func store(_ settings: Settings) throws
     func setLastBackupDate(_ time: Timestamp) throws
+    func setLastSyncDate(_ time: Timestamp) throws
 }

@@ -3,12 +3,20 @@ import ServiceMesh
 
 /// The swipe sessions of a catalogue and their decisions, inside one transaction. Ids of sessions are in lower case.
 package protocol SwipeRepository {
-    func find(_ id: String) throws -> SwipeSession?
+    /// Sessions whose ids begin so, in the ids' order.
+    func find(beginningWith beginning: String, limit: Int) throws -> [SwipeSession]
     /// The latest first.
     func sessions(limit: Int) throws -> [SwipeSession]
     /// Decisions not processed yet, the oldest first, from the one behind `id` on; of one session or of all.
     func pending(session: String?, after id: Int64, limit: Int) throws -> [PhotoAction]
     func pendingCount() throws -> Int
+    /// Decisions, the latest first, from the one before `id` on.
+    /// - Parameters:
+    ///   - session: nil for all.
+    ///   - photo: its uuid; nil for all.
+    func decisions(session: String?, photo: String?, before id: Int64, limit: Int) throws -> [PhotoAction]
+    /// Ids of processed decisions from before `time`, from the one behind `id` on; of one session or of all.
+    func processed(before time: Timestamp, session: String?, after id: Int64, limit: Int) throws -> [Int64]
     /// Every session with all of its decisions, the latest session first.
     func history() throws -> [SwipeRecord]
     /// Those of `ids` that are there.
@@ -17,9 +25,9 @@ package protocol SwipeRepository {
     /// - Returns: the new session.
     func start(_ id: String, at time: Timestamp) throws -> SwipeSession
     /// Writes down a decision, provided that its session is open and the photo still has the content that was shown;
-    /// nil where not.
+    /// nil where not. It is the photo's last one from then on.
     func record(_ decision: SwipeDecision, at time: Timestamp) throws -> PhotoAction?
-    /// Takes back the latest decisions of a session that are not processed.
+    /// Takes back the latest decisions of a session that are not processed. Of the photos, those before count again.
     /// - Returns: those that are gone, the latest first.
     func undo(session: String, count: Int) throws -> [PhotoAction]
     /// Sets the end; a session that has one keeps it.
@@ -27,16 +35,28 @@ package protocol SwipeRepository {
     /// Marks the oldest decisions as processed; of one session or of all.
     /// - Returns: how many, and those of them about whose photo no later decision waits.
     func process(session: String?, limit: Int) throws -> (count: Int, effective: [PhotoAction])
-    /// Enters sessions from elsewhere, whose ids are new here.
+    /// Marks decisions as processed.
+    /// - Returns: how many were not.
+    func markProcessed(_ ids: [Int64]) throws -> Int
+    /// Deletes those of these decisions that are processed. Their sessions still count the photos.
+    /// - Returns: how many there were.
+    func deleteProcessed(_ ids: [Int64]) throws -> Int
+    /// Enters sessions from elsewhere, whose ids are new here. Photos that say nothing of a review take it from them.
     func insert(_ records: [SwipeRecord]) throws
     func removeAll() throws
 }
 
 extension SwipeRepository {
-    /// - Throws: `noSwipeSession`.
+    /// A session by its id, or by the beginning of it.
+    /// - Throws: `noSwipeSession`, `severalSwipeSessions`.
     package func require(_ id: String) throws -> SwipeSession {
-        guard let session = try find(id.lowercased()) else { throw CatalogueError.noSwipeSession(id) }
-        return session
+        let beginning = id.lowercased()
+        let found = beginning.isEmpty ? [] : try find(beginningWith: beginning, limit: 5)
+        guard let first = found.first else { throw CatalogueError.noSwipeSession(id) }
+        guard found.count == 1 || first.sessionID == beginning else {
+            throw CatalogueError.severalSwipeSessions(id, found.map(\.sessionID))
+        }
+        return first
     }
 }
 
@@ -60,6 +80,8 @@ package struct SwipeRecord: Sendable {
     package let sessionID: String
     package let startTime: Timestamp
     package let endTime: Timestamp?
+    /// Photos that it counts and of which no decision is left.
+    package let forgottenPhotos: Int
     package let actions: [Action]
 
     package struct Action: Sendable {
@@ -74,10 +96,13 @@ package struct SwipeRecord: Sendable {
         }
     }
 
-    package init(sessionID: String, startTime: Timestamp, endTime: Timestamp?, actions: [Action]) {
+    package init(
+        sessionID: String, startTime: Timestamp, endTime: Timestamp?, forgottenPhotos: Int, actions: [Action]
+    ) {
         self.sessionID = sessionID
         self.startTime = startTime
         self.endTime = endTime
+        self.forgottenPhotos = forgottenPhotos
         self.actions = actions
     }
 }

@@ -45,6 +45,7 @@ enum PhotoColumns {
         Column("original_path", isOfFiles: true) { $0.photo.originalPath },
         Column("sidecars", isOfFiles: true) { KeptSidecar.text($0.photo.sidecars) },
         Column("unseen_by", isOfFiles: true) { $0.photo.unseenBy },
+        Column("last_decision") { $0.photo.lastDecision?.rawValue },
         Column("source_digest") { $0.sourceDigest },
         Column("source_size") { $0.sourceSize },
     ]
@@ -57,6 +58,7 @@ enum PhotoColumns {
         let path: String = try row["path"]
         let takenAt: Int64? = try row["taken_at"]
         let dateSource: String? = try row["date_source"]
+        let lastDecision: String? = try row["last_decision"]
         return Photo(
             id: try row["id"], uuid: try row["uuid"], path: path, categoryId: try row["category_id"],
             name: try row["name"], caption: try row["caption"], isFromAssets: try row["is_from_assets"],
@@ -65,7 +67,8 @@ enum PhotoColumns {
             takenAt: takenAt.map(LocalDateTime.init(milliseconds:)), takenOffset: try row["taken_offset"],
             dateSource: dateSource.flatMap(DateSource.init), contentDigest: try row["content_digest"],
             mediaType: try row["media_type"], originalPath: try row["original_path"],
-            sidecars: KeptSidecar.list(try row["sidecars"], ofPhoto: path), unseenBy: try row["unseen_by"])
+            sidecars: KeptSidecar.list(try row["sidecars"], ofPhoto: path), unseenBy: try row["unseen_by"],
+            lastDecision: lastDecision.flatMap(SwipeAction.init))
     }
 
     static func sourcedPhoto(_ row: borrowing Row) throws -> SourcedPhoto {

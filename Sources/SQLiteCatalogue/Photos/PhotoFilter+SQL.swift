@@ -1,16 +1,31 @@
 import Database
+import LibraryModel
 import LibraryStorage
 
 // How SQLite is asked for what a filter lets pass.
 extension PhotoFilter {
     /// The index that has the photos in question together and in order. Named in every statement: what SQLite's
     /// planner would choose depends on statistics, and a wrong choice costs seconds.
+    ///
+    /// Favourites are few among all: what reviews said of them is looked up in their rows.
     var index: String {
         switch (category != nil, favoritesOnly) {
         case (true, true): "photos_favorite_by_category"
-        case (true, false): "photos_by_category"
+        case (true, false): review == .any ? "photos_by_category" : "photos_by_category_and_decision"
         case (false, true): "photos_favorite"
-        case (false, false): "photos_by_date"
+        case (false, false): review == .any ? "photos_by_date" : "photos_by_decision"
+        }
+    }
+
+    /// What the parts of a filter have to meet besides one of ``ranges``, each of which has its photos in order in the
+    /// index. Three of what was reviewed, one for each decision: SQLite merges them as it goes. An index of all of them
+    /// together would be written with each decision.
+    var arms: [Condition] {
+        guard review == .reviewed, !favoritesOnly else { return [Condition()] }
+        return SwipeAction.allCases.map { decision in
+            var arm = Condition()
+            arm.add("p.last_decision = ?", decision.rawValue)
+            return arm
         }
     }
 
@@ -42,6 +57,7 @@ extension PhotoFilter {
     /// All of it as one condition, for photos that something else has found.
     var condition: Condition {
         var condition = self.chosen
+        if arms.count > 1 { condition.add("p.last_decision IS NOT NULL") }
         if let from { condition.add("p.shown_at >= ?", from) }
         if let end { condition.add("(p.shown_at, p.id) < (?, ?)", end.date, end.id) }
         return condition
@@ -51,6 +67,12 @@ extension PhotoFilter {
         var condition = Condition()
         if favoritesOnly { condition.add("p.is_favorite = 1") }
         if let category { condition.add("p.category_id = ?", category) }
+        switch review {
+        case .any: break
+        case .notReviewed: condition.add("p.last_decision IS NULL")
+        case .reviewed: if arms.count == 1 { condition.add("p.last_decision IS NOT NULL") }
+        case .decided(let decision): condition.add("p.last_decision = ?", decision.rawValue)
+        }
         return condition
     }
 
@@ -62,6 +84,12 @@ extension PhotoFilter {
         mutating func add(_ part: String, _ values: any SQLBindable...) {
             sql = sql == "TRUE" ? part : "\(sql) AND \(part)"
             self.values += values
+        }
+
+        mutating func add(_ other: Condition) {
+            guard other.sql != "TRUE" else { return }
+            sql = sql == "TRUE" ? other.sql : "\(sql) AND \(other.sql)"
+            values += other.values
         }
     }
 }

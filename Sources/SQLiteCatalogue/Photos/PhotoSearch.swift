@@ -47,7 +47,7 @@ struct PhotoSearch {
         return PhotoPage(photos: photos, next: next)
     }
 
-    /// Photos that meet the filters, on whichever page. With dates it takes a walk over all of them in an index; with
+    /// Photos that meet the filters, on whichever page. With dates or reviews it takes a walk over all of them in an index; with
     /// a text, a look at all that the text index names, a microsecond each, unless the text is three characters long
     /// and the index is asked for no more than it knows. Only observations ask, whose reads are spaced so that they take
     /// half of one reader at most.
@@ -57,7 +57,7 @@ struct PhotoSearch {
         if let text {
             let sieve = try (text.sieve ?? text.shortSieve(in: connection))?.marked(all.mark)
             if sieve?.isEmpty == true { return 0 }
-            if let sieve, text.isTrigram, all.isWithoutDates, all.category == nil {
+            if let sieve, text.isTrigram, all.isOfTotals, all.category == nil {
                 statement = .count(sieve)
             } else {
                 statement = .total(sieve, all, containing: text.folded)

@@ -16,11 +16,22 @@ struct PhotoStatement {
     ) -> PhotoStatement {
         var range = range
         if let text { range.add("instr(p.search_text, ?) > 0", text) }
+        return inOrder(PhotoColumns.namesWithID + ", shown_at", filter, range, end: "LIMIT ?", limit)
+    }
+
+    /// The rows of a range, newest first; ties by the greater id.
+    private static func inOrder(
+        _ columns: String, _ filter: PhotoFilter, _ range: PhotoFilter.Condition, end: String, _ number: Int
+    ) -> PhotoStatement {
+        let arms = filter.arms.map { arm in
+            var arm = arm
+            arm.add(range)
+            return arm
+        }
+        let selects = arms.map { "SELECT \(columns) FROM photos AS p INDEXED BY \(filter.index) WHERE \($0.sql)" }
         return PhotoStatement(
-            sql: """
-                SELECT \(PhotoColumns.namesWithID) FROM photos AS p INDEXED BY \(filter.index) WHERE \(range.sql)
-                ORDER BY p.shown_at DESC, p.id DESC LIMIT ?
-                """, values: range.values + [limit])
+            sql: selects.joined(separator: " UNION ALL ") + " ORDER BY shown_at DESC, id DESC \(end)",
+            values: arms.flatMap(\.values) + [number])
     }
 
     /// Photos in the order of their ids. No index but that of ids: each page begins where the last one ended, and the walk
@@ -36,11 +47,7 @@ struct PhotoStatement {
 
     /// The date of the photo that comes `number` after the first of a range. The index alone tells: none is read.
     static func date(after number: Int, _ filter: PhotoFilter, _ range: PhotoFilter.Condition) -> PhotoStatement {
-        PhotoStatement(
-            sql: """
-                SELECT p.shown_at FROM photos AS p INDEXED BY \(filter.index) WHERE \(range.sql)
-                ORDER BY p.shown_at DESC, p.id DESC LIMIT 1 OFFSET ?
-                """, values: range.values + [number])
+        inOrder("shown_at, id", filter, range, end: "LIMIT 1 OFFSET ?", number)
     }
 
     /// Places, dates and ids of photos that the text index names and that contain the text, in the order of places.
@@ -105,9 +112,9 @@ struct PhotoStatement {
             sql: "SELECT count(*) FROM photo_search WHERE photo_search MATCH ?", values: [sieve.expression])
     }
 
-    /// How many photos a filter lets pass; from the totals of the categories where no date is asked for.
+    /// How many photos a filter lets pass; from the totals of the categories where neither date nor review is asked for.
     static func total(_ filter: PhotoFilter) -> PhotoStatement {
-        guard filter.isWithoutDates else {
+        guard filter.isOfTotals else {
             let condition = filter.condition
             return PhotoStatement(
                 sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(condition.sql)",

@@ -25,16 +25,18 @@ package enum CatalogueSchema {
             Migration(version: 6, name: "unfinished backups", script: version6),
             Migration(version: 7, name: "originals, and dates on the camera's clock", script: version7),
             Migration(version: 8, name: "receipts that are kept, sidecars, sources that failed", script: version8),
-            Migration(version: 9, name: "sealed fields by uuid, and their keys", script: version9),
+            Migration(
+                version: 9, name: "sealed fields by uuid, and their keys; reviews that are remembered",
+                script: version9Sealing + version9Reviews),
         ])
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.
     /// Now they belong to its uuid, which is also what they are sealed for, and go when neither library nor trash has it;
-    /// `sealed_fields_held` has a row only inside a transaction that takes photos out and enters them again. What a field may be called
-    /// is not checked here: what a later version adds must not keep this one from reading the rest.
+    /// `sealed_fields_held` has a row only inside a transaction that takes photos out and enters them again. What a field may
+    /// be called is not checked here: what a later version adds must not keep this one from reading the rest.
     ///
     /// `sealing_keys` has the data keys, each wrapped with the key of a key file, whose id is `key_file`.
-    private static let version9 = """
+    private static let version9Sealing = """
         CREATE TABLE sealed_fields_next (
             photo_uuid TEXT NOT NULL,
             field TEXT NOT NULL,
@@ -68,6 +70,33 @@ package enum CatalogueSchema {
             exported_at INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE UNIQUE INDEX sealing_keys_active ON sealing_keys (is_active) WHERE is_active = 1;
+        """
+
+    /// Each photo says what the latest review decided about its picture, with indices that have those of one decision, or of
+    /// none, together and in order: "not reviewed" is what the next review asks for, when nearly all are. It is a column
+    /// and not a question to the decisions, because old ones of these can be deleted. Another picture was not reviewed.
+    ///
+    /// Processed decisions are asked for too, so the index by photo has all of them; and that by session has the photo, to
+    /// count how many it had. `forgotten_photos` are those of which no decision is left.
+    private static let version9Reviews = """
+
+        ALTER TABLE photos ADD COLUMN last_decision TEXT;
+        ALTER TABLE trash ADD COLUMN last_decision TEXT;
+        ALTER TABLE swipe_sessions ADD COLUMN forgotten_photos INTEGER NOT NULL DEFAULT 0;
+        DROP INDEX swipe_actions_by_photo;
+        CREATE INDEX swipe_actions_by_photo ON swipe_actions (photo_uuid, id);
+        DROP INDEX swipe_actions_by_session;
+        CREATE INDEX swipe_actions_by_session ON swipe_actions (session_id, id, photo_uuid);
+        UPDATE photos SET last_decision = \(SwipeTable.lastDecision(of: "photos"))
+            WHERE uuid IN (SELECT photo_uuid FROM swipe_actions);
+        UPDATE trash SET last_decision = \(SwipeTable.lastDecision(of: "trash"))
+            WHERE uuid IN (SELECT photo_uuid FROM swipe_actions);
+        CREATE INDEX photos_by_decision ON photos (last_decision, shown_at DESC, id DESC);
+        CREATE INDEX photos_by_category_and_decision ON photos (category_id, last_decision, shown_at DESC, id DESC);
+        CREATE TRIGGER photos_other_picture AFTER UPDATE OF content_digest ON photos
+        WHEN old.content_digest <> new.content_digest AND new.last_decision IS NOT NULL BEGIN
+            UPDATE photos SET last_decision = NULL WHERE id = new.id;
+        END;
         """
 
     /// Jobs that have ended stay for 90 days, where they went after an hour. `kept_bytes` is what a receipt takes, once it

@@ -77,6 +77,8 @@ struct SettingTable: SettingRepository {
 
     func setLastBackupDate(_ time: Timestamp) throws { try rows.set(.lastBackupDate, to: String(time.milliseconds)) }
 
+    func setLastSyncDate(_ time: Timestamp) throws { try rows.set(.lastSyncDate, to: String(time.milliseconds)) }
+
     func areDefaultCategoriesMade() throws -> Bool { try rows.flag(.defaultCategoriesInitialized, false) }
 
     func setDefaultCategoriesMade() throws { try rows.set(.defaultCategoriesInitialized, to: "true") }

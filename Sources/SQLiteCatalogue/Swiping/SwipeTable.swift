@@ -11,7 +11,8 @@ struct SwipeTable: SwipeRepository {
 
     private static let sessionColumns = """
         SELECT s.id AS id, s.started_at AS started_at, s.ended_at AS ended_at,
-            (SELECT count(*) FROM swipe_actions a WHERE a.session_id = s.id) AS decisions
+            s.forgotten_photos AS forgotten_photos, s.forgotten_photos
+                + (SELECT count(DISTINCT a.photo_uuid) FROM swipe_actions a WHERE a.session_id = s.id) AS photos
         FROM swipe_sessions s
         """
 
@@ -19,7 +20,7 @@ struct SwipeTable: SwipeRepository {
         let ended: Int64? = try row["ended_at"]
         return SwipeSession(
             sessionID: try row["id"], startTime: Timestamp(milliseconds: try row["started_at"]),
-            endTime: ended.map(Timestamp.init(milliseconds:)), photosProcessed: try row["decisions"])
+            endTime: ended.map(Timestamp.init(milliseconds:)), photosProcessed: try row["photos"])
     }
 
     private static func action(_ row: borrowing Row) throws -> PhotoAction {
@@ -33,8 +34,11 @@ struct SwipeTable: SwipeRepository {
             timestamp: Timestamp(milliseconds: try row["decided_at"]), isProcessed: try row["is_processed"])
     }
 
-    func find(_ id: String) throws -> SwipeSession? {
-        try connection.first("\(Self.sessionColumns) WHERE s.id = ?", id) { try Self.session($0) }
+    func find(beginningWith beginning: String, limit: Int) throws -> [SwipeSession] {
+        try connection.query(
+            "\(Self.sessionColumns) WHERE s.id >= ?1 AND s.id < ?1 || char(0x10FFFF) ORDER BY s.id LIMIT ?2", beginning,
+            limit
+        ) { try Self.session($0) }
     }
 
     func sessions(limit: Int) throws -> [SwipeSession] {
@@ -56,13 +60,43 @@ struct SwipeTable: SwipeRepository {
         try connection.value("SELECT count(*) FROM swipe_actions WHERE is_processed = 0") ?? 0
     }
 
+    /// What of each session or photo there is lies together in an index; with both, a photo's are the fewer.
+    func decisions(session: String?, photo: String?, before id: Int64, limit: Int) throws -> [PhotoAction] {
+        let (source, values): (String, [any SQLBindable]) =
+            switch (session, photo) {
+            case (nil, nil): ("NOT INDEXED WHERE TRUE", [])
+            case (let session?, nil): ("INDEXED BY swipe_actions_by_session WHERE session_id = ?", [session])
+            case (nil, let photo?): ("INDEXED BY swipe_actions_by_photo WHERE photo_uuid = ?", [photo])
+            case (let session?, let photo?):
+                ("INDEXED BY swipe_actions_by_photo WHERE photo_uuid = ? AND session_id = ?", [photo, session])
+            }
+        return try connection.query(
+            "SELECT * FROM swipe_actions \(source) AND id < ? ORDER BY id DESC LIMIT ?", values: values + [id, limit]
+        ) { try Self.action($0) }
+    }
+
+    func processed(before time: Timestamp, session: String?, after id: Int64, limit: Int) throws -> [Int64] {
+        try connection.query(
+            """
+            SELECT id FROM swipe_actions
+            WHERE id > ?1 AND is_processed = 1 AND decided_at < ?2 AND (?3 IS NULL OR session_id = ?3)
+            ORDER BY id LIMIT ?4
+            """, id, time.milliseconds, session, limit
+        ) { try $0[0] as Int64 }
+    }
+
     func history() throws -> [SwipeRecord] {
-        try sessions(limit: Int(Int32.max)).map { session in
+        let forgotten = try Dictionary(
+            uniqueKeysWithValues: connection.query(
+                "SELECT id, forgotten_photos FROM swipe_sessions WHERE forgotten_photos > 0"
+            ) { (try $0[0] as String, try $0[1] as Int) })
+        return try sessions(limit: Int(Int32.max)).map { session in
             let actions = try connection.query(
                 "SELECT * FROM swipe_actions WHERE session_id = ? ORDER BY id", session.sessionID
             ) { try Self.action($0) }
             return SwipeRecord(
                 sessionID: session.sessionID, startTime: session.startTime, endTime: session.endTime,
+                forgottenPhotos: forgotten[session.sessionID] ?? 0,
                 actions: actions.map { action in
                     .init(
                         decision: SwipeDecision(
@@ -83,8 +117,8 @@ struct SwipeTable: SwipeRepository {
     // MARK: Deciding
 
     func start(_ id: String, at time: Timestamp) throws -> SwipeSession {
-        try insertSession(id, startTime: time, endTime: nil)
-        return try require(id)
+        try insertSession(id, startTime: time, endTime: nil, forgottenPhotos: 0)
+        return SwipeSession(sessionID: id, startTime: time, endTime: nil, photosProcessed: 0)
     }
 
     /// One statement checks and writes: decisions come one for each swipe, and three statements took the commit thread
@@ -97,8 +131,12 @@ struct SwipeTable: SwipeRepository {
             WHERE s.id = ?1 AND s.ended_at IS NULL AND p.uuid = ?2 AND p.content_digest = ?3
             """, decision.session, decision.photo, decision.contentDigest, decision.action.rawValue, time.milliseconds)
         guard rows == 1 else { return nil }
+        let id = connection.lastInsertRowID
+        try connection.execute(
+            "UPDATE photos SET last_decision = ?2 WHERE uuid = ?1 AND last_decision IS NOT ?2", decision.photo,
+            decision.action.rawValue)
         return PhotoAction(
-            id: connection.lastInsertRowID, sessionID: decision.session, photoIdentifier: decision.photo,
+            id: id, sessionID: decision.session, photoIdentifier: decision.photo,
             contentDigest: decision.contentDigest, action: decision.action, timestamp: time, isProcessed: false)
     }
 
@@ -108,7 +146,23 @@ struct SwipeTable: SwipeRepository {
             count
         ) { try Self.action($0) }
         for action in latest { try connection.execute("DELETE FROM swipe_actions WHERE id = ?", action.id) }
+        for photo in Set(latest.map(\.photoIdentifier)) { try recallLastDecision(photo) }
         return latest
+    }
+
+    private func recallLastDecision(_ photo: String) throws {
+        try connection.execute(
+            "UPDATE photos SET last_decision = \(Self.lastDecision(of: "photos")) WHERE uuid = ?", photo)
+    }
+
+    /// What the decisions that there are say of a row's picture.
+    /// - Parameter table: photos or trash.
+    static func lastDecision(of table: String) -> String {
+        """
+        (SELECT a.action FROM swipe_actions a
+            WHERE a.photo_uuid = \(table).uuid AND a.content_digest = \(table).content_digest
+            ORDER BY a.id DESC LIMIT 1)
+        """
     }
 
     func finish(_ id: String, at time: Timestamp) throws {
@@ -132,26 +186,66 @@ struct SwipeTable: SwipeRepository {
         return (actions.count, effective)
     }
 
-    // MARK: From elsewhere
-
-    func insert(_ records: [SwipeRecord]) throws {
-        for record in records {
-            try insertSession(record.sessionID, startTime: record.startTime, endTime: record.endTime)
-            for action in record.actions {
-                try connection.execute(
-                    """
-                    INSERT INTO swipe_actions (session_id, photo_uuid, content_digest, action, decided_at, is_processed)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    """, record.sessionID, action.decision.photo, action.decision.contentDigest,
-                    action.decision.action.rawValue, action.timestamp.milliseconds, action.isProcessed)
-            }
+    func markProcessed(_ ids: [Int64]) throws -> Int {
+        try ids.reduce(0) {
+            try $0
+                + connection.execute("UPDATE swipe_actions SET is_processed = 1 WHERE id = ? AND is_processed = 0", $1)
         }
     }
 
-    private func insertSession(_ id: String, startTime: Timestamp, endTime: Timestamp?) throws {
+    func deleteProcessed(_ ids: [Int64]) throws -> Int {
+        var count = 0
+        for id in ids {
+            let key = try connection.first(
+                "SELECT session_id, photo_uuid FROM swipe_actions WHERE id = ? AND is_processed = 1", id
+            ) { (session: try $0[0] as String, photo: try $0[1] as String) }
+            guard let key else { continue }
+            count += try connection.execute("DELETE FROM swipe_actions WHERE id = ?", id)
+            try connection.execute(
+                """
+                UPDATE swipe_sessions SET forgotten_photos = forgotten_photos + 1 WHERE id = ?1 AND NOT EXISTS (
+                    SELECT 1 FROM swipe_actions INDEXED BY swipe_actions_by_photo
+                    WHERE photo_uuid = ?2 AND session_id = ?1)
+                """, key.session, key.photo)
+        }
+        return count
+    }
+
+    // MARK: From elsewhere
+
+    /// In the order in which they were made, whichever session they belong to: of those about one photo the latest counts,
+    /// and that is the one with the greatest id.
+    func insert(_ records: [SwipeRecord]) throws {
+        for record in records {
+            try insertSession(
+                record.sessionID, startTime: record.startTime, endTime: record.endTime,
+                forgottenPhotos: record.forgottenPhotos)
+        }
+        let actions = records.flatMap { record in record.actions.map { (record.sessionID, $0) } }
+        // The places keep those of one moment as they were: sorting promises no order of equals.
+        for (_, (session, action)) in actions.enumerated().sorted(by: {
+            ($0.element.1.timestamp.milliseconds, $0.offset) < ($1.element.1.timestamp.milliseconds, $1.offset)
+        }) {
+            try connection.execute(
+                """
+                INSERT INTO swipe_actions (session_id, photo_uuid, content_digest, action, decided_at, is_processed)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """, session, action.decision.photo, action.decision.contentDigest, action.decision.action.rawValue,
+                action.timestamp.milliseconds, action.isProcessed)
+        }
+        for photo in Set(actions.map(\.1.decision.photo)) {
+            try connection.execute(
+                """
+                UPDATE photos SET last_decision = \(Self.lastDecision(of: "photos"))
+                WHERE uuid = ? AND last_decision IS NULL
+                """, photo)
+        }
+    }
+
+    private func insertSession(_ id: String, startTime: Timestamp, endTime: Timestamp?, forgottenPhotos: Int) throws {
         try connection.execute(
-            "INSERT INTO swipe_sessions (id, started_at, ended_at) VALUES (?, ?, ?)", id, startTime.milliseconds,
-            endTime?.milliseconds)
+            "INSERT INTO swipe_sessions (id, started_at, ended_at, forgotten_photos) VALUES (?, ?, ?, ?)", id,
+            startTime.milliseconds, endTime?.milliseconds, forgottenPhotos)
     }
 
     func removeAll() throws {

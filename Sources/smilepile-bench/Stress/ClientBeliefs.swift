@@ -29,10 +29,20 @@ struct ClientBeliefs: Sendable {
     }
 
     struct OwnSession: Sendable {
-        /// How many decisions it has at least, and at most.
-        var least = 0
-        var most = 0
+        /// Acknowledged decisions and their photos, by their ids.
+        var decided: [Int64: String] = [:]
+        var undone: Set<Int64> = []
+        /// Photos of decisions whose replies are unknown.
+        var mayBeDecided: Set<String> = []
+        /// Decisions that an unknown undo may have taken back.
+        var mayBeUndone = 0
         var isFinished = false
+
+        /// How many photos it may have.
+        var photos: ClosedRange<Int> {
+            let certain = Set(decided.filter { !undone.contains($0.key) }.values)
+            return max(0, certain.count - mayBeUndone)...certain.union(mayBeDecided).count
+        }
     }
 
     let client: Int

@@ -153,9 +153,9 @@ struct LibraryCheck {
             }
             facts += 1
             require(
-                (own.least...max(own.least, own.most)).contains(session.photosProcessed),
-                "\(who): the session \(id) has \(session.photosProcessed) decisions, "
-                    + "acknowledged were \(own.least) to \(own.most)")
+                own.photos.contains(session.photosProcessed),
+                "\(who): the session \(id) has \(session.photosProcessed) photos, "
+                    + "acknowledged were \(own.photos.lowerBound) to \(own.photos.upperBound)")
             require(!own.isFinished || session.endTime != nil, "\(who): the session \(id) was finished and runs")
         }
     }

@@ -189,20 +189,23 @@ extension StressClient {
                     sessionID: id, photoIdentifier: uuid, contentDigest: own.photo.contentDigest, action: action),
                 &random
             ) { [self] ending in
-                if case .refused = ending { return }
-                beliefs.sessions[id]?.most += 1
-                if case .done = ending { beliefs.sessions[id]?.least += 1 }
+                switch ending {
+                case .refused: break
+                case .unknown: beliefs.sessions[id]?.mayBeDecided.insert(uuid)
+                case .done(let data):
+                    guard let decided = try? JSONDecoder().decode(PhotoAction.self, from: data) else { break }
+                    beliefs.sessions[id]?.decided[decided.id] = decided.photoIdentifier
+                }
             }
         case .undoSwipes:
             let count = random.roll(1...3)
             try send(UndoSwipes(sessionID: id, count: count), &random) { [self] ending in
                 switch ending {
                 case .done(let data):
-                    let undone = (try? JSONDecoder().decode(UndoneSwipes.self, from: data))?.actions.count ?? 0
-                    beliefs.sessions[id]?.least -= undone
-                    beliefs.sessions[id]?.most -= undone
+                    let undone = (try? JSONDecoder().decode(UndoneSwipes.self, from: data))?.actions ?? []
+                    beliefs.sessions[id]?.undone.formUnion(undone.map(\.id))
                 case .refused: break
-                case .unknown: beliefs.sessions[id]?.least -= count
+                case .unknown: beliefs.sessions[id]?.mayBeUndone += count
                 }
             }
         case .finishSwiping:
