@@ -12,8 +12,10 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A C library from the system: a module map and, where Swift cannot import a function as it is, a shim header.
-func system(_ name: String, apt: String) -> Target {
-    .systemLibrary(name: name, providers: [.apt([apt])])
+///
+/// `headers` is the package of what its own headers include, where installing it alone does not bring that.
+func system(_ name: String, pkgConfig: String? = nil, apt: String, headers: String? = nil) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt] + (headers.map { [$0] } ?? []))])
 }
 
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -53,6 +55,9 @@ let package = Package(
         system("CZlib", apt: "zlib1g-dev"),
         system("CSodium", apt: "libsodium-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
+        system(
+            "CChafa", pkgConfig: "chafa", apt: "libchafa-dev",
+            headers: "libglib2.0-dev"),
         .target(
             name: "CJPEG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("jpeg")]),
@@ -116,7 +121,8 @@ let package = Package(
         module("ServiceMeshTesting", ["ServiceMesh", "Executors", "Randomness"]),
         // A generated album, for a first look, for tests and for measurements
         module("SampleAlbum", ["Randomness", "CGD"]),
-        module("Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "CLinux"]),
+        module(
+            "Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "CLinux", "CChafa"]),
 
         // Programs: wiring only
         program(
@@ -135,8 +141,11 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CLinux", "CSQLite"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
-            name: "EndToEndSupport", dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"],
+            name: "EndToEndSupport",
+            dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport", "CLinux", "CTerminal"],
             path: "Tests/EndToEndSupport", swiftSettings: strict),
+        // Terminals for programs under test
+        .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: [.treatAllWarnings(as: .error)]),
         // Rows for catalogues, and a look through one
         .target(
             name: "CatalogueTestSupport",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -138,6 +139,16 @@ int clinux_terminal_columns(int descriptor) {
     struct winsize size;
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
+
+int clinux_terminal_size(int descriptor, struct clinux_terminal *size) {
+    struct winsize found;
+    if (ioctl(descriptor, TIOCGWINSZ, &found) != 0) return -1;
+    *size = (struct clinux_terminal){
+        .columns = found.ws_col, .rows = found.ws_row, .width = found.ws_xpixel, .height = found.ws_ypixel};
+    return 0;
+}
+
+int clinux_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
     return posix_spawn_file_actions_addclosefrom_np(actions, lowest);

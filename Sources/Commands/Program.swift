@@ -13,23 +13,35 @@ public struct Program: Sendable {
     private let currentFolder: String
     private let console: Console
     private let connect: @Sendable (String) async throws -> any LibraryConnection
+    private let reviewTerminal: @Sendable () throws -> (any ReviewTerminal)?
+    private let pictureTerminal: @Sendable () -> TerminalSize?
+    private let openFile: @Sendable (String) async throws -> Void
 
     /// The program in the process's own surroundings.
     public init() {
         let environment = ProcessInfo.processInfo.environment
         self.init(
             environment: environment, currentFolder: FileManager.default.currentDirectoryPath,
-            console: .standard(environment: environment), connect: { try SocketConnection.open($0) })
+            console: .standard(environment: environment), connect: { try SocketConnection.open($0) },
+            reviewTerminal: { isatty(0) == 1 && isatty(1) == 1 ? try StandardTerminal() : nil },
+            pictureTerminal: { isatty(1) == 1 ? StandardTerminal.size() : nil },
+            openFile: { try await DesktopViewer(environment: environment).open($0) })
     }
 
     init(
         environment: [String: String], currentFolder: String, console: Console,
-        connect: @escaping @Sendable (String) async throws -> any LibraryConnection
+        connect: @escaping @Sendable (String) async throws -> any LibraryConnection,
+        reviewTerminal: @escaping @Sendable () throws -> (any ReviewTerminal)? = { nil },
+        pictureTerminal: @escaping @Sendable () -> TerminalSize? = { nil },
+        openFile: @escaping @Sendable (String) async throws -> Void = { _ in throw DesktopViewer.missing }
     ) {
         self.environment = environment
         self.currentFolder = currentFolder
         self.console = console
         self.connect = connect
+        self.reviewTerminal = reviewTerminal
+        self.pictureTerminal = pictureTerminal
+        self.openFile = openFile
     }
 
     /// What the process was started with, its own name left out. `CommandLine.arguments` repairs names that are not UTF-8,
@@ -82,6 +94,13 @@ public struct Program: Sendable {
         session.connect = { [pins = session.pins] in
             UnlockingConnection(connection: try await connect($0), pins: pins, console: console)
         }
+        session.reviewTerminal = { [environment, reviewTerminal] in
+            (environment["TERM"] ?? "dumb") == "dumb" ? nil : try reviewTerminal()
+        }
+        session.pictureTerminal = { [environment, pictureTerminal] in
+            (environment["TERM"] ?? "dumb") == "dumb" ? nil : pictureTerminal()
+        }
+        session.openFile = openFile
         session.socketPath = session.absolute(invocation.value("socket") ?? session.socketPath)
         do {
             return try await invocation.command.perform(invocation, session)

@@ -18,6 +18,13 @@ struct Session: Sendable {
     /// Ends the program without waiting for anything.
     var leave: @Sendable (ExitCode) -> Void = { _exit($0.rawValue) }
 
+    /// The terminal that a person sits at; nil where there is none that shows pages and sends keys.
+    var reviewTerminal: @Sendable () throws -> (any ReviewTerminal)? = { nil }
+    /// The terminal that results go to, where it can show a picture among them.
+    var pictureTerminal: @Sendable () -> TerminalSize? = { nil }
+    /// Starts the desktop's program for a file, and returns when that says that it has it.
+    var openFile: @Sendable (String) async throws -> Void = { _ in throw DesktopViewer.missing }
+
     /// Runs `body` with a connection that is closed afterwards.
     func withLibrary<Result: Sendable>(
         _ body: (any LibraryConnection) async throws -> Result

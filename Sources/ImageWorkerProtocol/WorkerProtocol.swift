@@ -11,6 +11,8 @@ package enum WorkerRequest: Codable, Equatable {
     case thumbnail
     /// Descriptors: source.
     case readDate
+    /// Pixels as a screen shows them, within so many columns and rows. Descriptors: source, pixels.
+    case pixels(width: Int, height: Int)
     /// So many bytes of memory beyond its own are there, which are fewer than the worker asked for where all of it is
     /// less. Only while it waits for that.
     case proceed(bytes: Int)
@@ -18,7 +20,7 @@ package enum WorkerRequest: Codable, Equatable {
     package var descriptorCount: Int {
         switch self {
         case .convert: 3
-        case .thumbnail: 2
+        case .thumbnail, .pixels: 2
         case .readDate: 1
         case .proceed: 0
         }
@@ -36,6 +38,7 @@ package struct WorkerReply: Codable, Equatable {
         case converted(ConvertedPhoto)
         case thumbnail(ConvertedThumbnail)
         case date(EmbeddedDate)
+        case pixels(RawPixels)
         case failed(ImagingError)
     }
 

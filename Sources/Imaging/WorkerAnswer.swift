@@ -44,6 +44,13 @@ extension ConvertedThumbnail {
     var isPossible: Bool { fileSize > 0 && isPicture(width, height, within: ImageLimits.thumbnailSide) }
 }
 
+extension RawPixels {
+    /// Whether a worker could have said this of what it wrote.
+    func isPossible(within width: Int, _ height: Int, in file: Int32) -> Bool {
+        (1...width).contains(self.width) && (1...height).contains(self.height) && size(of: file) == Int64(byteCount)
+    }
+}
+
 extension EmbeddedDate {
     var isPossible: Bool { taken.map(isDate) ?? true }
 }

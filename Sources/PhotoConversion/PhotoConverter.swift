@@ -102,7 +102,7 @@ final class PhotoConverter {
     }
 
     /// The decoder, with the memory that its header asks for.
-    private func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
+    func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
         let decoder = try reader(type, source)
         let needed = source.count + decoder.memory + decoder.metadata.memory
         if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked {
@@ -118,7 +118,7 @@ final class PhotoConverter {
         return decoder
     }
 
-    private static func orientation(_ decoder: any PictureDecoder) -> Orientation {
+    static func orientation(_ decoder: any PictureDecoder) -> Orientation {
         let block = decoder.metadata.exif.flatMap(ExifBlock.init)
         return decoder.metadata.isUpright ? decoder.orientation : block?.orientation ?? .upright
     }
@@ -167,7 +167,7 @@ final class PhotoConverter {
         return try reduce(lines, fitting: decoder.size.fitting(side))
     }
 
-    private func reduce(_ lines: any LineSource, fitting target: PixelSize) throws(ImagingError) -> PlanarPicture {
+    func reduce(_ lines: any LineSource, fitting target: PixelSize) throws(ImagingError) -> PlanarPicture {
         let lines = try BoxLines.covering(target, of: lines)
         let shape = Reduction.Shape(
             source: lines.size, sourceKind: lines.kind, target: target, targetKind: Self.full(lines.kind))

@@ -55,6 +55,10 @@ long clinux_file_system_of(int descriptor);
 /// ENOTSUP where the file system does not tell.
 int clinux_birth(int descriptor, int64_t *nanoseconds);
 
+/// A file in memory that has no name anywhere (memfd_create(2)); `name` is what /proc shows. Close-on-exec. Returns -1 with
+/// errno set.
+int clinux_memory_file(const char *name);
+
 /// A descriptor of a process, whose number no other can take while it is held; it can be read from once the process has
 /// ended. Close-on-exec. Returns -1 with errno set.
 int clinux_process_open(pid_t pid);
@@ -76,6 +80,16 @@ int clinux_set_parent_death_signal(int signal);
 
 /// Width in columns of the terminal behind `descriptor`, or 0 where there is none.
 int clinux_terminal_columns(int descriptor);
+
+struct clinux_terminal {
+    /// Characters.
+    int columns, rows;
+    /// Pixels of all of it; 0 where the terminal does not tell.
+    int width, height;
+};
+
+/// The size of the terminal behind `descriptor`. Returns 0, or -1 with errno set.
+int clinux_terminal_size(int descriptor, struct clinux_terminal *size);
 
 /// In the program that is spawned, closes every descriptor from `lowest` on: what we happened to inherit is not the
 /// daemon's to keep open. Returns 0, or an errno.

@@ -50,7 +50,8 @@ extension CommandTable {
             ]
         ) { invocation, session in try await search(invocation.operand("TEXT"), invocation, session) },
         Command(
-            words: ["photos", "show"], summary: "Show all that is known about a photo.", operands: [photo],
+            words: ["photos", "show"], summary: "Show all that is known about a photo.",
+            details: "On a terminal that can show pictures, the photo itself stands above it.", operands: [photo],
             examples: [
                 Example("smilepile photos show 12", "By its number."),
                 Example("smilepile photos show 12 --json", "For a script."),
@@ -65,7 +66,32 @@ extension CommandTable {
                 // Not of the library's status, which is a parent's: kids may look at photos.
                 let folder = try await library.send(Hello()).value.library
                 let categories = try await library.send(ListCategories()).value.categories
+                if let size = session.pictureTerminal() { await showPicture(of: answer.value, size, library, session) }
                 show(answer.value, folder, categories, session)
+                return .done
+            }
+        },
+        Command(
+            words: ["photos", "open"], summary: "Open a photo in the desktop's viewer.",
+            details: "The file is the library's own: look at it, and edit copies. For one: smilepile photos export.",
+            operands: [photo], examples: [Example("smilepile photos open 12", "In the program that shows pictures.")]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                let answer = try await library.photo(named: invocation.operand("PHOTO") ?? "")
+                let folder = try await library.send(GetLibraryStatus()).value.path
+                let (path, id) = (folder + "/" + answer.value.path, answer.value.id)
+                guard access(path, R_OK) == 0 else {
+                    throw CommandFailure.local(
+                        "\(path) cannot be read: \(String(cString: strerror(errno))). Copy it out: smilepile photos export \(id)"
+                    )
+                }
+                do {
+                    try await session.openFile(path)
+                } catch CommandFailure.local(let why) {
+                    throw CommandFailure.local(
+                        "\(why) Its file is \(path); look at it here: smilepile photos show \(id)")
+                }
+                session.show(answer) { _ in session.console.message("Opened \(path).") }
                 return .done
             }
         },
@@ -132,6 +158,21 @@ extension CommandTable {
             session.console.message(
                 "* cannot be shown yet. Its original is kept: smilepile photos export NUMBER")
         }
+    }
+
+    /// In the upper half of the terminal at most, so that the facts stand below it. A photo that cannot be shown has facts too.
+    private static func showPicture(
+        of photo: Photo, _ size: TerminalSize, _ library: any LibraryConnection, _ session: Session
+    ) async {
+        let abilities = TerminalAbilities(environment: session.environment)
+        let room = TerminalRectangle(columns: min(size.columns, 80), rows: min(size.rows / 2, 24))
+        guard room.rows >= 4, room.columns >= 10 else { return }
+        let (width, height) = abilities.pixels(of: room, size)
+        guard let pixels = try? await library.send(GetPhotoPixels(id: photo.id, width: width, height: height)).value,
+            let picture = ShownPicture(pixels),
+            let place = room.fitting(width: picture.width, height: picture.height, size)
+        else { return }
+        session.console.result(picture.lines(place, size, abilities))
     }
 
     private static func show(_ photo: Photo, _ folder: String, _ categories: [Category], _ session: Session) {

@@ -7,6 +7,7 @@ extension CommandTable {
     private static let oneSession = Option.value("session", "ID", .text, help: "Only of this review.")
 
     static let swipeCommands: [Command] = [
+        reviewCommand,
         Command(
             words: ["swipe", "start"], summary: "Begin a review; prints its id.",
             examples: [Example("smilepile swipe start", "Several may run at once.")]
@@ -219,7 +220,7 @@ extension CommandTable {
         session.console.show(table)
     }
 
-    private static func show(_ processed: ProcessedSwipes, _ session: Session) {
+    static func show(_ processed: ProcessedSwipes, _ session: Session) {
         session.console.result(processed.sentence)
         if processed.outdated > 0 {
             session.console.message(

@@ -17,6 +17,7 @@ public actor Thumbnailer: MeshService {
         PreparePhoto.self
         MakeThumbnail.self
         GetThumbnail.self
+        GetPhotoPixels.self
         RebuildThumbnails.self
     }
 

@@ -35,7 +35,7 @@ extension Thumbnailer {
     }
 
     /// - Throws: `data_loss` for a path that no photo of a library has, wherever a catalogue has it from.
-    private static func name(ofPhoto path: String) throws -> StoredName {
+    static func name(ofPhoto path: String) throws -> StoredName {
         let name = try StoredName(catalogued: path)
         guard name.kind == .photos else {
             throw MeshError(.dataLoss, "The catalogue says that a photo's file is '\(name.path)'. It is left alone.")
@@ -123,7 +123,7 @@ extension Thumbnailer {
     }
 
     /// What is said of a source does not help with a photo that the library has: to copy it again, or to convert it.
-    private static func ofStoredPhoto(_ error: ImagingError) -> MeshError {
+    static func ofStoredPhoto(_ error: ImagingError) -> MeshError {
         switch error {
         case .unsupported(let found), .damaged(let found), .workerCrashed(let found):
             MeshError(
@@ -133,7 +133,7 @@ extension Thumbnailer {
         }
     }
 
-    private static func open(_ name: StoredName, in photoFiles: any PhotoFiles) throws -> Int32 {
+    static func open(_ name: StoredName, in photoFiles: any PhotoFiles) throws -> Int32 {
         do {
             return try photoFiles.open(name)
         } catch {

@@ -122,7 +122,7 @@ extension PlanarPicture {
     }
 
     /// One line of full-resolution YCbCr as RGB: JFIF's equations in 16-bit fixed point.
-    private func interleaveFromYCC(line: Int, into row: UnsafeMutablePointer<UInt8>) {
+    func interleaveFromYCC(line: Int, into row: UnsafeMutablePointer<UInt8>) {
         let (luma, blueness, redness) = (planes[0].line(line), planes[1].line(line), planes[2].line(line))
         let shift = kind.subsampling(ofPlane: 1).width
         for x in 0..<size.width {

@@ -57,6 +57,10 @@ public enum ImageWorker {
         case .thumbnail:
             .thumbnail(try converter.makeThumbnail(source: descriptors[0], thumbnail: descriptors[1]))
         case .readDate: .date(try converter.readDate(source: descriptors[0]))
+        case .pixels(let width, let height):
+            .pixels(
+                try converter.pixels(
+                    source: descriptors[0], within: PixelSize(width: width, height: height), into: descriptors[1]))
         case .proceed: throw .io("a request that this worker does not know")
         }
     }

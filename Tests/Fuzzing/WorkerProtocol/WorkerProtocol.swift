@@ -38,7 +38,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
                     outcome: $0, residentKilobytes: 4000, addressKilobytes: 80_000, lackedMemory: true, cell: cell))
         }
         let requests: [[UInt8]] = [
-            WorkerRequest.convert, .thumbnail, .readDate, .proceed(bytes: 100 << 20),
+            WorkerRequest.convert, .thumbnail, .readDate, .pixels(width: 80, height: 60), .proceed(bytes: 100 << 20),
         ].compactMap { WorkerProtocol.line($0) }
         return requests.map { [0b0110] + $0 } + replies.map { [1] + $0 }
     }
