@@ -78,7 +78,7 @@ final class SteppedLibrary: Sendable {
         mesh = try Mesh(
             services: [
                 SettingsStore(catalogue: catalogue), CategoryStore(catalogue: catalogue),
-                PhotoStore(catalogue: catalogue, discards: discards),
+                PhotoStore(catalogue: catalogue, discards: discards), SwipeSessionRecorder(catalogue: catalogue),
                 Thumbnailer(
                     catalogue: catalogue, namedFiles: folder.namedFiles, photoFiles: folder, workers: workers,
                     files: files, width: 1),
