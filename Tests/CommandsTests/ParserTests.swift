@@ -51,7 +51,8 @@ struct ParserTests {
         #expect(try invocation("photos").command.words == ["photos", "list"])
         #expect(try invocation("photos", "--favorites", "--category", "Cars").has("favorites"))
         #expect(try invocation("jobs", "--json").command.words == ["jobs", "list"])
-        #expect(usageError("swipe")?.message.contains("start, record, undo") == true)
+        #expect(try invocation("swipe", "--category", "Cars").command.words == ["swipe", "review"])
+        #expect(usageError("backup")?.message.contains("create, verify") == true)
     }
 
     @Test("-h and --help ask for help wherever they stand, even when something is missing")
