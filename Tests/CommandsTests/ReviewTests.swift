@@ -10,7 +10,7 @@ import Testing
 private final class ScriptedTerminal: ReviewTerminal {
     private struct State {
         var pages: [String] = []
-        var waiting: [(text: String, from: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiting: [(text: String, other: String?, continuation: CheckedContinuation<Void, Never>)] = []
         var isEntered = false
         var entered = 0
         var stopped = 0
@@ -39,8 +39,8 @@ private final class ScriptedTerminal: ReviewTerminal {
     func write(_ text: String) {
         let ready = state.withLock { state in
             state.pages.append(text)
-            let ready = state.waiting.filter { text.contains($0.text) }
-            state.waiting.removeAll { text.contains($0.text) }
+            let ready = state.waiting.filter { Self.has(text, $0.text, $0.other) }
+            state.waiting.removeAll { Self.has(text, $0.text, $0.other) }
             return ready
         }
         for waiter in ready { waiter.continuation.resume() }
@@ -51,18 +51,23 @@ private final class ScriptedTerminal: ReviewTerminal {
     var stopped: Int { state.withLock { $0.stopped } }
     var pages: [String] { state.withLock { $0.pages } }
 
-    /// Does something, and returns when a page that was written afterwards has this text.
-    func shows(_ text: String, after action: () -> Void = {}) async {
-        let from = state.withLock { $0.pages.count }
-        action()
+    /// Returns when there is a page that has one text and not another: of those that were written after `action`, or of all
+    /// where nothing is done.
+    func shows(_ text: String, without other: String? = nil, after action: (() -> Void)? = nil) async {
+        let from = action == nil ? 0 : state.withLock { $0.pages.count }
+        action?()
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
-                if state.pages[from...].contains(where: { $0.contains(text) }) { return true }
-                state.waiting.append((text, from, continuation))
+                if state.pages[from...].contains(where: { Self.has($0, text, other) }) { return true }
+                state.waiting.append((text, other, continuation))
                 return false
             }
             if isThere { continuation.resume() }
         }
+    }
+
+    private static func has(_ page: String, _ text: String, _ other: String?) -> Bool {
+        page.contains(text) && other.map { !page.contains($0) } ?? true
     }
 
     func press(_ keys: String) { continuation.yield(.bytes(Array(keys.utf8))) }
@@ -133,14 +138,8 @@ private final class ScriptedTerminal: ReviewTerminal {
     }
 
     /// The page with the picture of a photo, not the one before it has come.
-    private func sees(_ photo: String, _ terminal: ScriptedTerminal, after action: () -> Void = {}) async {
-        await terminal.shows(photo, after: action)
-        // A picture of one colour is spaces on a ground.
-        while !(terminal.pages.last { $0.contains(photo) }?.contains("\u{1B}[0m\u{1B}[4") ?? false)
-            && terminal.pages.last(where: { $0.contains(photo) })?.contains("...") == true
-        {
-            await terminal.shows(photo)
-        }
+    private func sees(_ photo: String, _ terminal: ScriptedTerminal, after action: (() -> Void)? = nil) async {
+        await terminal.shows(photo, without: "...", after: action)
     }
 
     @Test("Each key is a decision about the photo and the digest that were shown, and y applies them")
@@ -185,7 +184,7 @@ private final class ScriptedTerminal: ReviewTerminal {
         await terminal.shows("One moment") { terminal.press(Self.left) }
         #expect(!stage.methods.contains("swipe.record"))
         gate.continuation.finish()
-        await terminal.shows("Picture 1")
+        await sees("Picture 1", terminal)
         await terminal.shows("All photos") { terminal.press(Self.left) }
         terminal.press("\u{3}")
         #expect(try await review.value == .interrupted(["5e551011"]))
