@@ -83,7 +83,7 @@ public final class LibrarySession: Sendable {
         }
     }
 
-    /// Raises the role to a parent's for as long as ``UnlockLimits`` say. Errors: as ``Unlock``.
+    /// Raises the role to a parent's for as long as `UnlockLimits` say. Errors: as `Unlock`.
     @discardableResult
     public func unlock(_ pin: PIN) async throws -> Unlocked {
         let falls = state.withLock { $0.falls }

@@ -39,7 +39,7 @@ import Testing
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(
-            contentsOf: root.appendingPathComponent("Sources/LibraryModel/LibraryModel.docc/Settings.md"),
+            contentsOf: root.appendingPathComponent("Sources/LibraryModel/LibraryModel.docc/LibrarySettings.md"),
             encoding: .utf8)
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
         #expect(

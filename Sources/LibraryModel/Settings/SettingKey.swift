@@ -1,7 +1,7 @@
 import ServiceMesh
 
 /// Every setting by its name, with what it means and which values it takes: what validation, the command line's help and
-/// completion, and <doc:Settings> read, so that none of them can say something else.
+/// completion, and <doc:LibrarySettings> read, so that none of them can say something else.
 public enum SettingKey: String, Codable, Sendable, CaseIterable {
     case swipeThreshold
     case enableHapticFeedback

@@ -1,6 +1,7 @@
 import ServiceMesh
 
-/// All settings (<doc:Settings>). Those with a `var` are a person's to change; the others follow from what else happens.
+/// All settings (<doc:LibrarySettings>). Those with a `var` are a person's to change; the others follow from what else
+/// happens.
 public struct Settings: Codable, Sendable, Equatable {
     /// How far a swipe has to go before it counts, as a fraction of the screen's width: 0…1.
     public var swipeThreshold: Double

@@ -12,7 +12,7 @@ import ServiceMesh
 ///
 /// A batch is asked for when the one before has been dealt with, so one is in memory at a time. It begins behind the last
 /// decision of that, whatever became of it: none comes twice, and those made meanwhile come too. The sequence ends when
-/// none waits. To be told of later ones: ``ObservePendingSwipes``.
+/// none waits. To be told of later ones: `ObservePendingSwipes`.
 public struct PendingSwipeBatches: AsyncSequence, Sendable {
     public typealias Element = [PhotoAction]
 
@@ -44,7 +44,7 @@ public struct PendingSwipeBatches: AsyncSequence, Sendable {
             self.size = size
         }
 
-        /// - Throws: what ``ListPendingSwipes`` is refused for.
+        /// - Throws: what `ListPendingSwipes` is refused for.
         public mutating func next() async throws -> [PhotoAction]? {
             let request = ListPendingSwipes(sessionID: sessionID, limit: size, after: last)
             let actions = try await mesh.send(request).actions
