@@ -2,7 +2,9 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <linux/fs.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,4 +12,19 @@
 /// wait for them. The C library declares it for GNU C only, so Swift does not see it. Returns 0, or -1 with errno set.
 static inline long carchive_start_writeback(int descriptor, int64_t offset, int64_t length) {
     return syscall(SYS_sync_file_range, descriptor, offset, length, 2);
+}
+
+/// The same with all three flags: writes dirty pages of the range and waits until the disk has them. It may not know where
+/// they are after a power cut, which only fsync(2) sees to. Returns 0, or -1 with errno set.
+static inline long carchive_wait_for_writeback(int descriptor, int64_t offset, int64_t length) {
+    return syscall(SYS_sync_file_range, descriptor, offset, length, 7);
+}
+
+/// ioctl_ficlonerange(2): lets `target` share blocks of `source`. Its number is made by a macro, which Swift does not see.
+/// Returns 0, or -1 with errno set.
+static inline int carchive_share_blocks(
+    int source, int64_t source_offset, int64_t length, int target, int64_t target_offset) {
+    struct file_clone_range range = {
+        .src_fd = source, .src_offset = source_offset, .src_length = length, .dest_offset = target_offset};
+    return ioctl(target, FICLONERANGE, &range);
 }

@@ -23,6 +23,8 @@ public enum ZipError: Error, Hashable, Sendable {
     case sourceSizeDiffers(entry: String, expected: Int64)
     /// The entry has been written, or is being written by another thread.
     case writtenTwice(entry: String)
+    /// The disk gave back other bytes than were written.
+    case readBackDiffers(entry: String)
     /// `finish()` came while entries were missing; `entry` is the first of them.
     case unwritten(entry: String, count: Int)
 
@@ -48,6 +50,8 @@ extension ZipError: CustomStringConvertible, LocalizedError {
         case .sourceSizeDiffers(let entry, let expected):
             "'\(entry)' no longer has the \(expected) bytes that were expected: look at it and start again."
         case .writtenTwice(let entry): "'\(entry)' was to be written twice."
+        case .readBackDiffers(let entry):
+            "The disk gave back other bytes of '\(entry)' than were written to it: it may be failing. Choose another place."
         case .unwritten(let entry, let count): "\(count) entries were not written, '\(entry)' first."
         case .unusableArchive(let problem): "This archive cannot be used: \(problem)."
         case .unusableEntry(let name, let problem): "'\(name)' in this archive cannot be used: \(problem)."

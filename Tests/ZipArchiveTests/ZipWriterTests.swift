@@ -1,4 +1,5 @@
 import CLinux
+import Files
 import Foundation
 import TestSupport
 import Testing
@@ -41,6 +42,25 @@ struct ZipWriterTests {
         for (index, bytes) in contents.enumerated() {
             #expect(try reader.read(index, limit: 1 << 20) == Data(bytes))
         }
+    }
+
+    @Test func whatTheDiskHasIsReadBack() throws {
+        let contents = [noise(700_001, seed: 1), noise(5_000_000, seed: 2), noise(1000, seed: 3)]
+        let (writer, file) = try writer(contents.map(\.count))
+        let copied = try contents.enumerated().map { index, bytes in
+            let source = try TestFile(creating: folder.file("source\(index)"), bytes: bytes)
+            return try writer.copyEntry(index, reading: OpenFile(source.descriptor))
+        }
+        #expect(copied.map(\.digest) == contents.map { ContentDigest(of: $0) })
+        // The small one shares a page with its neighbours.
+        #expect(try copied.map { try writer.readBack($0) } == [true, true, false])
+        #expect(throws: ZipError.cancelled) { try writer.readBack(copied[1], cancelled: { true }) }
+        var flipped = contents[1][4_999_999] ^ 1
+        #expect(pwrite(file.descriptor, &flipped, 1, off_t(writer.layout.dataOffset(of: 1) + 4_999_999)) == 1)
+        #expect(try writer.readBack(copied[0]))
+        #expect(throws: ZipError.readBackDiffers(entry: "photos/1")) { try writer.readBack(copied[1]) }
+        try #require(ftruncate(file.descriptor, off_t(writer.layout.dataOffset(of: 0) + 10)) == 0)
+        #expect(throws: ZipError.readBackDiffers(entry: "photos/0")) { try writer.readBack(copied[0]) }
     }
 
     @Test func whatLiesBehindTheArchiveIsCutOff() throws {

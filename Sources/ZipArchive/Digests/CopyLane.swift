@@ -15,6 +15,7 @@ final class CopyLane: @unchecked Sendable {
     private static let idle = Mutex<[CopyLane]>([])
 
     let hasher = ContentHasher()
+    let fingerprint = FingerprintHasher()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 4096)
 
     private init() {}
@@ -28,6 +29,7 @@ final class CopyLane: @unchecked Sendable {
     func give() {
         // After a failure some bytes of the last file are still in it.
         if hasher.size != 0 { _ = hasher.finish() }
+        _ = fingerprint.finish()
         Self.idle.withLock { idle in
             if idle.count < Self.mostIdle { idle.append(self) }
         }

@@ -1,4 +1,3 @@
-import CZlib
 import Foundation
 
 /// One file header of the central directory (APPNOTE 4.3.12).

@@ -1,4 +1,4 @@
-import CZlib
+import CDeflate
 
 /// The text of a name: which of the format's encodings its bytes are in.
 struct NameText {
@@ -24,8 +24,8 @@ struct NameText {
         guard let field, field.number(0, as: UInt8.self) == 1, let checksum = field.u32(1),
             let bytes = field.slice(5, field.count - 5)
         else { return nil }
-        let actual = name.withUnsafeBufferPointer { crc32_z(0, $0.baseAddress, $0.count) }
-        return UInt(checksum) == actual ? bytes : nil
+        let actual = name.withUnsafeBufferPointer { libdeflate_crc32(0, $0.baseAddress, $0.count) }
+        return checksum == actual ? bytes : nil
     }
 
     private static func codePage437(_ bytes: ArraySlice<UInt8>) -> String {

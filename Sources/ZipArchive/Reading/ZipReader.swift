@@ -20,6 +20,7 @@ public final class ZipReader: Sendable {
     public let refusals: [ZipRefusal]
     private let descriptor: Int32
     private let dataOffsets: [Int64]
+    private let sharing = BlockSharing()
     private let problems: [Int: [EntryProblem]]
 
     /// - Throws: `.unusableArchive`, `.readFailed`.
@@ -57,52 +58,65 @@ public final class ZipReader: Sendable {
         return data
     }
 
-    /// Writes the entry's bytes into a file, from its start on, and checks length and CRC-32.
+    /// Writes the entry's bytes into a file, from its start on, and checks length and CRC-32. Where the file system can, the
+    /// file shares the archive's blocks, and what is checked is what the file has then.
     ///
     /// The file holds bytes that are not to be trusted until this returns; after an error, throw them away.
     /// - Parameters:
-    ///   - file: open for writing and seekable; it should be empty, since nothing is cut off behind the entry.
+    ///   - file: open for reading and writing; it should be empty, since nothing is cut off behind the entry.
     ///   - cancelled: asked before each part (at most 256 KiB).
     ///   - progress: called after each part with the bytes that it had.
     /// - Throws: `.unusableEntry`, `.readFailed`, `.writeFailed`, `.diskFull`, `.cancelled`.
     public func extract(
         _ index: Int, to file: Int32, cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
-        try stream(index, cancelled: cancelled, progress: progress) { bytes, position throws(ZipError) in
-            try DescriptorIO.write(file, bytes, at: position)
+        let entry = entries[index]
+        var shared: Int64 = 0
+        if entry.method == ZipMethod.stored, entry.size >= ZipLayout.alignedFrom, obstacle(to: index) == nil {
+            shared = sharing.share(descriptor, at: dataOffsets[index], with: file, at: 0, upTo: entry.size)
+        }
+        return try stream(
+            index, there: (file, shared), cancelled: cancelled, progress: progress
+        ) { bytes, position throws(ZipError) in
+            if position >= shared { try DescriptorIO.write(file, bytes, at: position) }
         }
     }
 
     /// Reads the entry, checks length and CRC-32, and keeps nothing.
     ///
     /// - Parameters:
-    ///   - expected: the digest that the entry must have, as `ZipWriter` gave it. Its CRC-32 is then compared with the
-    ///     recorded one and not computed again: the same SHA-256 means the same bytes, and of those bytes it is known.
-    ///     That saves a fifth of the time.
     ///   - forOthers: refuses also what only others refuse: compressed data that ends elsewhere than its size says.
     /// - Throws: `.unusableEntry`, `.readFailed`, `.cancelled`.
     @discardableResult
     public func verify(
-        _ index: Int, expected: ContentDigest? = nil, forOthers: Bool = false, cancelled: () -> Bool = { false },
+        _ index: Int, forOthers: Bool = false, cancelled: () -> Bool = { false },
         progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
         try stream(
-            index, expected: expected, forOthers: forOthers, cancelled: cancelled, progress: progress
+            index, forOthers: forOthers, cancelled: cancelled, progress: progress
         ) { _, _ throws(ZipError) in }
+    }
+
+    /// The entry's MD5 in lower-case hex; nil where the system's libcrypto does not allow it.
+    /// - Throws: as ``verify(_:forOthers:cancelled:progress:)``.
+    package func md5(_ index: Int, cancelled: () -> Bool = { false }) throws(ZipError) -> String? {
+        guard let hasher = MD5Hasher() else { return nil }
+        _ = try stream(index, cancelled: cancelled, progress: { _ in }) { bytes, _ throws(ZipError) in
+            hasher.update(bytes)
+        }
+        return hasher.finish()
     }
 
     private typealias Sink = (UnsafeRawBufferPointer, Int64) throws(ZipError) -> Void
 
     /// Hands the entry's bytes to `sink`, in order and never more than it declares.
+    /// - Parameter there: a file that has the first bytes of the entry already, from its start on, and how many.
     private func stream(
-        _ index: Int, expected: ContentDigest? = nil, forOthers: Bool = false, cancelled: () -> Bool,
+        _ index: Int, there: (file: Int32, count: Int64) = (-1, 0), forOthers: Bool = false, cancelled: () -> Bool,
         progress: (Int) -> Void, into sink: Sink
     ) throws(ZipError) -> ContentDigest {
         let entry = entries[index]
         if let problem = obstacle(to: index) { throw .unusableEntry(name: entry.name, problem) }
-        if let expected, expected.size != entry.size || expected.crc32 != entry.crc32 {
-            throw .unusableEntry(name: entry.name, .contentDiffers)
-        }
         let lane = CopyLane.take()
         defer { lane.give() }
         func take(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {
@@ -110,7 +124,7 @@ public final class ZipReader: Sendable {
             guard Int64(bytes.count) <= entry.size - position else {
                 throw .unusableEntry(name: entry.name, .lengthDiffers)
             }
-            lane.hasher.update(bytes, withChecksum: expected == nil)
+            lane.hasher.update(bytes)
             try sink(bytes, position)
             progress(bytes.count)
         }
@@ -118,9 +132,13 @@ public final class ZipReader: Sendable {
         if entry.method == ZipMethod.stored {
             while lane.hasher.size < entry.size {
                 if cancelled() { throw .cancelled }
-                let wanted = Int(min(entry.size - lane.hasher.size, Int64(CopyLane.capacity)))
-                let part = try lane.read(
-                    OpenFile(descriptor), at: dataOffsets[index] + lane.hasher.size, atMost: wanted)
+                let position = lane.hasher.size
+                let isThere = position < there.count
+                let wanted = Int(min((isThere ? there.count : entry.size) - position, Int64(CopyLane.capacity)))
+                let part =
+                    isThere
+                    ? try lane.read(OpenFile(there.file), at: position, atMost: wanted)
+                    : try lane.read(OpenFile(descriptor), at: dataOffsets[index] + position, atMost: wanted)
                 if part.isEmpty { break }
                 try take(part)
             }
@@ -140,12 +158,6 @@ public final class ZipReader: Sendable {
         }
         let digest = lane.hasher.finish()
         if digest.size != entry.size { throw .unusableEntry(name: entry.name, isDamaged ? .damaged : .lengthDiffers) }
-        if let expected {
-            guard digest.sha256 == expected.sha256 else {
-                throw .unusableEntry(name: entry.name, .contentDiffers)
-            }
-            return expected
-        }
         if digest.crc32 != entry.crc32 { throw .unusableEntry(name: entry.name, .checksumDiffers) }
         // Where libarchive still was not content, the compressed data lacks its end, or goes on behind it. The content is
         // as long as declared and has the declared checksum: what was packed is there, so nobody's photo is refused.

@@ -16,22 +16,30 @@ public final class ZipVerification: Sendable {
 
     private let reader: ZipReader
     private let indices: [Int]
-    private let expected: [Int: ContentDigest]
     private let forOthers: Bool
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - indices: the entries to read; by default all that have no problem, or only one of their name.
-    ///   - expected: digests that entries must have, by index, as `ZipWriter` gave them.
+    ///   - proven: entries whose bytes were read already, by index. They count as read where the archive says the same of
+    ///     them.
     ///   - forOthers: refuses also what can be read here and not by others; see `ZipReader.verify`.
     public init(
-        _ reader: ZipReader, indices: [Int]? = nil, expected: [Int: ContentDigest] = [:], forOthers: Bool = false
+        _ reader: ZipReader, proven: [Int: ContentDigest] = [:], forOthers: Bool = false
     ) {
         self.reader = reader
-        self.expected = expected
         self.forOthers = forOthers
-        self.indices = indices ?? reader.entries.indices.filter { reader.obstacle(to: $0) == nil }
+        let entries = reader.entries
+        let proven = proven.filter { index, digest in
+            entries.indices.contains(index) && entries[index].method == ZipMethod.stored
+                && entries[index].size == digest.size && entries[index].crc32 == digest.crc32
+        }
+        // What has no problem, or only one of its name.
+        indices = entries.indices.filter { reader.obstacle(to: $0) == nil && proven[$0] == nil }
+        state.withLock { $0.digests = proven }
     }
+
+    /// Bytes of the entries that are to be read.
+    public var bytes: Int64 { indices.reduce(0) { $0 &+ reader.entries[$1].size } }
 
     /// The digests of entries read so far, by index.
     public var digests: [Int: ContentDigest] { state.withLock { $0.digests } }
@@ -57,7 +65,7 @@ public final class ZipVerification: Sendable {
         guard let index = takeNext() else { return false }
         do throws(ZipError) {
             let digest = try reader.verify(
-                index, expected: expected[index], forOthers: forOthers, cancelled: cancelled, progress: progress)
+                index, forOthers: forOthers, cancelled: cancelled, progress: progress)
             state.withLock { $0.digests[index] = digest }
         } catch .unusableEntry(let name, let problem) {
             state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }

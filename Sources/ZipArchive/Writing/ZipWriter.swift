@@ -29,6 +29,7 @@ public final class ZipWriter: Sendable {
     public let layout: ZipLayout
     private let descriptor: Int32
     private let progress: Mutex<[Progress]>
+    private let sharing = BlockSharing()
 
     public init(descriptor: Int32, layout: ZipLayout) {
         self.descriptor = descriptor
@@ -60,6 +61,9 @@ public final class ZipWriter: Sendable {
 
     /// Copies an entry from a file, reading it once for SHA-256, CRC-32 and copy.
     ///
+    /// Where the file system can, an aligned entry shares the blocks of its file instead, and what is read is what the
+    /// archive has then.
+    ///
     /// - Parameters:
     ///   - source: a descriptor that `pread` can read; its own position is neither used nor moved.
     ///   - cancelled: asked before each buffer (256 KiB).
@@ -70,21 +74,23 @@ public final class ZipWriter: Sendable {
     public func copyEntry(
         _ index: Int, from source: Int32, cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
-        try copyEntry(index, reading: OpenFile(source), cancelled: cancelled, progress: progress)
+        try copyEntry(index, reading: OpenFile(source), cancelled: cancelled, progress: progress).digest
     }
 
     /// As ``copyEntry(_:from:cancelled:progress:)``, from any bytes.
     package func copyEntry(
         _ index: Int, reading source: some ByteSource, cancelled: () -> Bool = { false },
         progress: (Int) -> Void = { _ in }
-    ) throws(ZipError) -> ContentDigest {
+    ) throws(ZipError) -> CopiedEntry {
         let entry = layout.entries[index]
         let start = layout.places[index].data
-        return try claiming(index) { () throws(ZipError) -> ContentDigest in
-            let lane = CopyLane.take()
-            defer { lane.give() }
-            var position: Int64 = 0
-            var flushed: Int64 = 0
+        let lane = CopyLane.take()
+        defer { lane.give() }
+        var unread: CopiedEntry.Part?
+        let digest = try claiming(index) { () throws(ZipError) -> ContentDigest in
+            let shared = try share(entry, with: source, at: start, lane, cancelled: cancelled, progress: progress)
+            var position = shared
+            var flushed = shared
             while position < entry.size {
                 if cancelled() { throw .cancelled }
                 let wanted = Int(min(entry.size - position, Int64(CopyLane.capacity)))
@@ -93,6 +99,7 @@ public final class ZipWriter: Sendable {
                     throw .sourceSizeDiffers(entry: entry.name, expected: entry.size)
                 }
                 lane.hasher.update(part)
+                lane.fingerprint.update(part)
                 try DescriptorIO.write(descriptor, part, at: start + position)
                 position += Int64(wanted)
                 let isLast = position == entry.size && entry.size >= ZipLayout.alignedFrom
@@ -106,8 +113,75 @@ public final class ZipWriter: Sendable {
             guard try lane.read(source, at: position, atMost: 1).isEmpty else {
                 throw .sourceSizeDiffers(entry: entry.name, expected: entry.size)
             }
-            return lane.hasher.finish()
+            let digest = lane.hasher.finish()
+            let rest = lane.fingerprint.finish()
+            if rest.size > 0 { unread = .init(offset: shared, fingerprint: rest) }
+            return digest
         }
+        return CopiedEntry(index: index, digest: digest, unread: unread)
+    }
+
+    /// Has the archive share the blocks of the entry's file where that can be, and reads them, from the disk, into the lane's
+    /// hasher.
+    /// - Returns: how many bytes of the entry are there; the rest is to be copied.
+    private func share(
+        _ entry: ZipLayout.Entry, with source: some ByteSource, at start: Int64, _ lane: CopyLane,
+        cancelled: () -> Bool, progress: (Int) -> Void
+    ) throws(ZipError) -> Int64 {
+        guard entry.size >= ZipLayout.alignedFrom, let file = source as? OpenFile else { return 0 }
+        let shared = sharing.share(file.descriptor, at: 0, with: descriptor, at: start, upTo: entry.size)
+        var position: Int64 = 0
+        while position < shared {
+            if cancelled() { throw .cancelled }
+            let wanted = Int(min(shared - position, Int64(CopyLane.capacity)))
+            let part = try lane.read(OpenFile(descriptor), at: start + position, atMost: wanted)
+            guard part.count == wanted else { throw .readFailed(errno: EIO) }
+            lane.hasher.update(part)
+            position += Int64(wanted)
+            progress(wanted)
+        }
+        return shared
+    }
+
+    /// Reads what was copied of an entry back from the disk: not from memory, which would only prove what we remember.
+    ///
+    /// Best some time after it was copied, when the disk has it already. What it has may still not be found after a power
+    /// cut: that is the caller's `fsync`. Small entries share pages with their neighbours, which may not be written yet, and
+    /// are left to whoever reads the finished archive.
+    /// - Returns: whether it was read; false also where the file system cannot wait for a part of a file.
+    /// - Throws: `.readBackDiffers` where it is not what was written; `.readFailed`, `.writeFailed`, `.diskFull`, `.cancelled`.
+    package func readBack(_ copied: CopiedEntry, cancelled: () -> Bool = { false }) throws(ZipError) -> Bool {
+        let entry = layout.entries[copied.index]
+        guard entry.size >= ZipLayout.alignedFrom else { return false }
+        guard let unread = copied.unread else { return true }
+        let lane = CopyLane.take()
+        defer { lane.give() }
+        let start = layout.places[copied.index].data + unread.offset
+        let end = start + unread.fingerprint.size
+        var position = start
+        while position < end {
+            // To the end of the last page, or it would stay in memory.
+            let step = min(end, position + Self.writebackStep)
+            let pages = (step + ZipLayout.alignment - 1) / ZipLayout.alignment * ZipLayout.alignment - position
+            guard carchive_wait_for_writeback(descriptor, position, pages) == 0 else {
+                if [ENOSYS, EINVAL, ESPIPE].contains(errno) { return false }
+                throw .writing(errno)
+            }
+            _ = posix_fadvise(descriptor, off_t(position), off_t(pages), POSIX_FADV_DONTNEED)
+            position = step
+            if cancelled() { throw .cancelled }
+        }
+        position = start
+        while position < end {
+            if cancelled() { throw .cancelled }
+            let wanted = Int(min(end - position, Int64(CopyLane.capacity)))
+            let part = try lane.read(OpenFile(descriptor), at: position, atMost: wanted)
+            if part.isEmpty { break }
+            lane.fingerprint.update(part)
+            position += Int64(part.count)
+        }
+        guard lane.fingerprint.finish() == unread.fingerprint else { throw .readBackDiffers(entry: entry.name) }
+        return true
     }
 
     /// Marks an entry whose bytes were put at their place by other means (a shared block, a hole) as written.
@@ -172,4 +246,19 @@ public final class ZipWriter: Sendable {
             try DescriptorIO.write(descriptor, bytes, at: position)
         }
     }
+}
+
+/// An entry whose bytes were given to the archive's file.
+package struct CopiedEntry: Sendable {
+    /// Bytes of the entry from an offset to its end.
+    struct Part: Sendable {
+        let offset: Int64
+        let fingerprint: Fingerprint
+    }
+
+    /// Its place in the layout.
+    package let index: Int
+    package let digest: ContentDigest
+    /// What has not been read from the disk since it was written; nil where all has.
+    let unread: Part?
 }
