@@ -18,7 +18,7 @@
 
 enum { most_descriptors = 8 };
 
-ssize_t clinux_send_with_descriptors(int socket, const void *bytes, size_t length, const int *descriptors, int count) {
+static ssize_t send_files(int socket, const void *bytes, size_t length, const int *descriptors, int count, int flags) {
     if (count < 0 || count > most_descriptors) {
         errno = EINVAL;
         return -1;
@@ -42,12 +42,12 @@ ssize_t clinux_send_with_descriptors(int socket, const void *bytes, size_t lengt
     }
     ssize_t sent;
     do {
-        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL | flags);
     } while (sent < 0 && errno == EINTR);
     return sent;
 }
 
-ssize_t clinux_receive_with_descriptors(int socket, void *bytes, size_t length, int *descriptors, int capacity, int *count) {
+static ssize_t receive_files(int socket, void *bytes, size_t length, int *descriptors, int capacity, int *count, int flags) {
     *count = 0;
     struct iovec vector = {.iov_base = bytes, .iov_len = length};
     union {
@@ -58,7 +58,7 @@ ssize_t clinux_receive_with_descriptors(int socket, void *bytes, size_t length, 
         .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
     ssize_t received;
     do {
-        received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+        received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags);
     } while (received < 0 && errno == EINTR);
     if (received < 0) return received;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
@@ -76,6 +76,22 @@ ssize_t clinux_receive_with_descriptors(int socket, void *bytes, size_t length, 
         }
     }
     return received;
+}
+
+ssize_t clinux_send_with_descriptors(int socket, const void *bytes, size_t length, const int *descriptors, int count) {
+    return send_files(socket, bytes, length, descriptors, count, 0);
+}
+
+ssize_t clinux_receive_with_descriptors(int socket, void *bytes, size_t length, int *descriptors, int capacity, int *count) {
+    return receive_files(socket, bytes, length, descriptors, capacity, count, 0);
+}
+
+ssize_t clinux_send_files_now(int socket, const void *bytes, size_t length, const int *descriptors, int count) {
+    return send_files(socket, bytes, length, descriptors, count, MSG_DONTWAIT);
+}
+
+ssize_t clinux_receive_files_now(int socket, void *bytes, size_t length, int *descriptors, int capacity, int *count) {
+    return receive_files(socket, bytes, length, descriptors, capacity, count, MSG_DONTWAIT);
 }
 
 int clinux_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {

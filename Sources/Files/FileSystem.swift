@@ -168,6 +168,21 @@ package enum FileSystem {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
     }
 
+    /// Where the file system is mounted that a folder is on, links followed; nil where there is no such folder. What is
+    /// mounted inside one file system, as a folder bound to another place, is not told apart from it.
+    package static func mountPoint(of folder: String) -> String? {
+        guard let resolved = realpath(folder, nil) else { return nil }
+        defer { free(resolved) }
+        guard var place = String(validatingCString: resolved) else { return nil }
+        var found = stat()
+        guard stat(place, &found) == 0, found.st_mode & S_IFMT == S_IFDIR else { return nil }
+        let device = found.st_dev
+        while place != "/", stat(parent(of: place), &found) == 0, found.st_dev == device {
+            place = parent(of: place)
+        }
+        return place
+    }
+
     /// Names in a folder, without `.` and `..`; names that are not valid UTF-8 come as nil.
     package static func names(in folder: String) throws -> [String?] {
         var names: [String?] = []

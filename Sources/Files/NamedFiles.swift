@@ -16,6 +16,8 @@ package struct NamedFiles: Sendable {
 
     /// The library's folder.
     package let library: String
+    /// The name of a folder in the library's in which there is what is to be imported yet; nil where there is none.
+    package let uploads: String?
     private let files: [String]
     private let folders: [String]
 
@@ -23,8 +25,10 @@ package struct NamedFiles: Sendable {
     ///   - library: the library's folder.
     ///   - files: that this process must not even open to read, those included that are not there yet.
     ///   - folders: whose files are the library's own.
-    package init(library: String, files: [String], folders: [String]) {
+    ///   - uploads: see ``uploads``.
+    package init(library: String, files: [String], folders: [String], uploads: String? = nil) {
         self.library = library
+        self.uploads = uploads
         self.files = files
         self.folders = folders
     }

@@ -17,10 +17,15 @@ package struct LibraryFolder: Sendable {
     package var originals: String { folder(.originals) }
     package var staging: String { path + "/" + Self.stagingName }
     package var backups: String { path + "/backups" }
+    /// Made when the first upload begins.
+    package var uploads: String { path + "/" + Self.uploadsName }
+    /// Made when the first photo is sent to a group.
+    package var groupPhotos: String { path + "/" + GroupPhoto.folder }
     package var catalogue: String { path + "/" + Self.catalogueName }
     package var lock: String { path + "/" + Self.lockName }
 
     private static let stagingName = "staging"
+    private static let uploadsName = "uploads"
     private static let catalogueName = "catalogue.sqlite"
     private static let lockName = "library.lock"
 
@@ -30,10 +35,12 @@ package struct LibraryFolder: Sendable {
     /// - Parameter catalogueFiles: every file that a catalogue at a path is made of.
     package init(path: String, catalogueFiles: (String) -> [String] = { [$0] }) {
         self.path = path
-        let folders = StoredName.Kind.allCases.map { path + "/" + $0.rawValue } + [path + "/" + Self.stagingName]
+        let folders =
+            StoredName.Kind.allCases.map { path + "/" + $0.rawValue }
+            + [Self.stagingName, GroupPhoto.folder].map { path + "/" + $0 }
         namedFiles = NamedFiles(
             library: path, files: catalogueFiles(path + "/" + Self.catalogueName) + [path + "/" + Self.lockName],
-            folders: folders)
+            folders: folders, uploads: Self.uploadsName)
     }
 
     private func folder(_ kind: StoredName.Kind) -> String { path + "/" + kind.rawValue }
@@ -45,7 +52,7 @@ package struct LibraryFolder: Sendable {
         for folder in [path, photos, thumbnails, originals, staging, backups] { try FileSystem.makeFolder(folder) }
         // Photos are linked from one to the other, so none can be on another disk. In a library from elsewhere, a link
         // would have this one's files written and removed wherever it leads.
-        for part in [photos, thumbnails, originals, staging, catalogue]
+        for part in [photos, thumbnails, originals, staging, groupPhotos, catalogue]
         where try FileSystem.status(part).map({ $0.st_mode & S_IFMT == S_IFLNK }) ?? false {
             throw MeshError(
                 .failedPrecondition, "\(part) is a link. Put what it leads to in its place, or remove it.")
@@ -61,7 +68,7 @@ package struct LibraryFolder: Sendable {
     /// means to import it, and would have the library's files among their own.
     private func requireFree() throws {
         guard try FileSystem.status(path) != nil else { return }
-        let own = Set([photos, thumbnails, originals, staging, backups])
+        let own = Set([photos, thumbnails, originals, staging, backups, uploads, groupPhotos])
         for name in try FileSystem.entries(of: FilePath(bytes: path.utf8)) {
             let part = path + "/" + name.text
             if own.contains(part) {

@@ -17,14 +17,24 @@ public protocol Endpoint: AnyObject, Sendable {
     /// - Parameters:
     ///   - params: a JSON object with the message's properties; empty for none.
     ///   - context: whose call it is.
+    ///   - files: takes the open files of the reply; nil for a caller that wants none.
     ///   - onUpdate: for observations, takes each change; the next one is not fetched before it returns, and what came
     ///     meanwhile is reduced to the newest.
     /// - Returns: the reply as JSON.
     /// - Throws: ``InvalidParams`` for params that are not the message's, else ``MeshError``.
     func call(
-        params: Data, context: CallContext,
+        params: Data, context: CallContext, files: OwnedFiles?,
         onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
     ) async throws -> Data
+}
+
+extension Endpoint {
+    /// The same without open files.
+    public func call(
+        params: Data, context: CallContext, onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
+    ) async throws -> Data {
+        try await call(params: params, context: context, files: nil, onUpdate: onUpdate)
+    }
 }
 
 /// A change that is not JSON yet: for a client that does not read, none is made.
@@ -127,12 +137,13 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     }
 
     func call(
-        params: Data, context: CallContext, onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
+        params: Data, context: CallContext, files: OwnedFiles?,
+        onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
     ) async throws -> Data {
         try gate.authorise(context)
         let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
         let reply = try await context.mesh.send(message, in: context)
-        return try JSON.encode(reply)
+        return try JSON.encode(reply, files: files)
     }
 
     func jobBody(params: Data) throws -> JobBody? {
@@ -166,7 +177,8 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
     }
 
     func call(
-        params: Data, context: CallContext, onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
+        params: Data, context: CallContext, files: OwnedFiles?,
+        onUpdate: @escaping @Sendable (PendingUpdate) async throws -> Void
     ) async throws -> Data {
         try gate.authorise(context)
         let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
@@ -177,9 +189,11 @@ final class ObservationEndpoint<M: HandledObservation>: RoutedEndpoint {
 
 /// JSON as the socket and the job store speak it.
 enum JSON {
-    static func encode<T: Encodable>(_ value: T) throws -> Data {
+    /// - Parameter files: takes the open files in it, which are null without.
+    static func encode<T: Encodable>(_ value: T, files: OwnedFiles? = nil) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]
+        if let files { encoder.userInfo[OwnedFiles.key] = files }
         do {
             return try encoder.encode(value)
         } catch {

@@ -13,11 +13,15 @@ public protocol Message<Reply>: Codable, Sendable {
     /// How much its reply may be, and each change of an observation. Default: a page for what reads and observes, else
     /// one thing.
     static var replySize: ReplySize { get }
+    /// Whether its reply holds an ``OwnedFile``, so that a client has to ask for descriptors. Default: no.
+    static var carriesFiles: Bool { get }
     /// One sentence for `rpc.discover` and `--help`: what it does.
     static var summary: String { get }
 }
 
 extension Message {
+    public static var carriesFiles: Bool { false }
+
     public static var replySize: ReplySize {
         switch kind {
         case .read, .observation: .page

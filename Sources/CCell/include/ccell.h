@@ -1,4 +1,5 @@
-// The image worker's side of its cell: what it gives up before it reads a byte of a photo.
+// What a program gives up before it reads a byte that a stranger wrote: the image worker before a photo, and at the end of
+// this file what the web program takes instead, before a request.
 //
 // Three walls that do not lean on each other. Limits bound what it can use up. Landlock lets it open no file, bind or
 // connect no TCP port, and signal nobody outside. seccomp leaves it the system calls that decoding takes and no others.
@@ -49,6 +50,15 @@ int ccell_forbid_files(void);
 /// Leaves only the system calls that `filter.c` lists, by seccomp. Returns 0, or minus the error number with which it
 /// was refused. Last of all: what the other functions here call is not on the list.
 int ccell_forbid_calls(void);
+
+/// For a program that listens for others and opens no files: as many descriptors as it may have up to `descriptors`, and no
+/// core files. Returns 0, or -1 with errno set.
+int ccell_limit_server(uint64_t descriptors);
+
+/// Leaves the system calls that `network.c` lists, for all threads: moving bytes between what is open already, accepting
+/// connections, and connecting to Unix sockets. What is not on the list is refused with EPERM. Returns 0, or minus the error
+/// number with which it was refused. Last of all.
+int ccell_keep_network_calls(void);
 
 /// fstat(2), and that system call: glibc's asks by an empty path, which a filter cannot tell from any other path.
 int ccell_status(int descriptor, struct stat *status);

@@ -13,6 +13,11 @@ ssize_t clinux_send_with_descriptors(int socket, const void *bytes, size_t lengt
 /// `*count` tells how many came. Descriptors past the capacity are closed. Returns as recvmsg does.
 ssize_t clinux_receive_with_descriptors(int socket, void *bytes, size_t length, int *descriptors, int capacity, int *count);
 
+/// The same two for a socket that is not waited for: -1 and EAGAIN where nothing goes, or nothing is there. Descriptors go
+/// out with the first byte.
+ssize_t clinux_send_files_now(int socket, const void *bytes, size_t length, const int *descriptors, int count);
+ssize_t clinux_receive_files_now(int socket, void *bytes, size_t length, int *descriptors, int capacity, int *count);
+
 /// The peer's process, user and group of a connected Unix socket (SO_PEERCRED). Returns 0, or -1 with errno set.
 int clinux_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
 

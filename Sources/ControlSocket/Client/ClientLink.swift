@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import ServiceMesh
 import Synchronization
 
 /// A client's connection: its socket, the requests that wait for replies, and the thread that reads them.
@@ -13,6 +14,8 @@ import Synchronization
 final class ClientLink: Sendable {
     /// Bytes of a line from the daemon: its largest result and what stands around it.
     private static let lineBytes = 16 << 20
+    /// Open files that may have come before the lines that they belong to.
+    private static let mostFiles = 64
 
     private struct State {
         var socket: Int32
@@ -113,6 +116,8 @@ final class ClientLink: Sendable {
         return !waited && !state.outbox.isEmpty
     }
 
+    var isOpen: Bool { state.withLock { $0.ending == nil } }
+
     /// Ends the connection; whoever waits for a reply gets `reason`.
     func end(_ reason: any Error) {
         state.withLock { state in
@@ -142,19 +147,35 @@ final class ClientLink: Sendable {
     private func read(from socket: Int32) {
         var input = LineBuffer(limit: Self.lineBytes)
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        // In the order in which their lines come, and each before the end of its line.
+        var files: [OwnedFile] = []
         while wait(on: socket) {
-            let count = chunk.withUnsafeMutableBytes { clinux_receive_now(socket, $0.baseAddress, $0.count) }
+            let count = Self.receive(&chunk, &files, from: socket)
             if count < 0 && errno == EAGAIN { continue }
             guard count > 0 else { break }
             state.withLock { $0.liveness.begin() }
             let outcome = input.add(chunk.span.extracting(0..<count)) { line in
-                receive(line)
+                receive(line, &files)
                 return true
+            }
+            if files.count > Self.mostFiles {
+                end(ControlError.protocolViolation("open files came that belong to no reply"))
             }
             if outcome == .tooLong {
                 end(ControlError.protocolViolation("a line came that is longer than \(Self.lineBytes) bytes"))
             }
         }
+    }
+
+    private static func receive(_ chunk: inout [UInt8], _ files: inout [OwnedFile], from socket: Int32) -> Int {
+        var descriptors = [Int32](repeating: -1, count: OwnedFiles.maximumCount)
+        var arrived: Int32 = 0
+        let count = chunk.withUnsafeMutableBytes {
+            clinux_receive_files_now(
+                socket, $0.baseAddress, $0.count, &descriptors, Int32(descriptors.count), &arrived)
+        }
+        for descriptor in descriptors.prefix(Int(arrived)) { files.append(OwnedFile(owning: descriptor)) }
+        return count
     }
 
     /// Waits until there is something to read, and sends meanwhile what waits. False when the connection is to end.
@@ -212,11 +233,17 @@ final class ClientLink: Sendable {
         return false
     }
 
-    private func receive(_ line: Span<UInt8>) {
+    private func receive(_ line: Span<UInt8>, _ files: inout [OwnedFile]) {
         guard line.count > 0 else { return }
         do {
             switch try ResponseLine(line) {
-            case .result(let id, let value): finish(id, .success(value))
+            case .result(let id, let value, let descriptors):
+                guard descriptors <= files.count else {
+                    throw ControlError.protocolViolation("a result came without its open files")
+                }
+                let own = Array(files.prefix(descriptors))
+                files.removeFirst(descriptors)
+                finish(id, .success(ControlReply(json: value, files: own)))
             case .error(let id?, let error): finish(id, .failure(error))
             case .error(nil, let error): takeVerdict(error)
             case .update(let id, let update):
@@ -240,7 +267,7 @@ final class ClientLink: Sendable {
         if waiting.count > 1 { end(error) }
     }
 
-    private func finish(_ id: UInt64, _ outcome: Result<Data, any Error>) {
+    private func finish(_ id: UInt64, _ outcome: Result<ControlReply, any Error>) {
         let reply = state.withLock { $0.pending.removeValue(forKey: id) }
         reply?.finish(outcome)
     }

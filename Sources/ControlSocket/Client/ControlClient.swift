@@ -31,14 +31,26 @@ public final class ControlClient: Sendable {
     /// Ends the connection. What still waits for a reply gets ``ControlError/closed(_:)``.
     public func close() { link.end(ControlError.closed("it was closed on this side")) }
 
+    /// Whether the connection has not ended, as far as this side knows. A request on one that has ended fails at once, and
+    /// has not been sent.
+    public var isOpen: Bool { link.isOpen }
+
     /// Asks and waits for the reply.
     /// - Parameter deadlineMs: milliseconds for the whole call, at the daemon.
     /// - Throws: ``/ServiceMesh/MeshError``, or ``ControlError`` where the connection fails. When the task is cancelled,
     ///   the daemon is told, and its answer (usually the status `cancelled`) is waited for.
     public func call<M: Message>(_ message: M, deadlineMs: Int64? = nil) async throws -> M.Reply {
-        let reply = try await call(
-            method: M.method, params: try Self.encode(message), deadlineMs: deadlineMs)
+        let reply = try await ask(
+            M.method, try Self.encode(message), deadlineMs, wantsFiles: M.carriesFiles
+        ) { _ in }
         return try Self.decode(M.Reply.self, reply, of: M.method)
+    }
+
+    /// Asks by name, and takes the open files of the reply beside its JSON.
+    public func callForFiles(
+        method: String, params: Data = Data(), deadlineMs: Int64? = nil
+    ) async throws -> ControlReply {
+        try await ask(method, params, deadlineMs, wantsFiles: true) { _ in }
     }
 
     /// Asks by name. `params` is a JSON object on one line, or empty for none.
@@ -58,10 +70,11 @@ public final class ControlClient: Sendable {
         ) { update in
             try await onUpdate(
                 ControlUpdate(
-                    sequence: update.sequence, value: try Self.decode(Update.self, update.value, of: M.method),
+                    sequence: update.sequence,
+                    value: try Self.decode(Update.self, ControlReply(json: update.value), of: M.method),
                     overflowed: update.overflowed))
         }
-        return try Self.decode(M.Reply.self, reply, of: M.method)
+        return try Self.decode(M.Reply.self, ControlReply(json: reply), of: M.method)
     }
 
     /// Observes by name.
@@ -69,8 +82,15 @@ public final class ControlClient: Sendable {
         method: String, params: Data = Data(), deadlineMs: Int64? = nil,
         onUpdate: @Sendable (ControlUpdate<Data>) async throws -> Void
     ) async throws -> Data {
+        try await ask(method, params, deadlineMs, wantsFiles: false, onUpdate: onUpdate).json
+    }
+
+    private func ask(
+        _ method: String, _ params: Data, _ deadlineMs: Int64?, wantsFiles: Bool,
+        onUpdate: @Sendable (ControlUpdate<Data>) async throws -> Void
+    ) async throws -> ControlReply {
         if Task.isCancelled { throw MeshError(describing: CancellationError()) }
-        let (id, reply) = try link.send { Self.line($0, method, params, deadlineMs) }
+        let (id, reply) = try link.send { Self.line($0, method, params, deadlineMs, wantsFiles: wantsFiles) }
         return try await withTaskCancellationHandler {
             while true {
                 switch await reply.next() {
@@ -96,7 +116,9 @@ public final class ControlClient: Sendable {
 
     // MARK: Lines
 
-    static func line(_ id: UInt64, _ method: String, _ params: Data, _ deadlineMs: Int64?) -> [UInt8] {
+    static func line(
+        _ id: UInt64, _ method: String, _ params: Data, _ deadlineMs: Int64?, wantsFiles: Bool = false
+    ) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(params.count + method.utf8.count + 96)
         line += "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":".utf8
@@ -107,6 +129,7 @@ public final class ControlClient: Sendable {
             for byte in params { line.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte) }
         }
         if let deadlineMs { line += ",\"deadlineMs\":\(deadlineMs)".utf8 }
+        if wantsFiles { line += ",\"descriptors\":true".utf8 }
         line += "}\n".utf8
         return line
     }
@@ -125,9 +148,11 @@ public final class ControlClient: Sendable {
         }
     }
 
-    private static func decode<T: Decodable>(_ type: T.Type, _ data: Data, of method: String) throws -> T {
+    private static func decode<T: Decodable>(_ type: T.Type, _ reply: ControlReply, of method: String) throws -> T {
         do {
-            return try JSONDecoder().decode(type, from: data)
+            return reply.files.isEmpty
+                ? try JSONDecoder().decode(type, from: reply.json)
+                : try OwnedFiles(reply.files).decode(type, from: reply.json)
         } catch {
             throw ControlError.protocolViolation("the answer to \(method) is not what it should be (\(error))")
         }

@@ -8,7 +8,7 @@ public struct ControlUpdate<Value: Sendable>: Sendable {
     /// Whether older values were dropped before this one, by the daemon or here, because nobody took them.
     public let overflowed: Bool
 
-    init(sequence: UInt64, value: Value, overflowed: Bool) {
+    package init(sequence: UInt64, value: Value, overflowed: Bool) {
         self.sequence = sequence
         self.value = value
         self.overflowed = overflowed

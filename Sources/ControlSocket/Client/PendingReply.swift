@@ -1,11 +1,23 @@
 import Foundation
+import ServiceMesh
 import Synchronization
+
+/// A result as it came, and the open files that came with it.
+public struct ControlReply: Sendable {
+    public let json: Data
+    public let files: [OwnedFile]
+
+    public init(json: Data, files: [OwnedFile] = []) {
+        self.json = json
+        self.files = files
+    }
+}
 
 /// The place where one request's updates and its reply arrive, for the one task that waits for them.
 final class PendingReply: Sendable {
     enum Event: Sendable {
         case update(ControlUpdate<Data>)
-        case reply(Result<Data, any Error>)
+        case reply(Result<ControlReply, any Error>)
     }
 
     /// Updates that wait to be taken; past it the oldest are dropped and the next one says so.
@@ -13,7 +25,7 @@ final class PendingReply: Sendable {
 
     private struct State {
         var updates: [ControlUpdate<Data>] = []
-        var reply: Result<Data, any Error>?
+        var reply: Result<ControlReply, any Error>?
         var waiter: CheckedContinuation<Event, Never>?
 
         mutating func take() -> Event? {
@@ -43,7 +55,7 @@ final class PendingReply: Sendable {
     }
 
     /// The first reply counts; updates that came before it are still handed out first.
-    func finish(_ reply: Result<Data, any Error>) {
+    func finish(_ reply: Result<ControlReply, any Error>) {
         let waiter = state.withLock { state -> CheckedContinuation<Event, Never>? in
             guard state.reply == nil else { return nil }
             state.reply = reply

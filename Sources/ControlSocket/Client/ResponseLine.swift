@@ -3,7 +3,8 @@ import ServiceMesh
 
 /// One line from the server, taken apart.
 enum ResponseLine {
-    case result(id: UInt64, Data)
+    /// With how many open files came beside it.
+    case result(id: UInt64, Data, descriptors: Int)
     case error(id: UInt64?, MeshError)
     case update(request: UInt64, ControlUpdate<Data>)
 
@@ -28,7 +29,11 @@ enum ResponseLine {
         let id = members["id"].flatMap { UInt64(String(decoding: data($0), as: UTF8.self)) }
         if let result = members["result"] {
             guard let id else { throw ControlError.protocolViolation("a result came without its request's id") }
-            self = .result(id: id, data(result))
+            let descriptors = members["descriptors"].map { String(decoding: data($0), as: UTF8.self) }
+            guard let count = Int(descriptors ?? "0"), (0...OwnedFiles.maximumCount).contains(count) else {
+                throw ControlError.protocolViolation("a result came with a number of descriptors that none has")
+            }
+            self = .result(id: id, data(result), descriptors: count)
         } else if let error = members["error"] {
             guard let object = try? JSONDecoder().decode(ErrorObject.self, from: data(error)) else {
                 throw ControlError.protocolViolation("an error came without code and message")

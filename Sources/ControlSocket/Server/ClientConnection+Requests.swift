@@ -61,20 +61,23 @@ extension ClientConnection {
                 mesh: core.mesh, role: role, deadline: request.deadlineMilliseconds.map(Deadline.after(milliseconds:)),
                 trace: core.nextTrace())
             let params = request.params
+            let files = request.wantsDescriptors ? OwnedFiles() : nil
             let task = Task(executorPreference: inline && hasRoom ? core.executor : nil) {
-                await self.perform(params, as: id, on: endpoint, in: context, hasRoom: hasRoom)
+                await self.perform(params, as: id, on: endpoint, in: context, files, hasRoom: hasRoom)
             }
             attach(task, to: id)
         }
     }
 
     private func perform(
-        _ params: Data, as id: RequestID, on endpoint: any Endpoint, in context: CallContext, hasRoom: Bool
+        _ params: Data, as id: RequestID, on endpoint: any Endpoint, in context: CallContext, _ files: OwnedFiles?,
+        hasRoom: Bool
     ) async {
         let line: [UInt8]
+        var sent: [OwnedFile] = []
         do {
             if !hasRoom { try await waitForRoom(for: id, until: context.deadline) }
-            let result = try await endpoint.call(params: params, context: context) { update in
+            let result = try await endpoint.call(params: params, context: context, files: files) { update in
                 try await self.writeUpdate(endpoint.replySize) {
                     try self.checkRole(for: endpoint)
                     let update = try update.encoded()
@@ -82,7 +85,7 @@ extension ClientConnection {
                     return OutgoingLine.update(endpoint.method, id, update)
                 }
             }
-            line = reply(id, result)
+            (line, sent) = reply(id, result, files?.all ?? [])
             if let granted = core.configuration.grants[endpoint.method] { grant(granted, for: id) }
             if let lowered = core.configuration.lowers[endpoint.method] { fall(.to(lowered)) }
         } catch let invalid as InvalidParams {
@@ -96,7 +99,7 @@ extension ClientConnection {
                 RequestFault(.internal, "Something went wrong inside: \(error). Please report it.", id: id))
         }
         finish(
-            id, with: line,
+            id, with: line, sent,
             orWhereForbidden: OutgoingLine.error(id, MeshError(losing: endpoint.access, for: endpoint.method)))
     }
 
@@ -105,12 +108,12 @@ extension ClientConnection {
         try await Deadline.enforce(deadline, on: core.mesh.clock) { try await self.waitForRoom(for: id, .page) }
     }
 
-    private func reply(_ id: RequestID, _ result: Data) -> [UInt8] {
+    private func reply(_ id: RequestID, _ result: Data, _ files: [OwnedFile]) -> (line: [UInt8], files: [OwnedFile]) {
         do {
             try checkSize(result)
-            return OutgoingLine.result(id, result)
+            return (OutgoingLine.result(id, result, descriptors: files.count), files)
         } catch {
-            return OutgoingLine.error(id, error)
+            return (OutgoingLine.error(id, error), [])
         }
     }
 

@@ -77,19 +77,30 @@ final class ClientConnection: Sendable {
     func write(_ line: [UInt8]) { change { $0.put(line) } }
 
     /// Writes the one reply of a request; its id is free again with that.
-    /// - Parameter refusal: in its place where the connection's role has fallen below what it needs.
-    func finish(_ id: RequestID, with line: [UInt8], orWhereForbidden refusal: @autoclosure () -> [UInt8]) {
+    /// - Parameters:
+    ///   - files: that go with it.
+    ///   - refusal: in its place where the connection's role has fallen below what it needs.
+    func finish(
+        _ id: RequestID, with line: [UInt8], _ files: [OwnedFile] = [],
+        orWhereForbidden refusal: @autoclosure () -> [UInt8]
+    ) {
         change { state in
-            var line = line
+            var (line, files) = (line, files)
+            if !state.mayKeepFiles(files.count, core) {
+                (line, files) = (OutgoingLine.error(id, Self.tooManyFiles), [])
+            }
             if let ended = state.running.removeValue(forKey: id) {
-                if ended.isForbidden { line = refusal() }
+                if ended.isForbidden { (line, files) = (refusal(), []) }
                 state.reserved -= ended.room
                 state.requestBytes -= ended.size
                 core.countRequest(-ended.size)
             }
-            state.put(line)
+            state.put(line, files)
         }
     }
+
+    private static let tooManyFiles = MeshError(
+        .resourceExhausted, "Open files wait that were not taken. Read the replies that are there, and ask again.")
 
     /// Writes an update once everything before it has been taken by the kernel, so that what changes meanwhile
     /// is reduced to the newest by whoever produces it. The line is made when there is room for it.

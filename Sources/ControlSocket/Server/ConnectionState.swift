@@ -63,6 +63,7 @@ struct ConnectionState {
     var reserved = 0
     /// What the budget of all connections has been told of this one.
     private var counted = 0
+    private var countedFiles = 0
     var waiters: [Waiter] = []
     var lastTicket: UInt64 = 0
     /// Whether the connection stands in the budget's queue, or has been granted room and not been told yet.
@@ -87,10 +88,10 @@ struct ConnectionState {
 
     // MARK: Output
 
-    mutating func put(_ line: [UInt8]) {
+    mutating func put(_ line: [UInt8], _ files: [OwnedFile] = []) {
         guard socket >= 0, !isBroken else { return }
         let wasEmpty = outbox.isEmpty
-        if !outbox.put(line, on: socket) {
+        if !outbox.put(line, files, on: socket) {
             isBroken = true
             outbox.discard()
         } else if wasEmpty && !outbox.isEmpty {
@@ -118,6 +119,13 @@ struct ConnectionState {
     private mutating func markDrain(at now: UInt64) {
         drainsSince = now
         drainsUntil = outbox.count
+    }
+
+    /// Whether so many open files may be kept for the client, should its line have to wait.
+    func mayKeepFiles(_ count: Int, _ core: ServerCore) -> Bool {
+        count == 0 || outbox.isEmpty
+            || (outbox.fileCount + count <= core.limits.connectionFiles
+                && core.waitingFiles + count <= core.limits.totalFiles)
     }
 
     /// Whether the reactor has something to do that it does not know yet; true once until it has looked.
@@ -197,6 +205,8 @@ struct ConnectionState {
     /// Tells the budget what the connection holds now, and gives back what nobody here takes.
     /// - Returns: the connections whose turn has come by that.
     mutating func settle(with core: ServerCore) -> [ClientConnection] {
+        core.countFiles(outbox.fileCount - countedFiles)
+        countedFiles = outbox.fileCount
         var difference = outbox.count + reserved - counted
         counted += difference
         if hasGrant {

@@ -21,6 +21,10 @@ public struct ControlLimits: Sendable, Equatable {
     /// Bytes of all requests that run. Past it nothing is read from a connection that has more than ``lineBytes`` of
     /// them, until one is answered.
     public var requestBytes: Int
+    /// Open files that wait for one connection's reader, and for those of all connections; past either, a reply with files
+    /// that cannot go out at once is `resource_exhausted`, and its files are closed.
+    public var connectionFiles: Int
+    public var totalFiles: Int
     /// Milliseconds for which output may wait without a byte being taken, and a line that was begun without going on,
     /// before the connection is closed; and for which a connection has to have been silent before it gives way to a new
     /// one where there are too many.
@@ -29,7 +33,8 @@ public struct ControlLimits: Sendable, Equatable {
     public init(
         lineBytes: Int = 1 << 20, resultBytes: Int = 8 << 20, requestsInFlight: Int = 64, connections: Int = 128,
         outboxBytes: Int = 256 << 10, connectionBytes: Int = 16 << 20, totalBytes: Int = 64 << 20,
-        requestBytes: Int = 64 << 20, stallMilliseconds: Int = 30_000
+        requestBytes: Int = 64 << 20, connectionFiles: Int = 64, totalFiles: Int = 256,
+        stallMilliseconds: Int = 30_000
     ) {
         self.lineBytes = lineBytes
         self.resultBytes = resultBytes
@@ -39,6 +44,8 @@ public struct ControlLimits: Sendable, Equatable {
         self.connectionBytes = connectionBytes
         self.totalBytes = totalBytes
         self.requestBytes = requestBytes
+        self.connectionFiles = connectionFiles
+        self.totalFiles = totalFiles
         self.stallMilliseconds = stallMilliseconds
     }
 

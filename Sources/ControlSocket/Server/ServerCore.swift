@@ -27,6 +27,7 @@ final class ServerCore: Sendable {
     let isDraining = Atomic(false)
     private let inbox = Mutex(Inbox())
     private let runningBytes = Atomic(0)
+    private let waitingFileCount = Atomic(0)
     private let traces = Atomic(UInt64.random(in: .min ... .max))
 
     init(mesh: Mesh, configuration: ControlServer.Configuration) throws(ControlError) {
@@ -46,6 +47,13 @@ final class ServerCore: Sendable {
     var requestBytes: Int { runningBytes.load(ordering: .relaxed) }
 
     func countRequest(_ bytes: Int) { runningBytes.add(bytes, ordering: .relaxed) }
+
+    /// Open files that wait for their readers, of all connections.
+    var waitingFiles: Int { waitingFileCount.load(ordering: .relaxed) }
+
+    func countFiles(_ difference: Int) {
+        if difference != 0 { waitingFileCount.add(difference, ordering: .relaxed) }
+    }
 
     /// A trace id for a request: distinct within the process, without the system call that a random one costs.
     func nextTrace() -> UInt64 {

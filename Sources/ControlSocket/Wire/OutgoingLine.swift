@@ -3,12 +3,14 @@ import ServiceMesh
 
 /// The lines that the server writes, each with its LF.
 enum OutgoingLine {
-    static func result(_ id: RequestID, _ value: Data) -> [UInt8] {
+    /// - Parameter descriptors: how many open files go with it.
+    static func result(_ id: RequestID, _ value: Data, descriptors: Int = 0) -> [UInt8] {
         compose(value.count) { line in
             line += resultBegin
             line += id.token
             line += resultMiddle
             value.withUnsafeBytes { line.append(contentsOf: $0) }
+            if descriptors > 0 { line += ",\"descriptors\":\(descriptors)".utf8 }
         }
     }
 

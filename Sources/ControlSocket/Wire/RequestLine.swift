@@ -43,6 +43,8 @@ struct RequestLine {
     /// A JSON object; empty where the request has none.
     let params: Data
     let deadlineMilliseconds: Int64?
+    /// Whether the client takes open files beside the reply.
+    let wantsDescriptors: Bool
 
     private struct Slices {
         var version: Range<Int>?
@@ -50,6 +52,7 @@ struct RequestLine {
         var method: Range<Int>?
         var params: Range<Int>?
         var deadline: Range<Int>?
+        var descriptors: Range<Int>?
         var duplicate: String?
         var stranger: String?
 
@@ -64,6 +67,7 @@ struct RequestLine {
             case Self.methodName: set(&method)
             case Self.paramsName: set(&params)
             case Self.deadlineName: set(&deadline)
+            case Self.descriptorsName: set(&descriptors)
             default: stranger = String(decoding: name.prefix(80), as: UTF8.self)
             }
         }
@@ -73,6 +77,7 @@ struct RequestLine {
         private static let methodName = Array("method".utf8)
         private static let paramsName = Array("params".utf8)
         private static let deadlineName = Array("deadlineMs".utf8)
+        private static let descriptorsName = Array("descriptors".utf8)
     }
 
     /// - Throws: ``RequestFault`` with the request's id wherever that could be read.
@@ -101,7 +106,8 @@ struct RequestLine {
         }
         if let stranger = slices.stranger {
             throw invalid(
-                "There is no member '\(stranger)'; a request has jsonrpc, id, method, params and deadlineMs.", known)
+                "There is no member '\(stranger)'; a request has jsonrpc, id, method, params, deadlineMs and "
+                    + "descriptors.", known)
         }
         guard let version = slices.version, Self.isVersion2(version, line) else {
             throw invalid("A request says \"jsonrpc\":\"2.0\".", known)
@@ -113,6 +119,15 @@ struct RequestLine {
         method = String(
             decoding: JSONSyntax.text(of: (name.lowerBound + 1)..<(name.upperBound - 1), in: line), as: UTF8.self)
         params = try Self.params(slices.params, line, known)
+        wantsDescriptors =
+            try slices.descriptors.map { range throws(RequestFault) in
+                // Of the values of JSON, these two alone begin so.
+                switch line[range.lowerBound] {
+                case UInt8(ascii: "t"): return true
+                case UInt8(ascii: "f"): return false
+                default: throw invalid("descriptors is true or false.", known)
+                }
+            } ?? false
         deadlineMilliseconds = try slices.deadline.map { range throws(RequestFault) in
             var digits = ""
             for index in range.prefix(24) { digits.unicodeScalars.append(Unicode.Scalar(line[index])) }

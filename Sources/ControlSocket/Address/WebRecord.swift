@@ -1,0 +1,72 @@
+import CLinux
+import Foundation
+
+/// Which web program serves a daemon, and where: a file beside the daemon's socket, locked for as long as the program runs.
+///
+/// The lock says whether it runs, and the kernel takes it away with the process, however that ends. So the file itself may
+/// stay behind, and the web program needs no right to remove it.
+public struct WebRecord: Codable, Sendable, Equatable {
+    public let pid: Int32
+    /// `http://127.0.0.1:8468`: for browsers, without a slash at its end.
+    public let address: String
+    /// Numeric, with the port: `0.0.0.0:8468`.
+    public let listens: String
+
+    public init(pid: Int32, address: String, listens: String) {
+        self.pid = pid
+        self.address = address
+        self.listens = listens
+    }
+
+    /// The largest that is read.
+    private static let bytes = 4_096
+
+    /// For the daemon that listens at `socket`.
+    public static func path(socket: String) -> String { socket + ".web" }
+
+    /// What runs for this daemon; nil where nothing does.
+    public static func running(socket: String) -> WebRecord? {
+        let descriptor = clinux_open(path(socket: socket), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        // Whoever gets the lock finds nobody at work.
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+        var room = [UInt8](repeating: 0, count: bytes)
+        let count = pread(descriptor, &room, room.count, 0)
+        guard count > 0 else { return nil }
+        return try? JSONDecoder().decode(WebRecord.self, from: Data(room.prefix(count)))
+    }
+
+    /// The turn to serve a daemon, held until the value goes.
+    public final class Claim: Sendable {
+        private let descriptor: Int32
+
+        /// - Throws: ``ControlError/unusableAddress(path:reason:)`` where another one has it, or the file cannot be written.
+        public init(socket: String) throws {
+            let path = WebRecord.path(socket: socket)
+            try ControlAddress.checkLength(socket)
+            try SocketFolder.prepare(for: path)
+            descriptor = clinux_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            guard descriptor >= 0 else {
+                throw ControlError.unusableAddress(path: path, reason: SystemCall.reason(errno))
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                let other = WebRecord.running(socket: socket).map { " (process \($0.pid), at \($0.address))" } ?? ""
+                throw ControlError.unusableAddress(
+                    path: path,
+                    reason: "another web program\(other) serves this daemon; stop it first with 'smilepile web stop'")
+            }
+        }
+
+        deinit { close(descriptor) }
+
+        /// Says who has it.
+        /// - Throws: ``ControlError``.
+        public func write(_ record: WebRecord) throws {
+            guard let bytes = try? JSONEncoder().encode(record), ftruncate(descriptor, 0) == 0,
+                bytes.withUnsafeBytes({ pwrite(descriptor, $0.baseAddress, $0.count, 0) }) == bytes.count
+            else { throw ControlError.system(operation: "a file beside the socket", errno: errno) }
+        }
+    }
+}
