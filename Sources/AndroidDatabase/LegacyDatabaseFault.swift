@@ -61,6 +61,14 @@ package enum LegacyDatabaseFault {
         )
     }
 
+    /// A damaged page may ask for more than any machine has.
+    static func tooMuchMemory(_ path: String) -> MeshError {
+        MeshError(
+            .resourceExhausted,
+            "Reading \(path) takes more memory than there is; nothing was taken over. Close other programs, then try again. If that does not help, the file is damaged: \(again.prefix(1).lowercased() + again.dropFirst())"
+        )
+    }
+
     /// An error of reading as one of the old database; the database layer speaks of the program's own.
     package static func explaining(_ error: any Error, _ path: String) -> any Error {
         switch error as? DatabaseError {
@@ -72,6 +80,7 @@ package enum LegacyDatabaseFault {
         case .invalidStatement(let detail): foreign(path, detail)
         case .deadlineExceeded:
             MeshError(.deadlineExceeded, "Reading \(path) took too long; nothing was taken over. Try again.")
+        case .outOfMemory: tooMuchMemory(path)
         default: error
         }
     }

@@ -1,5 +1,6 @@
 #pragma once
 #include <gd.h>
+#include <gdfontl.h>
 
 static inline void cgd_drop_message(int priority, const char *format, va_list arguments) {
     (void)priority;

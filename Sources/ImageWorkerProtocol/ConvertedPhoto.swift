@@ -28,6 +28,8 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var caption: String?
     /// Stars that somebody gave it, 0 to 5, from XMP.
     public var rating: Int?
+    /// Make and model of the camera, from EXIF or XMP: one line like the caption, of ``ImageLimits/cameraLength`` at most.
+    public var camera: String?
     /// Pixels of the thumbnail.
     public var thumbnailWidth: Int
     public var thumbnailHeight: Int
@@ -38,6 +40,7 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
         fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceSize: Int64,
         sourceWidth: Int, sourceHeight: Int, sourceDigest: String, contentDigest: String, keptOriginal: Bool,
         taken: CameraDate?, latitude: Double?, longitude: Double?, caption: String? = nil, rating: Int? = nil,
+        camera: String? = nil,
         thumbnailWidth: Int, thumbnailHeight: Int, thumbnailSize: Int64
     ) {
         self.fileSize = fileSize
@@ -55,6 +58,7 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
         self.longitude = longitude
         self.caption = caption
         self.rating = rating
+        self.camera = camera
         self.thumbnailWidth = thumbnailWidth
         self.thumbnailHeight = thumbnailHeight
         self.thumbnailSize = thumbnailSize
@@ -70,10 +74,33 @@ extension ConvertedPhoto {
         default: !(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value)
         }
     }
+
+    /// Whether a text is one line of characters that can be shown, `length` Unicode scalars at most.
+    package static func isLine(_ text: String, upTo length: Int) -> Bool {
+        let scalars = text.unicodeScalars
+        return text.utf8.count <= length * 4 && (1...length).contains(scalars.count) && scalars.allSatisfy(isShown)
+            && scalars.contains { !$0.properties.isWhitespace }
+    }
 }
 
 /// A thumbnail made again from a stored photo.
 public struct ConvertedThumbnail: Codable, Sendable, Equatable {
+    /// Pixels.
+    public var width: Int
+    public var height: Int
+    /// Bytes.
+    public var fileSize: Int64
+
+    public init(width: Int, height: Int, fileSize: Int64) {
+        self.width = width
+        self.height = height
+        self.fileSize = fileSize
+    }
+}
+
+/// A picture that says nothing but what can be seen: a JPEG within ``ImageLimits/photoSide``, upright, in sRGB, with no EXIF, XMP,
+/// IPTC, profile, comment or thumbnail.
+public struct BarePicture: Codable, Sendable, Equatable {
     /// Pixels.
     public var width: Int
     public var height: Int

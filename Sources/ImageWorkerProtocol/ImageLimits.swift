@@ -11,6 +11,7 @@
 /// | XMP packet, each of two | 16 MiB; 4 MiB in UTF-16 | the longest hold a second picture, 5 to 10 MiB |
 /// | IPTC records | 1 MiB | programs write some kilobytes |
 /// | caption | 2,000 Unicode scalars | what a person may give a photo |
+/// | camera | 128 Unicode scalars | more than any make and model have |
 /// | memory of a worker by itself | 96 MiB | most pictures need 20 to 60 |
 /// | memory that all workers share for big photos | 1.5 GiB, half of the machine's at most | see below |
 /// | processor time for one photo | 120 s | a PNG of 192 million pixels took 20 s; a busy machine takes none of it |
@@ -63,6 +64,8 @@ public enum ImageLimits {
     public static let wideXMPBytes = 4 << 20
     /// Bytes of IPTC's records.
     public static let iptcBytes = 1 << 20
+    /// Unicode scalars of a camera's make and model.
+    public static let cameraLength = 128
     /// Unicode scalars of a caption.
     public static let captionLength = 2000
     /// Bytes of address space that a worker may take beyond what it starts with.

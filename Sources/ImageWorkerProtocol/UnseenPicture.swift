@@ -9,12 +9,13 @@ public struct UnseenPicture: Codable, Sendable, Equatable {
     public var taken: CameraDate?
     public var caption: String?
     public var rating: Int?
+    public var camera: String?
     public var latitude: Double?
     public var longitude: Double?
 
     public init(
         mediaType: String, width: Int, height: Int, taken: CameraDate? = nil, caption: String? = nil,
-        rating: Int? = nil, latitude: Double? = nil, longitude: Double? = nil
+        rating: Int? = nil, camera: String? = nil, latitude: Double? = nil, longitude: Double? = nil
     ) {
         self.mediaType = mediaType
         self.width = width
@@ -22,6 +23,7 @@ public struct UnseenPicture: Codable, Sendable, Equatable {
         self.taken = taken
         self.caption = caption
         self.rating = rating
+        self.camera = camera
         self.latitude = latitude
         self.longitude = longitude
     }

@@ -9,10 +9,15 @@ package enum WorkerRequest: Codable, Equatable {
     case convert
     /// Descriptors: source, thumbnail.
     case thumbnail
+    /// The library's own picture as a JPEG that holds nothing but pixels. Descriptors: source, picture.
+    case bare
     /// Descriptors: source.
-    case readDate
+    case readFacts
     /// Pixels as a screen shows them, within so many columns and rows. Descriptors: source, pixels.
     case pixels(width: Int, height: Int)
+    /// A page of a contact sheet, over pixels that are there. Descriptors: page, its ``SheetPage``, the file that it becomes, and
+    /// so many fonts.
+    case sheet(fonts: Int)
     /// So many bytes of memory beyond its own are there, which are fewer than the worker asked for where all of it is
     /// less. Only while it waits for that.
     case proceed(bytes: Int)
@@ -20,8 +25,9 @@ package enum WorkerRequest: Codable, Equatable {
     package var descriptorCount: Int {
         switch self {
         case .convert: 3
-        case .thumbnail, .pixels: 2
-        case .readDate: 1
+        case .thumbnail, .bare, .pixels: 2
+        case .readFacts: 1
+        case .sheet(let fonts): 3 + (0...SheetPage.mostFonts ~= fonts ? fonts : 0)
         case .proceed: 0
         }
     }
@@ -37,8 +43,11 @@ package struct WorkerReply: Codable, Equatable {
         case needs(bytes: Int)
         case converted(ConvertedPhoto)
         case thumbnail(ConvertedThumbnail)
-        case date(EmbeddedDate)
+        case bare(BarePicture)
+        case facts(EmbeddedFacts)
         case pixels(RawPixels)
+        /// Of a sheet's page, that has so many bytes.
+        case sheet(bytes: Int)
         case failed(ImagingError)
     }
 

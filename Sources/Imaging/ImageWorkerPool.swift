@@ -104,6 +104,15 @@ public final class ImageWorkerPool: Sendable {
         }
     }
 
+    /// Makes the library's own picture anew, for others: all that is left of it are its pixels
+    /// (``/ImageWorkerProtocol/BarePicture``). The descriptors are used as in `convert`.
+    public func makeBare(source: Int32, picture: Int32) async throws(ImagingError) -> BarePicture {
+        try await ask(.bare, [source, picture]) { outcome in
+            guard case .bare(let made) = outcome, made.isPossible(picture: picture) else { return nil }
+            return made
+        }
+    }
+
     /// Counts since the start, and who lives now.
     public var statistics: Statistics { state.withLock { $0.statistics } }
 

@@ -21,6 +21,7 @@ extension ConvertedPhoto {
             && isDigest(sourceDigest) && isDigest(contentDigest)
             && (taken.map(isDate) ?? true) && isPlace(latitude, longitude)
             && (caption.map(isCaption) ?? true) && (rating.map((0...5).contains) ?? true)
+            && (camera.map(isCamera) ?? true)
             && ConvertedThumbnail(width: thumbnailWidth, height: thumbnailHeight, fileSize: thumbnailSize).isPossible
     }
 
@@ -34,7 +35,7 @@ extension UnseenPicture {
     var isPossible: Bool {
         WorkerProtocol.mediaTypes.contains(mediaType) && isPicture(width, height, within: ImageLimits.side)
             && (taken.map(isDate) ?? true) && (caption.map(isCaption) ?? true)
-            && (rating.map((0...5).contains) ?? true) && isPlace(latitude, longitude)
+            && (rating.map((0...5).contains) ?? true) && (camera.map(isCamera) ?? true) && isPlace(latitude, longitude)
     }
 }
 
@@ -44,6 +45,12 @@ extension ConvertedThumbnail {
     var isPossible: Bool { fileSize > 0 && isPicture(width, height, within: ImageLimits.thumbnailSide) }
 }
 
+extension BarePicture {
+    func isPossible(picture: Int32) -> Bool {
+        fileSize > 0 && isPicture(width, height, within: ImageLimits.photoSide) && fileSize == size(of: picture)
+    }
+}
+
 extension RawPixels {
     /// Whether a worker could have said this of what it wrote.
     func isPossible(within width: Int, _ height: Int, in file: Int32) -> Bool {
@@ -51,8 +58,8 @@ extension RawPixels {
     }
 }
 
-extension EmbeddedDate {
-    var isPossible: Bool { taken.map(isDate) ?? true }
+extension EmbeddedFacts {
+    var isPossible: Bool { (taken.map(isDate) ?? true) && (camera.map(isCamera) ?? true) }
 }
 
 extension ImagingError {
@@ -82,12 +89,9 @@ private func isDate(_ date: CameraDate) -> Bool {
     CameraDate.clocks.contains(date.clock) && (date.offset.map(CameraDate.offsets.contains) ?? true)
 }
 
-/// One line of characters that can be shown, not too many.
-private func isCaption(_ text: String) -> Bool {
-    let scalars = text.unicodeScalars
-    return text.utf8.count <= ImageLimits.captionLength * 4 && (1...ImageLimits.captionLength).contains(scalars.count)
-        && scalars.allSatisfy(ConvertedPhoto.isShown) && scalars.contains { !$0.properties.isWhitespace }
-}
+private func isCaption(_ text: String) -> Bool { ConvertedPhoto.isLine(text, upTo: ImageLimits.captionLength) }
+
+private func isCamera(_ text: String) -> Bool { ConvertedPhoto.isLine(text, upTo: ImageLimits.cameraLength) }
 
 /// Both or neither, on this planet.
 private func isPlace(_ latitude: Double?, _ longitude: Double?) -> Bool {
@@ -96,7 +100,7 @@ private func isPlace(_ latitude: Double?, _ longitude: Double?) -> Bool {
 }
 
 /// In bytes; -1 where it cannot be told.
-private func size(of descriptor: Int32) -> Int64 {
+func size(of descriptor: Int32) -> Int64 {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -1
 }

@@ -77,7 +77,7 @@ final class PhotoConverter {
             sourceMediaType: type.mediaType, sourceSize: Int64(source.count), sourceWidth: upright.width,
             sourceHeight: upright.height, sourceDigest: sourceDigest, contentDigest: stored.digest, keptOriginal: keeps,
             taken: facts.taken, latitude: facts.location?.latitude, longitude: facts.location?.longitude,
-            caption: facts.caption, rating: facts.rating, thumbnailWidth: small.size.width,
+            caption: facts.caption, rating: facts.rating, camera: facts.camera, thumbnailWidth: small.size.width,
             thumbnailHeight: small.size.height, thumbnailSize: Int64(small.jpeg.count))
     }
 
@@ -90,6 +90,21 @@ final class PhotoConverter {
         try small.jpeg.withBytes(Output(thumbnail).write)
         return ConvertedThumbnail(
             width: small.size.width, height: small.size.height, fileSize: Int64(small.jpeg.count))
+    }
+
+    /// The library's own picture made anew, without anything that it carries beside its pixels. Also where it could stay as it
+    /// is: what a file holds in places that nobody looks at is left behind by decoding alone.
+    func makeBare(source descriptor: Int32, picture target: Int32) throws(ImagingError) -> BarePicture {
+        let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
+        defer { withExtendedLifetime(source) {} }
+        let decoder = try decoder(PictureType(content: source.bytes), source)
+        let colours = ColourStep(decoder)
+        let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
+        let picture = try colours.apply(to: reduced.upright(Self.orientation(decoder)))
+        let encoded = try EncodedJPEG(picture, quality: ImageLimits.photoQuality)
+        try encoded.withBytes(Output(target).write)
+        return BarePicture(
+            width: picture.size.width, height: picture.size.height, fileSize: Int64(encoded.count))
     }
 
     /// The decoder, of which no more than the header is read.
@@ -129,7 +144,7 @@ final class PhotoConverter {
         let size = decoder.size.upright(orientation(decoder))
         return UnseenPicture(
             mediaType: type.mediaType, width: size.width, height: size.height, taken: facts?.taken,
-            caption: facts?.caption, rating: facts?.rating, latitude: facts?.location?.latitude,
+            caption: facts?.caption, rating: facts?.rating, camera: facts?.camera, latitude: facts?.location?.latitude,
             longitude: facts?.location?.longitude)
     }
 

@@ -7,6 +7,7 @@ struct ExifSegment {
     /// Milliseconds since 1970-01-01 00:00 on the camera's clock.
     let takenAt: Int64?
     let hasPosition: Bool
+    let model: String?
 
     private enum Value {
         case ascii(String)
@@ -59,7 +60,8 @@ struct ExifSegment {
     }
 
     private func rootEntries(exif: UInt32, position: UInt32?) -> [(UInt16, Value)] {
-        [(0x010F, .ascii("SmilePile")), (0x0112, .short(UInt16(orientation))), (0x8769, .long(exif))]
+        [(0x010F, .ascii("SmilePile"))] + (model.map { [(0x0110, .ascii($0))] } ?? [])
+            + [(0x0112, .short(UInt16(orientation))), (0x8769, .long(exif))]
             + (position.map { [(0x8825, .long($0))] } ?? [])
     }
 

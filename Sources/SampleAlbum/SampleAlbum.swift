@@ -16,12 +16,17 @@ public struct SampleAlbum: Sendable {
     public var seed: UInt64
     /// Strength of the noise that makes files as large as real ones: 0 for plain, 60 for about 4 MB at 12 MP.
     public var texture: Int
+    /// Of the camera, in ASCII; nil for one that does not say its model.
+    public var model: String?
 
-    public init(width: Int = 1600, height: Int = 1200, seed: UInt64 = 1, texture: Int = 24) {
+    public init(
+        width: Int = 1600, height: Int = 1200, seed: UInt64 = 1, texture: Int = 24, model: String? = nil
+    ) {
         self.width = width
         self.height = height
         self.seed = seed
         self.texture = texture
+        self.model = model
     }
 
     /// What photo number `index` is: everything that an import should find out about it.
@@ -72,7 +77,8 @@ public struct SampleAlbum: Sendable {
         let expected = expected(index)
         let jpeg = try stored(expected, noise: SplitMix64(seed: seed ^ UInt64(index)))
         let exif = ExifSegment(
-            orientation: expected.orientation, takenAt: expected.takenAt, hasPosition: expected.hasPosition)
+            orientation: expected.orientation, takenAt: expected.takenAt, hasPosition: expected.hasPosition,
+            model: model)
         // SOI, then EXIF, then what the encoder wrote after its own SOI.
         return jpeg.prefix(2) + exif.bytes + jpeg.dropFirst(2)
     }

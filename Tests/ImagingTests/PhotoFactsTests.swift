@@ -103,6 +103,38 @@ import Testing
                 == Array("&lt; A&#x110000;&#xD800;&nbsp;&;&".utf8))
     }
 
+    // MARK: Cameras
+
+    @Test(
+        arguments: [
+            ("Apple", "iPhone 12", "Apple iPhone 12"), ("Canon", "Canon EOS 5D", "Canon EOS 5D"),
+            ("NIKON CORPORATION", "NIKON D70", "NIKON D70"), ("canon", "Canon", "Canon"),
+            ("SONY", "DSC-W1", "SONY DSC-W1"),
+            ("EASTMAN KODAK COMPANY", "KODAK DC240 ZOOM", "KODAK DC240 ZOOM"),
+            ("Leica", "LeicaFlex", "Leica LeicaFlex"),
+            ("Apple", "", "Apple"), ("", "iPhone 12", "iPhone 12"), ("  \t", "----", nil), ("---", "Z50", "Z50"),
+            ("HUAWEI\r\n", " ANE-LX1\u{1B}[2J ", "HUAWEI ANE-LX1[2J"),
+            ("\u{202E}Apple", "i\u{2066}Phone", "Apple iPhone"),
+            (String(repeating: "x", count: 200), "y", String(repeating: "x", count: 128)),
+        ] as [(String, String, String?)])
+    func makeAndModelAreOneName(_ make: String, _ model: String, _ name: String?) {
+        #expect(CameraName.name(make: make, model: model) == name)
+    }
+
+    @Test func theCameraIsOfEXIFElseOfXMP() {
+        let packet = MetadataMaker.packet("tiff:Make='SONY' tiff:Model='DSC-W1'")
+        func camera(_ main: [ExifMaker.Entry], _ xmp: [UInt8]?) -> String? {
+            PhotoFacts(EmbeddedMetadata(exif: Self.exif(nil, nil, main), xmp: xmp)).camera
+        }
+        let apple = [ExifMaker.Entry.text(0x010F, "Apple"), .text(0x0110, "iPhone 12")]
+        #expect(camera(apple, packet) == "Apple iPhone 12")
+        #expect(camera([], packet) == "SONY DSC-W1")
+        #expect(camera([], nil) == nil)
+        // A tag that claims a megabyte, or is no text, is none.
+        #expect(camera([.short(0x0110, 7)], nil) == nil)
+        #expect(camera([.text(0x0110, String(repeating: "y", count: 60_000))], nil)?.unicodeScalars.count == 128)
+    }
+
     // MARK: Containers
 
     private static let size = PixelSize(width: 64, height: 48)

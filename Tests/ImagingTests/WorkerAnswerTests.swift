@@ -14,7 +14,8 @@ struct WorkerAnswerTests {
         sourceSize: 2000, sourceWidth: 6000, sourceHeight: 4000, sourceDigest: String(repeating: "0a", count: 32),
         contentDigest: String(repeating: "f1", count: 32),
         keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .exif), latitude: 48.8,
-        longitude: -2.3, caption: "At the lake", rating: 4, thumbnailWidth: 300, thumbnailHeight: 200,
+        longitude: -2.3, caption: "At the lake", rating: 4, camera: "Apple iPhone 12", thumbnailWidth: 300,
+        thumbnailHeight: 200,
         thumbnailSize: 900)
 
     private static func changed(_ change: (inout ConvertedPhoto) -> Void) -> ConvertedPhoto {
@@ -32,7 +33,7 @@ struct WorkerAnswerTests {
     @Test func whatAWorkerSaysIsPossible() {
         for answer in [
             Self.answer, Self.changed { ($0.latitude, $0.longitude, $0.taken) = (nil, nil, nil) },
-            Self.changed { ($0.caption, $0.rating, $0.taken) = (nil, nil, nil) },
+            Self.changed { ($0.caption, $0.rating, $0.taken, $0.camera) = (nil, nil, nil, nil) },
             Self.changed { $0.taken?.offset = nil },
             Self.changed { $0.caption = String(repeating: "\u{1F3DE}", count: ImageLimits.captionLength) },
             Self.changed {
@@ -69,6 +70,7 @@ struct WorkerAnswerTests {
             { $0.contentDigest = String($0.contentDigest.dropLast()) + "g" }, { $0.contentDigest += "00" },
             { $0.taken?.clock = .max }, { $0.taken?.clock = .min }, { $0.taken?.offset = 961 },
             { $0.taken?.clock = CameraDate.clocks.lowerBound - 1 }, { $0.taken?.offset = .min },
+            { $0.camera = "" }, { $0.camera = "a\nb" }, { $0.camera = String(repeating: "x", count: 129) },
             { $0.caption = "" }, { $0.caption = " " }, { $0.caption = "a\u{1B}[2J" }, { $0.caption = "a\nb" },
             { $0.caption = "a\u{202E}b" }, { $0.caption = String(repeating: "x", count: 2001) },
             { $0.rating = 6 }, { $0.rating = -1 }, { $0.latitude = nil },

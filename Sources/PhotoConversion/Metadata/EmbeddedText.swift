@@ -58,7 +58,10 @@ enum EmbeddedText {
     /// Without control characters, and without those that turn the direction of what stands beside them: a caption comes
     /// from anywhere and is shown between others. Line breaks become spaces. Cut at ``ImageLimits/captionLength``, never
     /// within what a reader sees as one character.
-    static func caption(_ text: String) -> String? {
+    static func caption(_ text: String) -> String? { line(text, upTo: ImageLimits.captionLength) }
+
+    /// Likewise, of so many Unicode scalars at most.
+    static func line(_ text: String, upTo length: Int) -> String? {
         var cleaned = String.UnicodeScalarView()
         var gap = false
         for scalar in text.unicodeScalars {
@@ -67,7 +70,7 @@ enum EmbeddedText {
                 continue
             }
             guard ConvertedPhoto.isShown(scalar) else { continue }
-            guard cleaned.count + (gap ? 2 : 1) <= ImageLimits.captionLength else {
+            guard cleaned.count + (gap ? 2 : 1) <= length else {
                 return whole(cleaned, next: gap ? " " : scalar)
             }
             if gap { cleaned.append(" ") }

@@ -10,6 +10,9 @@ struct ExifFacts {
     var location: (latitude: Double, longitude: Double)?
     /// ImageDescription, where a person wrote it.
     var caption: String?
+    /// Of the camera, each fit to be shown.
+    var make: String?
+    var model: String?
 
     /// - Parameter block: beginning at its TIFF header.
     init(block: [UInt8]) {
@@ -35,7 +38,8 @@ struct ExifFacts {
         original = date(0x9003, fraction: 0x9291, offset: 0x9011)
         created = date(0x9004, fraction: 0x9292, offset: 0x9012)
         location = Self.location(directories, order)
-        caption = Self.caption(directories)
+        (make, model) = (Self.words(EXIF_TAG_MAKE, directories), Self.words(EXIF_TAG_MODEL, directories))
+        caption = Self.caption(directories, make: make, model: model)
     }
 
     private typealias Directories = [UnsafeMutablePointer<ExifContent>?]
@@ -67,11 +71,9 @@ struct ExifFacts {
         text(tag).flatMap { WallClock(exif: $0, fraction: text(fraction), offset: text(offset)) }
     }
 
-    private static func caption(_ directories: Directories) -> String? {
+    private static func caption(_ directories: Directories, make: String?, model: String?) -> String? {
         guard let caption = words(EXIF_TAG_IMAGE_DESCRIPTION, directories) else { return nil }
-        let isMachines = CameraPhrase.isOne(
-            caption, make: words(EXIF_TAG_MAKE, directories) ?? "", model: words(EXIF_TAG_MODEL, directories) ?? "")
-        return isMachines ? nil : caption
+        return CameraPhrase.isOne(caption, make: make ?? "", model: model ?? "") ? nil : caption
     }
 
     /// A text for people of the main directory: ASCII by the specification, and anything in fact.

@@ -8,6 +8,8 @@ struct PhotoFacts {
     var caption: String?
     /// 0…5.
     var rating: Int?
+    /// Make and model, of 1 to ``ImageLimits/cameraLength`` Unicode scalars.
+    var camera: String?
 
     /// Bytes of a caption that are read: more than what is kept of it, because references and spaces shrink.
     static let captionBytes = 32 << 10
@@ -28,6 +30,11 @@ struct PhotoFacts {
             }.first
             ?? iptc?.caption.flatMap(EmbeddedText.caption) ?? exif?.caption
         rating = packets.lazy.compactMap { $0.text(.xmp, "Rating").flatMap(Self.rating) }.first
+        camera =
+            CameraName.name(make: exif?.make, model: exif?.model)
+            ?? packets.lazy.compactMap {
+                CameraName.name(make: $0.text(.tiff, "Make"), model: $0.text(.tiff, "Model"))
+            }.first
     }
 
     private static let xmpDates: [(XMPPacket.Namespace, StaticString)] = [

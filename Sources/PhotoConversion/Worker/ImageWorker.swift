@@ -56,11 +56,17 @@ public enum ImageWorker {
                 try converter.convert(source: descriptors[0], photo: descriptors[1], thumbnail: descriptors[2]))
         case .thumbnail:
             .thumbnail(try converter.makeThumbnail(source: descriptors[0], thumbnail: descriptors[1]))
-        case .readDate: .date(try converter.readDate(source: descriptors[0]))
+        case .bare: .bare(try converter.makeBare(source: descriptors[0], picture: descriptors[1]))
+        case .readFacts: .facts(try converter.readFacts(source: descriptors[0]))
         case .pixels(let width, let height):
             .pixels(
                 try converter.pixels(
                     source: descriptors[0], within: PixelSize(width: width, height: height), into: descriptors[1]))
+        case .sheet:
+            .sheet(
+                bytes: try converter.drawSheet(
+                    page: descriptors[0], layout: descriptors[1], fonts: Array(descriptors[3...]), into: descriptors[2])
+            )
         case .proceed: throw .io("a request that this worker does not know")
         }
     }

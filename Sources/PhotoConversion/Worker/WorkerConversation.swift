@@ -22,7 +22,7 @@ package struct WorkerConversation {
     /// The next request; nil when the parent has closed its end.
     func receive() -> Received? {
         var line = [UInt8](repeating: 0, count: WorkerProtocol.longestLine)
-        var descriptors = [Int32](repeating: -1, count: 4)
+        var descriptors = [Int32](repeating: -1, count: 8)
         var count: Int32 = 0
         let length = clinux_receive_with_descriptors(
             socket, &line, line.count, &descriptors, Int32(descriptors.count), &count)

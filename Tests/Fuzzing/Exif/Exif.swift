@@ -137,6 +137,9 @@ enum Exif: FuzzTarget {
             require(taken.offset.map(CameraDate.offsets.contains) ?? true, "\(taken)")
         }
         require(facts.rating.map((0...5).contains) ?? true, "\(facts.rating ?? 0) stars")
+        if let camera = facts.camera {
+            require(ConvertedPhoto.isLine(camera, upTo: ImageLimits.cameraLength), "a camera that cannot be shown")
+        }
         if let caption = facts.caption {
             let scalars = caption.unicodeScalars
             require((1...ImageLimits.captionLength).contains(scalars.count), "a caption of \(scalars.count)")

@@ -17,7 +17,8 @@ enum WorkerProtocolFuzz: FuzzTarget {
             contentDigest: String(repeating: "f1", count: 32),
             keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .xmp),
             latitude: 48.8,
-            longitude: -2.3, caption: "At the lake", rating: 4, thumbnailWidth: 300, thumbnailHeight: 200,
+            longitude: -2.3, caption: "At the lake", rating: 4, camera: "Apple iPhone 12", thumbnailWidth: 300,
+            thumbnailHeight: 200,
             thumbnailSize: 900)
         let thumbnail = ConvertedThumbnail(width: 300, height: 200, fileSize: 900)
         let errors: [ImagingError] = [
@@ -27,7 +28,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
         let outcomes: [WorkerReply.Outcome] =
             [
                 .ready, .needs(bytes: 100 << 20), .converted(photo), .thumbnail(thumbnail),
-                .date(EmbeddedDate(taken: photo.taken)),
+                .facts(EmbeddedFacts(taken: photo.taken, camera: photo.camera)),
             ] + errors.map { .failed($0) }
         let cell = WorkerCell(
             seccomp: true, landlock: 7, noNewPrivileges: true, ownMemoryBytes: 96 << 20, processorSeconds: 300,
@@ -38,7 +39,8 @@ enum WorkerProtocolFuzz: FuzzTarget {
                     outcome: $0, residentKilobytes: 4000, addressKilobytes: 80_000, lackedMemory: true, cell: cell))
         }
         let requests: [[UInt8]] = [
-            WorkerRequest.convert, .thumbnail, .readDate, .pixels(width: 80, height: 60), .proceed(bytes: 100 << 20),
+            WorkerRequest.convert, .thumbnail, .bare, .readFacts, .pixels(width: 80, height: 60), .sheet(fonts: 2),
+            .proceed(bytes: 100 << 20),
         ].compactMap { WorkerProtocol.line($0) }
         return requests.map { [0b0110] + $0 } + replies.map { [1] + $0 }
     }
@@ -69,7 +71,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
             ends[0], line, line.count, [Int32](repeating: ends[0], count: count), Int32(count))
         guard sent == line.count else { fail("the packet was not sent: errno \(errno)") }
         guard let received = WorkerConversation(socket: ends[1]).receive() else { fail("the packet did not come") }
-        require(received.descriptors.count <= min(count, 4), "more descriptors than were sent")
+        require(received.descriptors.count <= min(count, 8), "more descriptors than were sent")
         if let request = received.request {
             let again: WorkerRequest? = WorkerProtocol.line(request).flatMap { WorkerProtocol.read($0) }
             require(again == request, "a request that is another when it is written again")
@@ -112,6 +114,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
         require((1800...9999).contains(parts.tm_year + 1900), "taken in \(parts.tm_year + 1900)")
         require(abs(photo.taken?.offset ?? 0) <= 960, "\(photo)")
         require((0...5).contains(photo.rating ?? 0), "\(photo)")
+        require((1...128).contains(photo.camera?.unicodeScalars.count ?? 1), "\(photo)")
         require((1...2000).contains(photo.caption?.unicodeScalars.count ?? 1), "\(photo)")
         require(photo.caption?.contains(where: \.isNewline) != true, "\(photo)")
         require(abs(photo.latitude ?? 0) <= 90 && abs(photo.longitude ?? 0) <= 180, "\(photo)")

@@ -36,8 +36,9 @@ enum ZipDirectories: FuzzTarget {
             let strict = ZipVerification(reader, forOthers: true)
             try strict.work()
             require(strict.digests.allSatisfy { verification.digests[$0] == $1 }, "the same entry, another digest")
-            // libarchive takes an archive without entries for none.
-            if reader.refusals.isEmpty, strict.failures.isEmpty, !reader.entries.isEmpty {
+            // libarchive takes an archive without entries for none, and in one with bytes in front it looks for the long
+            // end record where its locator says, not counting them.
+            if reader.refusals.isEmpty, strict.failures.isEmpty, !reader.entries.isEmpty, reader.bytesInFront == 0 {
                 compare(Listing(reader, strict.digests), Listing(libarchive: file.descriptor))
             }
         } catch {
@@ -66,7 +67,7 @@ enum ZipDirectories: FuzzTarget {
 
     private static func compare(_ ours: Listing, _ theirs: Listing) {
         if let failure = theirs.failure { fail("libarchive refuses what is taken: \(failure)") }
-        require(ours.entries == theirs.entries, "libarchive sees other entries:\n\(theirs.entries)\n\(ours.entries)")
+        require(ours.entries == theirs.entries, "libarchive sees other entries: \(theirs.entries), not \(ours.entries)")
     }
 }
 

@@ -1,8 +1,8 @@
 import ImageWorkerProtocol
 
 extension PhotoConverter {
-    /// When the library's own picture was taken, by what it carries beside its pixels. None of these is decoded.
-    func readDate(source descriptor: Int32) throws(ImagingError) -> EmbeddedDate {
+    /// When the library's own picture was taken and with what, by what it carries beside its pixels. None of these is decoded.
+    func readFacts(source descriptor: Int32) throws(ImagingError) -> EmbeddedFacts {
         let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
         let metadata = try reader(PictureType(content: source.bytes), source).metadata
@@ -13,6 +13,7 @@ extension PhotoConverter {
                 throw .needsMemory("\(needed >> 20) MiB for what it carries, of \(granted >> 20)")
             }
         }
-        return EmbeddedDate(taken: PhotoFacts(metadata).taken)
+        let facts = PhotoFacts(metadata)
+        return EmbeddedFacts(taken: facts.taken, camera: facts.camera)
     }
 }
