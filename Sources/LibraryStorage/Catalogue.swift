@@ -62,9 +62,12 @@ package protocol CatalogueTransaction {
     var swipes: any SwipeRepository { get }
     var settings: any SettingRepository { get }
     var access: any AccessRepository { get }
+    var devices: any DeviceRepository { get }
     var jobs: any JobRepository { get }
     var discardedFiles: any DiscardedFileRepository { get }
     var unfinishedBackups: any UnfinishedBackupRepository { get }
+    var madeBackups: any MadeBackupRepository { get }
+    var groups: any GroupRepository { get }
 
     /// Whether everything that names something else names what is there. Reads all of it.
     func isConsistent() throws -> Bool
@@ -79,4 +82,6 @@ package enum CataloguePart: String, Sendable, Hashable, CaseIterable {
     case swipeSessions
     case swipeActions
     case settings
+    /// Those that were made, and their schedule.
+    case backups
 }

@@ -20,6 +20,11 @@ package enum CatalogueError: Error {
     case noSwipeSession(String)
     /// What several ids begin with, and some of these.
     case severalSwipeSessions(String, [String])
+    case noGroup(String)
+    /// A group has ``Group/maximumMembers`` already, or would have more.
+    case tooManyMembers
+    /// A member's photo of the day is there.
+    case sentAlready
 }
 
 /// How a photo is named in a request.
@@ -78,7 +83,7 @@ extension CatalogueError: MeshErrorConvertible {
                 "There is no photo with the path '\(path.prefix(200))'. Paths begin in the library's folder: photos/…")
         case .noCategory(.id(let id), _):
             MeshError(
-                .notFound, "There is no category with the id \(id). 'smilepile categories' lists them.",
+                .notFound, "There is no category #\(id). 'smilepile categories' lists them.",
                 details: ["categoryId": .integer(id)])
         case .noCategory(.displayName(let name), let known), .noCategory(.name(let name), let known):
             MeshError(
@@ -112,6 +117,17 @@ extension CatalogueError: MeshErrorConvertible {
                 .invalidArgument,
                 "Several swipe sessions begin with \(beginning.prefix(80)): \(ids.joined(separator: ", ")). Give more of the id."
             )
+        case .noGroup(let id):
+            MeshError(.notFound, "There is no group \(id.prefix(80)). 'smilepile groups' lists them.")
+        case .tooManyMembers:
+            MeshError(
+                short: .count,
+                "A group has \(Group.maximumMembers) members at most. Make another one, or wait until somebody leaves.")
+        case .sentAlready:
+            MeshError(
+                .alreadyExists,
+                "You have sent your photo of the day to this group. The next one can go after midnight.",
+                details: ["reason": "sent_today"])
         case .noSwipeSession(let id):
             MeshError(.notFound, "There is no swipe session \(id.prefix(80)). 'smilepile swipe sessions' lists them.")
         }

@@ -9,6 +9,7 @@ package struct SQLiteCatalogue: Catalogue {
     /// Seen by tests, which let its disk fail, and look at what is stored.
     package let database: DatabasePool
     private let startCheck: CatalogueCheck
+    private let decisions = DecisionIndex()
 
     /// Opens the catalogue at `path`, making or upgrading it where that is to be done.
     /// - Throws: an error that says at the mesh what is wrong: `failed_precondition` for another program's file or a newer
@@ -34,29 +35,36 @@ package struct SQLiteCatalogue: Catalogue {
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value {
-        try await database.read { try body(SQLTransaction(connection: $0)) }
+        await decisions.completeBeforeReading(in: database)
+        return try await database.read { try body(SQLTransaction(connection: $0)) }
     }
 
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value {
-        try await database.write { try body(SQLTransaction(connection: $0)) }
+        try await decisions.whileWriting {
+            try await database.write { try body(SQLTransaction(connection: $0, decisions: decisions)) }
+        }
     }
 
     package func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value {
-        try await database.writeAlone { try body(SQLTransaction(connection: $0)) }
+        try await decisions.whileWriting {
+            try await database.writeAlone { try body(SQLTransaction(connection: $0, decisions: decisions)) }
+        }
     }
 
-    private static let parts: [String: CataloguePart] = [
-        "photos": .photos, "sealed_fields": .sealedFields, "trash": .trash, "categories": .categories,
-        "swipe_sessions": .swipeSessions, "swipe_actions": .swipeActions, "settings": .settings,
+    /// A decision changes what its photo says, also while that is not written yet.
+    private static let parts: [String: Set<CataloguePart>] = [
+        "photos": [.photos], "sealed_fields": [.sealedFields], "trash": [.trash], "categories": [.categories],
+        "swipe_sessions": [.swipeSessions], "swipe_actions": [.swipeActions, .photos], "settings": [.settings],
+        "backups": [.backups], "backup_schedule": [.backups],
     ]
 
     package func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void) {
         database.onCommit { notice in
-            let parts = Set(notice.tables.compactMap { Self.parts[$0] })
+            let parts = notice.tables.reduce(into: Set()) { $0.formUnion(Self.parts[$1] ?? []) }
             if !parts.isEmpty { listener(parts) }
         }
     }
@@ -107,18 +115,29 @@ package struct SQLiteCatalogue: Catalogue {
 /// What of a catalogue a body may use while it runs.
 struct SQLTransaction: CatalogueTransaction {
     let connection: Connection
+    /// Nil where nothing is written.
+    var decisions: DecisionIndex?
 
-    var photos: any PhotoRepository { PhotoTable(connection: connection) }
+    var photos: any PhotoRepository {
+        decisions?.complete(in: connection)
+        return PhotoTable(connection: connection)
+    }
     var sealedFields: any SealedFieldRepository { SealedFieldTable(connection: connection) }
-    var trash: any TrashRepository { TrashTable(connection: connection) }
+    var trash: any TrashRepository {
+        decisions?.complete(in: connection)
+        return TrashTable(connection: connection)
+    }
     var categories: any CategoryRepository { CategoryTable(connection: connection) }
-    var swipes: any SwipeRepository { SwipeTable(connection: connection) }
+    var swipes: any SwipeRepository { SwipeTable(connection: connection, index: decisions) }
     var settings: any SettingRepository { SettingTable(connection: connection) }
     var access: any AccessRepository { AccessTable(connection: connection) }
+    var devices: any DeviceRepository { DeviceTable(connection: connection) }
     var jobs: any JobRepository { JobRows(connection: connection) }
     var failedSources: any FailedSourceRepository { FailedSourceTable(connection: connection) }
     var discardedFiles: any DiscardedFileRepository { DiscardedFileTable(connection: connection) }
     var unfinishedBackups: any UnfinishedBackupRepository { UnfinishedBackupTable(connection: connection) }
+    var madeBackups: any MadeBackupRepository { MadeBackupTable(connection: connection) }
+    var groups: any GroupRepository { GroupTable(connection: connection) }
 
     func isConsistent() throws -> Bool {
         try connection.query("PRAGMA foreign_key_check") { try $0[0] as String }.isEmpty

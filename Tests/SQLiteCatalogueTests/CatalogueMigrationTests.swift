@@ -73,7 +73,8 @@ import Testing
             ) { try $0[0] as String }
             for table in [
                 "categories", "photos", "sealed_fields", "trash", "swipe_sessions", "swipe_actions", "settings",
-                "discarded_files", "unfinished_backups", "jobs", "job_lines", "category_totals", "sqlite_sequence",
+                "discarded_files", "unfinished_backups", "jobs", "job_lines", "category_totals", "photo_days",
+                "sqlite_sequence",
             ] where lines.contains(where: { $0.hasPrefix("table \(table) ") }) {
                 let row = try (known[table] ?? Self.columns(of: table, in: connection)).map { "quote(\($0))" }.joined(
                     separator: " || ', ' || ")
@@ -96,7 +97,7 @@ import Testing
         let before = try await contents(path)
         let known = try await DatabasePool.inspect(at: path) { connection in
             try Dictionary(
-                uniqueKeysWithValues: ["photos", "trash", "jobs", "swipe_sessions"].filter {
+                uniqueKeysWithValues: ["photos", "trash", "jobs", "swipe_sessions", "swipe_actions"].filter {
                     try !Self.columns(of: $0, in: connection).isEmpty
                 }.map { ($0, try Self.columns(of: $0, in: connection)) })
         }
@@ -107,7 +108,8 @@ import Testing
         }
         // What was there is there: tables, rows, indices. Upgrades only add, but for what version 5 has another form of
         // and version 6 another place for; since version 7 photos have more columns, and since version 8 jobs; since version
-        // 9 sealed fields are found by the photo's uuid, sessions have a column more, and decisions wider indices.
+        // 9 sealed fields are found by the photo's uuid, sessions have a column more, and decisions wider indices; since
+        // version 10 decisions have a column more.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
             "table photos ", "table trash ", "table jobs ", "table sealed_fields ", "table swipe_sessions ",

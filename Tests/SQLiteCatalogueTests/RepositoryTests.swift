@@ -49,11 +49,14 @@ import Testing
             let found = PhotoDate(clock: LocalDateTime(milliseconds: 5), offset: 60, source: .exif)
             let line = ReceiptLine(item: "1", outcome: "redated", detail: nil)
             func set(_ photo: Photo) async throws -> Bool {
-                try await catalogue.write { try $0.photos.setDate(found, of: photo, line: line, of: "redate-1") }
+                try await catalogue.write {
+                    try $0.photos.setDate(found, camera: "Apple", of: photo, line: line, of: "redate-1")
+                }
             }
             let seen = try await catalogue.read { try $0.photos.require(.id(1)) }
             let changes: [@Sendable (inout Photo) -> Void] = [
-                { $0.takenAt = nil }, { $0.takenOffset = 120 }, { $0.dateSource = .person }, { $0.id = 99 },
+                { $0.takenAt = nil }, { $0.takenOffset = 120 }, { $0.dateSource = .person }, { $0.camera = "Canon" },
+                { $0.id = 99 },
             ]
             for change in changes {
                 var other = seen
@@ -65,6 +68,7 @@ import Testing
             #expect(try await set(seen))
             var dated = seen
             (dated.takenAt, dated.takenOffset, dated.dateSource) = (found.clock, 60, .exif)
+            dated.camera = "Apple"
             #expect(try await catalogue.read { try $0.photos.require(.id(1)) } == dated)
             #expect(try await catalogue.journal.items(of: "redate-1") == ["1"])
         }

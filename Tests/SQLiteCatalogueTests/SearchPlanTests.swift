@@ -18,7 +18,7 @@ import Testing
     private func check(_ connection: Connection) throws {
         let place = "1400000000000.5"
         let (from, to) = (LocalDateTime(milliseconds: 1), LocalDateTime(milliseconds: 1_500_000_000_000))
-        let sieve = try #require(try SearchText("beach")?.sieve)
+        let sieve = try #require(try SearchWords(text: "beach", words: nil)?.sieve)
         for (category, isFavorite, index, equal) in [
             (nil, false, "photos_by_date", []), (3, false, "photos_by_category", ["category_id=?"]),
             (nil, true, "photos_favorite", []), (3, true, "photos_favorite_by_category", ["category_id=?"]),
@@ -39,27 +39,38 @@ import Testing
                         terms.isEmpty
                         ? "SCAN p USING INDEX \(index)"
                         : "SEARCH p USING INDEX \(index) (\(terms.joined(separator: " AND ")))"
-                    for text in [nil, "be"] {
+                    for words in [[], ["be"], ["be", "ach"]] {
                         #expect(
-                            try plan(.walk(filter, range, containing: text, limit: 101), in: connection) == search)
+                            try plan(.walk(filter, range, containing: words, limit: 101), in: connection) == search)
                     }
                     #expect(try plan(.date(after: 1000, filter, range), in: connection) == search)
+                    for arm in filter.arms {
+                        let counted = try plan(.count(filter, arm, range), in: connection)
+                        #expect(counted.replacing("COVERING ", with: "") == search)
+                    }
                 }
                 let byID = try plan(.walk(filter, afterID: 5, limit: 256), in: connection)
                 #expect(byID.hasPrefix("SEARCH p USING INTEGER PRIMARY KEY (rowid>?") && !byID.contains(";"))
+                let selection = try PhotoIDQuery(
+                    SelectPhotos(
+                        words: ["be"], categoryId: category, from: from, to: to, favoritesOnly: isFavorite, firstId: 3,
+                        lastId: 9))
+                let ids = try plan(.ids(selection, selection.filter, limit: 256), in: connection)
+                #expect(ids.hasPrefix("SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?") && !ids.contains(";"))
                 let places = filter.searchPlaces
                 let matches = try plan(
-                    .matches(sieve, filter, containing: "beach", places: places.first...places.last, limit: 101),
+                    .matches(sieve, filter, containing: ["beach"], places: places.first...places.last, limit: 101),
                     in: connection)
                 // In the order of places, from the first to the last.
                 #expect(matches.hasPrefix("SCAN s VIRTUAL TABLE INDEX 64:M"))
                 #expect(matches.contains("><"))
                 #expect(!matches.contains("TEMP B-TREE"))
                 #expect(matches.contains("SEARCH p USING INDEX photos_by_place (<expr>=?"))
-                let match = try plan(.match(at: 1, filter, containing: "beach"), in: connection)
+                let match = try plan(.match(at: 1, filter, containing: ["beach"]), in: connection)
                 #expect(match.hasPrefix("SEARCH p USING INDEX photos_by_place (<expr>=?"))
-                let total = try plan(.total(sieve, filter, containing: "beach"), in: connection)
+                let total = try plan(.total(sieve, filter, containing: ["beach"]), in: connection)
                 #expect(total.contains("SEARCH p USING INDEX photos_by_place (<expr>=?"))
+                #expect(try plan(.allMatches(sieve, filter, containing: ["beach"]), in: connection) == total)
             }
         }
         #expect(try plan(.photo(1), in: connection) == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")

@@ -10,6 +10,9 @@ package struct PhotoFilter: Sendable {
     package let category: Int64?
     package let favoritesOnly: Bool
     package let review: ReviewFilter
+    package let camera: CameraFilter
+    /// The cameras that ``camera`` lets pass; nil until the catalogue has looked them up, for which no search is made.
+    package private(set) var cameras: FoundCameras?
     /// The earliest date, milliseconds.
     package private(set) var from: Int64?
     /// Photos stand before it, in the order of dates and ids; nil for all.
@@ -25,6 +28,7 @@ package struct PhotoFilter: Sendable {
         category = request.categoryId
         favoritesOnly = request.favoritesOnly == true
         review = try ReviewFilter(reviewed: request.reviewed, decision: request.decision)
+        camera = try CameraFilter(words: request.camera, isKnown: request.hasCamera)
         from = request.from?.milliseconds
         endOfAll = request.to.flatMap { $0.milliseconds < .max ? PhotoPlace(date: $0.milliseconds + 1, id: .min) : nil }
         end = endOfAll
@@ -41,7 +45,14 @@ package struct PhotoFilter: Sendable {
     package var isWithoutDates: Bool { from == nil && end == nil }
 
     /// Whether nothing but the category and the mark decides: what the totals of categories tell.
-    package var isOfTotals: Bool { isWithoutDates && review == .any }
+    package var isOfTotals: Bool { isWithoutDates && review == .any && camera == .any }
+
+    /// The same, with the cameras that were found.
+    package func among(_ cameras: FoundCameras) -> PhotoFilter {
+        var narrower = self
+        narrower.cameras = cameras
+        return narrower
+    }
 
     /// The same, but only what is shown at `date` or later.
     package func since(_ date: Int64) -> PhotoFilter {
@@ -76,6 +87,51 @@ package enum ReviewFilter: Sendable, Equatable {
                 .invalidArgument, "Photos that are not reviewed have no decision. Ask for one of the two.")
         case (_, let decision?): self = .decided(decision)
         }
+    }
+}
+
+/// With which camera photos must have been taken.
+package enum CameraFilter: Sendable, Equatable {
+    case any
+    case unknown
+    /// One whose folded name has each of these, folded too: any that is known, where there are none.
+    case named([String])
+
+    /// - Throws: `invalid_argument` for words of a camera that is not known, and as ``SearchWords``.
+    init(words: String?, isKnown: Bool?) throws {
+        let words = words.map { $0.split(whereSeparator: \.isWhitespace).map(String.init) } ?? []
+        let folded = try SearchWords(text: nil, words: words)?.folded ?? []
+        switch (folded.isEmpty, isKnown) {
+        case (true, nil): self = .any
+        case (true, false?): self = .unknown
+        case (false, false?):
+            throw MeshError(
+                .invalidArgument, "Photos of which no camera is known have no words of one. Ask for one of the two.")
+        case (_, _): self = .named(folded)
+        }
+    }
+
+    /// Whether a camera of this name passes.
+    package func passes(_ name: String) -> Bool {
+        guard case .named(let words) = self else { return false }
+        let name = name.searchFolded
+        return words.allSatisfy { name.contains($0) }
+    }
+}
+
+/// What a catalogue has found of a ``CameraFilter``.
+package struct FoundCameras: Sendable {
+    /// Nil for photos without one.
+    package let names: [String]?
+    /// Taken with them.
+    package let photos: Int
+    /// Whether fewer photos are left by what reviews must have said of them.
+    package let isLessThanReview: Bool
+
+    package init(names: [String]?, photos: Int, isLessThanReview: Bool) {
+        self.names = names
+        self.photos = photos
+        self.isLessThanReview = isLessThanReview
     }
 }
 

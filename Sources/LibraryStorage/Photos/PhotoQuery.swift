@@ -6,14 +6,43 @@ import ServiceMesh
 package struct PhotoQuery: Sendable {
     package let filter: PhotoFilter
     /// Nil where every photo that passes the filter is meant.
-    package let text: SearchText?
+    package let words: SearchWords?
     package let limit: Int
 
     /// - Throws: `invalid_argument`.
     package init(_ request: SearchPhotos) throws {
         limit = try PageLimit.validated(request.limit)
         filter = try PhotoFilter(request)
-        text = try SearchText(request.text)
+        words = try SearchWords(text: request.text, words: request.words)
+    }
+}
+
+/// One page of the ids of photos, in the order of ids.
+package struct PhotoIDQuery: Sendable {
+    package let filter: PhotoFilter
+    /// Nil where every photo that passes the filter is meant.
+    package let words: SearchWords?
+    /// Those greater than it.
+    package let after: Int64
+    package let last: Int64
+    package let limit: Int
+
+    /// - Throws: `invalid_argument`.
+    package init(_ request: SelectPhotos) throws {
+        let limits = 1...SelectPhotos.maximumLimit
+        limit = request.limit ?? limits.upperBound
+        guard limits.contains(limit) else {
+            throw MeshError(.invalidArgument, "'limit' is between \(limits.lowerBound) and \(limits.upperBound).")
+        }
+        if let first = request.firstId, let last = request.lastId, first > last {
+            throw MeshError(.invalidArgument, "'firstId' must not be greater than 'lastId'.")
+        }
+        filter = try PhotoFilter(request.search)
+        words = try SearchWords(text: request.text, words: request.words)
+        // No photo has the least of all numbers, so none is lost before it.
+        let first = request.firstId.map { $0 == .min ? $0 : $0 - 1 } ?? .min
+        after = max(first, request.after ?? .min)
+        last = request.lastId ?? .max
     }
 }
 
@@ -43,6 +72,25 @@ package enum PageLimit {
         }
         return limit
     }
+}
+
+/// What must all be found in a photo, in any order: at least one text.
+package struct SearchWords: Sendable {
+    package static let maximumCount = 16
+
+    package let texts: [SearchText]
+
+    /// Nil where every photo contains them.
+    /// - Throws: `invalid_argument` for too many, or for a long one.
+    package init?(text: String?, words: [String]?) throws {
+        guard (words?.count ?? 0) <= Self.maximumCount else {
+            throw MeshError(.invalidArgument, "A search has \(Self.maximumCount) words at most. Leave some out.")
+        }
+        texts = try ([text] + (words ?? [])).compactMap { try SearchText($0) }
+        if texts.isEmpty { return nil }
+    }
+
+    package var folded: [String] { texts.map(\.folded) }
 }
 
 /// The text of a search, folded as the photos' own texts are.

@@ -15,10 +15,18 @@ package protocol PhotoRepository {
     func page(_ query: PhotoQuery) throws -> PhotoPage
     /// Photos that pass a filter, by id, from the one behind `id` on, whatever becomes of their dates meanwhile; 256 at a time.
     func page(_ filter: PhotoFilter, afterID id: Int64) throws -> [Photo]
+    /// One page of the ids of photos, ascending.
+    func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos
     /// How many photos meet a query's filters, on all pages.
     func count(_ query: PhotoQuery) throws -> Int
+    /// How many meet them in each month of the camera's clock that has any, newest first.
+    func months(_ query: PhotoQuery, most: Int) throws -> [PhotoSpan]
+    /// The same for the days of a month, with a place within them after each `anchorDistance` photos.
+    func days(_ query: PhotoQuery, of month: CalendarSpan, anchorDistance: Int) throws -> [PhotoSpan]
     /// Of all photos together.
     func totals() throws -> PhotoTotals
+    /// The cameras of all photos with how many each took, the one of most first; `limit` of them at most.
+    func cameras(limit: Int) throws -> CameraList
     /// How many photos there are of which the library does not have the original.
     func countWithoutOriginal() throws -> Int
     /// Photos that have sealed fields. Opens none.
@@ -56,9 +64,10 @@ package protocol PhotoRepository {
     /// Writes name, caption, category, mark and date of the photo that has this id, and leaves what describes its file.
     /// - Throws: `noPhoto`; `noCategory`.
     func update(_ photo: Photo) throws
-    /// Writes when a photo was taken where it has still the date that `photo` says, with its line in a job's receipt.
+    /// Writes when a photo was taken, and with which camera, each where it is not nil; only where the photo has still the date
+    /// and the camera that `photo` says. With its line in a job's receipt.
     /// - Returns: whether it had.
-    func setDate(_ date: PhotoDate, of photo: Photo, line: ReceiptLine, of job: JobID) throws -> Bool
+    func setDate(_ date: PhotoDate?, camera: String?, of photo: Photo, line: ReceiptLine, of job: JobID) throws -> Bool
     /// - Returns: how many changed.
     func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int
     /// - Returns: how many changed.

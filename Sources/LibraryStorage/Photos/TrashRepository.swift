@@ -5,6 +5,8 @@ import ServiceMesh
 package protocol TrashRepository {
     /// One page, the latest first.
     func page(_ query: TrashQuery) throws -> TrashPage
+    /// Nil where none in the trash has this uuid, in lower case.
+    func find(_ uuid: String) throws -> TrashedPhoto?
     func count() throws -> Int
     func totals() throws -> PhotoTotals
     /// Those of `uuids` that photos in the trash have.

@@ -15,7 +15,8 @@ package protocol SwipeRepository {
     ///   - session: nil for all.
     ///   - photo: its uuid; nil for all.
     func decisions(session: String?, photo: String?, before id: Int64, limit: Int) throws -> [PhotoAction]
-    /// Ids of processed decisions from before `time`, from the one behind `id` on; of one session or of all.
+    /// Ids of processed decisions from before `time`, from the one behind `id` on; of one session that has ended or of all
+    /// that have.
     func processed(before time: Timestamp, session: String?, after id: Int64, limit: Int) throws -> [Int64]
     /// Every session with all of its decisions, the latest session first.
     func history() throws -> [SwipeRecord]
@@ -38,7 +39,7 @@ package protocol SwipeRepository {
     /// Marks decisions as processed.
     /// - Returns: how many were not.
     func markProcessed(_ ids: [Int64]) throws -> Int
-    /// Deletes those of these decisions that are processed. Their sessions still count the photos.
+    /// Deletes those of these decisions that are processed, of sessions that have ended. These still count the photos.
     /// - Returns: how many there were.
     func deleteProcessed(_ ids: [Int64]) throws -> Int
     /// Enters sessions from elsewhere, whose ids are new here. Photos that say nothing of a review take it from them.

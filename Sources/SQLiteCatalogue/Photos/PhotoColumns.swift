@@ -36,6 +36,7 @@ enum PhotoColumns {
         Column("taken_at", isEditable: true) { $0.photo.takenAt?.milliseconds },
         Column("taken_offset", isEditable: true) { $0.photo.takenOffset },
         Column("date_source", isEditable: true) { $0.photo.dateSource?.rawValue },
+        Column("camera", isOfFiles: true) { $0.photo.camera },
         Column("file_size", isOfFiles: true) { $0.photo.fileSize },
         Column("width", isOfFiles: true) { $0.photo.width },
         Column("height", isOfFiles: true) { $0.photo.height },
@@ -65,7 +66,8 @@ enum PhotoColumns {
             createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
             width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
             takenAt: takenAt.map(LocalDateTime.init(milliseconds:)), takenOffset: try row["taken_offset"],
-            dateSource: dateSource.flatMap(DateSource.init), contentDigest: try row["content_digest"],
+            dateSource: dateSource.flatMap(DateSource.init), camera: try row["camera"],
+            contentDigest: try row["content_digest"],
             mediaType: try row["media_type"], originalPath: try row["original_path"],
             sidecars: KeptSidecar.list(try row["sidecars"], ofPhoto: path), unseenBy: try row["unseen_by"],
             lastDecision: lastDecision.flatMap(SwipeAction.init))

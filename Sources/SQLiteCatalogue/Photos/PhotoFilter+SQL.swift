@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import LibraryModel
 import LibraryStorage
 
@@ -9,7 +10,11 @@ extension PhotoFilter {
     ///
     /// Favourites are few among all: what reviews said of them is looked up in their rows.
     var index: String {
-        switch (category != nil, favoritesOnly) {
+        if isByCamera {
+            return favoritesOnly
+                ? "photos_favorite_by_camera" : category == nil ? "photos_by_camera" : "photos_by_category_and_camera"
+        }
+        return switch (category != nil, favoritesOnly) {
         case (true, true): "photos_favorite_by_category"
         case (true, false): review == .any ? "photos_by_category" : "photos_by_category_and_decision"
         case (false, true): "photos_favorite"
@@ -19,15 +24,33 @@ extension PhotoFilter {
 
     /// What the parts of a filter have to meet besides one of ``ranges``, each of which has its photos in order in the
     /// index. Three of what was reviewed, one for each decision: SQLite merges them as it goes. An index of all of them
-    /// together would be written with each decision.
+    /// together would be written with each decision. One for each camera, likewise; of more than are worth merging, the
+    /// photos are few, and SQLite sorts them.
     var arms: [Condition] {
-        guard review == .reviewed, !favoritesOnly else { return [Condition()] }
-        return SwipeAction.allCases.map { decision in
-            var arm = Condition()
-            arm.add("p.last_decision = ?", decision.rawValue)
-            return arm
-        }
+        if hasArmsOfCameras { return (cameras?.names ?? []).map { Condition("p.camera = ?", $0) } }
+        guard hasArmsOfDecisions else { return [Condition()] }
+        return SwipeAction.allCases.map { Condition("p.last_decision = ?", $0.rawValue) }
     }
+
+    private var hasArmsOfDecisions: Bool { review == .reviewed && !favoritesOnly && !isByCamera }
+
+    private var hasArmsOfCameras: Bool {
+        isByCamera && (2...Self.mostArms).contains(cameras?.names?.count ?? 0)
+    }
+
+    /// Whether the photos are found by their cameras, and the rest is looked up in their rows. Not where reviews leave fewer;
+    /// nor where there are more cameras than can be merged, and most photos are theirs. What is slow is what many photos
+    /// have of either, and hardly any of both; an index of both would be written with each decision.
+    private var isByCamera: Bool {
+        guard let cameras else { return false }
+        guard cameras.photos > Self.few else { return true }
+        return cameras.isLessThanReview && (cameras.names?.count ?? 1) <= Self.mostArms
+    }
+
+    /// Cameras in one statement; SQLite merges 500 at most.
+    private static let mostArms = 64
+    /// Photos of which looking at each row takes no more than some milliseconds.
+    private static let few = 2000
 
     /// The parts in which an index finds the photos without passing any other, one after the other.
     ///
@@ -57,7 +80,8 @@ extension PhotoFilter {
     /// All of it as one condition, for photos that something else has found.
     var condition: Condition {
         var condition = self.chosen
-        if arms.count > 1 { condition.add("p.last_decision IS NOT NULL") }
+        if hasArmsOfDecisions { condition.add(reviewed) }
+        if hasArmsOfCameras { condition.add(ofCameras) }
         if let from { condition.add("p.shown_at >= ?", from) }
         if let end { condition.add("(p.shown_at, p.id) < (?, ?)", end.date, end.id) }
         return condition
@@ -67,13 +91,65 @@ extension PhotoFilter {
         var condition = Condition()
         if favoritesOnly { condition.add("p.is_favorite = 1") }
         if let category { condition.add("p.category_id = ?", category) }
-        switch review {
-        case .any: break
-        case .notReviewed: condition.add("p.last_decision IS NULL")
-        case .reviewed: if arms.count == 1 { condition.add("p.last_decision IS NOT NULL") }
-        case .decided(let decision): condition.add("p.last_decision = ?", decision.rawValue)
-        }
+        if !hasArmsOfDecisions { condition.add(reviewed) }
+        if !hasArmsOfCameras { condition.add(ofCameras) }
         return condition
+    }
+
+    private var reviewed: Condition {
+        switch review {
+        case .any: Condition()
+        case .notReviewed: Condition("p.last_decision IS NULL")
+        case .reviewed: Condition("p.last_decision IS NOT NULL")
+        case .decided(let decision): Condition("p.last_decision = ?", decision.rawValue)
+        }
+    }
+
+    private var ofCameras: Condition {
+        precondition(camera == .any || cameras != nil, "A filter's cameras are looked up before it is searched with.")
+        guard let cameras else { return Condition() }
+        guard let names = cameras.names else { return Condition("p.camera IS NULL") }
+        if names.count == 1 { return Condition("p.camera = ?", names[0]) }
+        // One value, however many there are; of none, nothing passes.
+        let list = (try? JSONEncoder().encode(names)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+        return Condition("p.camera IN (SELECT value FROM json_each(?))", list)
+    }
+
+    /// The same, with its cameras looked up. There are few, so their names are compared one by one.
+    func lookedUp(in connection: Connection) throws -> PhotoFilter {
+        var names: [String]?
+        var photos = 0
+        switch camera {
+        case .any: return self
+        case .unknown:
+            let count: Int? = try connection.value(
+                "SELECT (SELECT sum(photos) FROM category_totals) - (SELECT coalesce(sum(photos), 0) FROM cameras)")
+            photos = count ?? 0
+        case .named:
+            var found: [String] = []
+            try connection.forEach("SELECT name, photos FROM cameras ORDER BY name") { row in
+                let name: String = try row[0]
+                guard camera.passes(name) else { return }
+                found.append(name)
+                photos += try row[1] as Int
+            }
+            names = found
+        }
+        let isLess = try photos <= Self.few || !hasFewByReview(in: connection)
+        return among(FoundCameras(names: names, photos: photos, isLessThanReview: isLess))
+    }
+
+    private func hasFewByReview(in connection: Connection) throws -> Bool {
+        guard review != .any else { return false }
+        var ofReview = Condition()
+        if let category { ofReview.add("p.category_id = ?", category) }
+        ofReview.add(reviewed)
+        let index = category == nil ? "photos_by_decision" : "photos_by_category_and_decision"
+        let count = try connection.first(
+            "SELECT count(*) FROM (SELECT 1 FROM photos AS p INDEXED BY \(index) WHERE \(ofReview.sql) LIMIT ?)",
+            values: ofReview.values + [Self.few + 1]
+        ) { try $0[0] as Int }
+        return (count ?? 0) <= Self.few
     }
 
     /// A condition over `p` (photos), and its values.
@@ -81,9 +157,21 @@ extension PhotoFilter {
         private(set) var sql = "TRUE"
         private(set) var values: [(any SQLBindable)?] = []
 
+        init() {}
+
+        init(_ sql: String, _ values: any SQLBindable...) {
+            self.sql = sql
+            self.values = values
+        }
+
         mutating func add(_ part: String, _ values: any SQLBindable...) {
             sql = sql == "TRUE" ? part : "\(sql) AND \(part)"
             self.values += values
+        }
+
+        /// - Parameter words: folded; photos must contain each.
+        mutating func add(containing words: [String]) {
+            for word in words { add("instr(p.search_text, ?) > 0", word) }
         }
 
         mutating func add(_ other: Condition) {

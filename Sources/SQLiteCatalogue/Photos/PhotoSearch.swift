@@ -4,7 +4,7 @@ import LibraryStorage
 
 /// How a page of a search is found.
 ///
-/// Without a text, an index has the page in its order. With one there are two ways, since a word may be in three photos
+/// Without words, an index has the page in its order. With some there are two ways, since a word may be in three photos
 /// or in all, and evenly spread or only in old ones:
 ///
 /// 1. The newest photos are looked at one by one. Where matches are everywhere, the page is full soon.
@@ -22,13 +22,13 @@ struct PhotoSearch {
     private static let maximumWalk = 5000
 
     private let filter: PhotoFilter
-    private let text: SearchText?
+    private let words: SearchWords?
     private let limit: Int
     private let connection: Connection
 
-    init(_ query: PhotoQuery, in connection: Connection) {
-        filter = query.filter
-        text = query.text
+    init(_ query: PhotoQuery, in connection: Connection) throws {
+        filter = try query.filter.lookedUp(in: connection)
+        words = query.words
         limit = query.limit
         self.connection = connection
     }
@@ -37,8 +37,8 @@ struct PhotoSearch {
         // One more than asked for tells whether there is a next page.
         let wanted = limit + 1
         let found =
-            if let text {
-                try matches(text, limit: wanted)
+            if let words {
+                try matches(words, limit: wanted)
             } else {
                 try walk(filter, containing: nil, limit: wanted)
             }
@@ -54,13 +54,13 @@ struct PhotoSearch {
     func total() throws -> Int {
         let all = filter.ofAllPages
         let statement: PhotoStatement
-        if let text {
-            let sieve = try (text.sieve ?? text.shortSieve(in: connection))?.marked(all.mark)
+        if let words {
+            let sieve = try (words.sieve ?? words.shortSieve(in: connection))?.marked(all.mark)
             if sieve?.isEmpty == true { return 0 }
-            if let sieve, text.isTrigram, all.isOfTotals, all.category == nil {
+            if let sieve, words.isTrigram, all.isOfTotals, all.category == nil {
                 statement = .count(sieve)
             } else {
-                statement = .total(sieve, all, containing: text.folded)
+                statement = .total(sieve, all, containing: words.folded)
             }
         } else {
             statement = .total(all)
@@ -70,19 +70,19 @@ struct PhotoSearch {
 
     // MARK: Ways to find a text
 
-    private func matches(_ text: SearchText, limit: Int) throws -> [Photo] {
-        let sieve = try text.sieve?.withoutFrequent(in: connection).marked(filter.mark)
+    private func matches(_ words: SearchWords, limit: Int) throws -> [Photo] {
+        let sieve = try words.sieve?.withoutFrequent(in: connection).marked(filter.mark)
         if let sieve, let places = try few(sieve) {
-            return try compared(places, text, limit: limit)
+            return try compared(places, words, limit: limit)
         }
         var found: [Photo] = []
         var rest = filter
         var (stretch, walked) = (Self.firstStretch, 0)
         while walked + stretch <= Self.maximumWalk {
             guard let date = try date(after: stretch, rest) else {
-                return found + (try walk(rest, containing: text, limit: limit - found.count))
+                return found + (try walk(rest, containing: words, limit: limit - found.count))
             }
-            let hits = try walk(rest.since(date), containing: text, limit: limit - found.count)
+            let hits = try walk(rest.since(date), containing: words, limit: limit - found.count)
             found += hits
             guard found.count < limit else { return found }
             rest = rest.before(PhotoPlace(date: date, id: .min))
@@ -95,18 +95,18 @@ struct PhotoSearch {
             if try date(after: Self.maximumWalk - walked, rest) == nil {
                 nil  // So few are left that they are looked at.
             } else {
-                try sieve ?? text.shortSieve(in: connection)?.marked(filter.mark)
+                try sieve ?? words.shortSieve(in: connection)?.marked(filter.mark)
             }
         let missing = limit - found.count
         guard let sieveOfRest else {
-            return found + (try walk(rest, containing: text, limit: missing))
+            return found + (try walk(rest, containing: words, limit: missing))
         }
-        return found + (try named(by: sieveOfRest, rest, text, limit: missing))
+        return found + (try named(by: sieveOfRest, rest, words, limit: missing))
     }
 
     /// Those that the text index names, the newest first.
     private func named(
-        by sieve: Sieve, _ filter: PhotoFilter, _ text: SearchText, limit: Int
+        by sieve: Sieve, _ filter: PhotoFilter, _ words: SearchWords, limit: Int
     ) throws -> [Photo] {
         if sieve.isEmpty { return [] }
         var (next, last) = filter.searchPlaces
@@ -116,7 +116,7 @@ struct PhotoSearch {
         var asked = limit
         while next <= last {
             let statement = PhotoStatement.matches(
-                sieve, filter, containing: text.folded, places: next...last, limit: asked)
+                sieve, filter, containing: words.folded, places: next...last, limit: asked)
             var place = next
             let before = found.count
             try connection.forEach(statement.sql, values: statement.values) { row in
@@ -142,11 +142,11 @@ struct PhotoSearch {
 
     /// Those at these places that are matches indeed.
     private func compared(
-        _ places: [Int64], _ text: SearchText, limit: Int
+        _ places: [Int64], _ words: SearchWords, limit: Int
     ) throws -> [Photo] {
         var found: [PhotoPlace] = []
         for place in places {
-            let statement = PhotoStatement.match(at: place, filter, containing: text.folded)
+            let statement = PhotoStatement.match(at: place, filter, containing: words.folded)
             try connection.forEach(statement.sql, values: statement.values) { row in
                 found.append(PhotoPlace(date: try row[0], id: try row[1]))
             }
@@ -165,12 +165,12 @@ struct PhotoSearch {
 
     /// The photos of `filter` in order, looked at one by one.
     private func walk(
-        _ filter: PhotoFilter, containing text: SearchText?, limit: Int
+        _ filter: PhotoFilter, containing words: SearchWords?, limit: Int
     ) throws -> [Photo] {
         var found: [Photo] = []
         for range in filter.ranges where found.count < limit {
             let statement = PhotoStatement.walk(
-                filter, range, containing: text?.folded, limit: limit - found.count)
+                filter, range, containing: words?.folded ?? [], limit: limit - found.count)
             found += try connection.query(statement.sql, values: statement.values) { try PhotoColumns.photo($0) }
         }
         return found

@@ -10,12 +10,12 @@ struct PhotoStatement {
     /// Photos in order, one by one. With the index of the filter no more are read than are compared or returned.
     /// - Parameters:
     ///   - range: one of `filter.ranges`.
-    ///   - text: folded; photos must contain it. `instr` and not LIKE: `%` and `_` are what they are.
+    ///   - words: folded; photos must contain each. `instr` and not LIKE: `%` and `_` are what they are.
     static func walk(
-        _ filter: PhotoFilter, _ range: PhotoFilter.Condition, containing text: String?, limit: Int
+        _ filter: PhotoFilter, _ range: PhotoFilter.Condition, containing words: [String] = [], limit: Int
     ) -> PhotoStatement {
         var range = range
-        if let text { range.add("instr(p.search_text, ?) > 0", text) }
+        range.add(containing: words)
         return inOrder(PhotoColumns.namesWithID + ", shown_at", filter, range, end: "LIMIT ?", limit)
     }
 
@@ -45,33 +45,49 @@ struct PhotoStatement {
                 """, values: [id] + condition.values + [limit])
     }
 
+    /// Ids of photos in their order, with the index of ids alone, as above.
+    /// - Parameter filter: the query's, with its cameras looked up.
+    static func ids(_ query: PhotoIDQuery, _ filter: PhotoFilter, limit: Int) -> PhotoStatement {
+        var condition = filter.condition
+        condition.add(containing: query.words?.folded ?? [])
+        return PhotoStatement(
+            sql: """
+                SELECT p.id FROM photos AS p NOT INDEXED WHERE p.id > ? AND p.id <= ? AND \(condition.sql)
+                ORDER BY p.id LIMIT ?
+                """, values: [query.after, query.last] + condition.values + [limit])
+    }
+
     /// The date of the photo that comes `number` after the first of a range. The index alone tells: none is read.
     static func date(after number: Int, _ filter: PhotoFilter, _ range: PhotoFilter.Condition) -> PhotoStatement {
         inOrder("shown_at, id", filter, range, end: "LIMIT 1 OFFSET ?", number)
     }
 
-    /// Places, dates and ids of photos that the text index names and that contain the text, in the order of places.
+    /// Places, dates and ids of photos that the text index names and that contain the words, in the order of places.
     /// - Parameter places: those to look at; `filter` narrows them further.
     static func matches(
-        _ sieve: Sieve, _ filter: PhotoFilter, containing text: String, places: ClosedRange<Int64>, limit: Int
+        _ sieve: Sieve, _ filter: PhotoFilter, containing words: [String], places: ClosedRange<Int64>, limit: Int
     ) -> PhotoStatement {
-        PhotoStatement(
+        var condition = filter.condition
+        condition.add(containing: words)
+        return PhotoStatement(
             sql: """
                 SELECT s.rowid, p.shown_at, p.id FROM \(named)
                 WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ?
-                    AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
+                    AND \(condition.sql)
                 ORDER BY s.rowid LIMIT ?
                 """,
-            values: [sieve.expression, places.lowerBound, places.upperBound] + filter.condition.values + [text, limit])
+            values: [sieve.expression, places.lowerBound, places.upperBound] + condition.values + [limit])
     }
 
-    /// The date and the id of the photo at a place, where it passes the filter and contains the text.
-    static func match(at place: Int64, _ filter: PhotoFilter, containing text: String) -> PhotoStatement {
-        PhotoStatement(
+    /// The date and the id of the photo at a place, where it passes the filter and contains the words.
+    static func match(at place: Int64, _ filter: PhotoFilter, containing words: [String]) -> PhotoStatement {
+        var condition = filter.condition
+        condition.add(containing: words)
+        return PhotoStatement(
             sql: """
                 SELECT p.shown_at, p.id FROM photos AS p INDEXED BY photos_by_place
-                WHERE \(self.place) = ? AND \(filter.condition.sql) AND instr(p.search_text, ?) > 0
-                """, values: [place] + filter.condition.values + [text])
+                WHERE \(self.place) = ? AND \(condition.sql)
+                """, values: [place] + condition.values)
     }
 
     private static let place = SearchPlace.sql(date: "p.shown_at", id: "p.id")
@@ -127,20 +143,50 @@ struct PhotoStatement {
             values: filter.category.map { [$0] } ?? [])
     }
 
-    /// How many of them contain a text; without a sieve each is looked at.
-    static func total(_ sieve: Sieve?, _ filter: PhotoFilter, containing text: String) -> PhotoStatement {
-        let condition = filter.condition
-        let compared = "\(condition.sql) AND instr(p.search_text, ?) > 0"
+    /// Days, and how many photos each has, newest first: from the counts that are kept, for a filter that asks for nothing else
+    /// than they tell.
+    static func days(_ filter: PhotoFilter) -> PhotoStatement {
+        let column = filter.favoritesOnly ? "favorites" : "photos"
+        return PhotoStatement(
+            sql: "SELECT day, sum(\(column)) FROM photo_days"
+                + (filter.category == nil ? "" : " WHERE category_id = ?")
+                + " GROUP BY day HAVING sum(\(column)) > 0 ORDER BY day DESC",
+            values: filter.category.map { [$0] } ?? [])
+    }
+
+    /// How many photos an arm of a filter has in one of its ranges. The index alone tells, unless favourites are asked for with
+    /// what reviews said of them.
+    static func count(
+        _ filter: PhotoFilter, _ arm: PhotoFilter.Condition, _ range: PhotoFilter.Condition
+    ) -> PhotoStatement {
+        var arm = arm
+        arm.add(range)
+        return PhotoStatement(
+            sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(arm.sql)", values: arm.values)
+    }
+
+    /// Dates and ids of all photos that contain words, in no order; without a sieve each is looked at.
+    static func allMatches(_ sieve: Sieve?, _ filter: PhotoFilter, containing words: [String]) -> PhotoStatement {
+        let counted = total(sieve, filter, containing: words)
+        return PhotoStatement(
+            sql: counted.sql.replacing("SELECT count(*)", with: "SELECT p.shown_at, p.id", maxReplacements: 1),
+            values: counted.values)
+    }
+
+    /// How many of them contain words; without a sieve each is looked at.
+    static func total(_ sieve: Sieve?, _ filter: PhotoFilter, containing words: [String]) -> PhotoStatement {
+        var condition = filter.condition
+        condition.add(containing: words)
         guard let sieve else {
             return PhotoStatement(
-                sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(compared)",
-                values: condition.values + [text])
+                sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(condition.sql)",
+                values: condition.values)
         }
         let places = filter.searchPlaces
         return PhotoStatement(
             sql: """
                 SELECT count(*) FROM \(named)
-                WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ? AND \(compared)
-                """, values: [sieve.expression, places.first, places.last] + condition.values + [text])
+                WHERE s.photo_search MATCH ? AND s.rowid BETWEEN ? AND ? AND \(condition.sql)
+                """, values: [sieve.expression, places.first, places.last] + condition.values)
     }
 }

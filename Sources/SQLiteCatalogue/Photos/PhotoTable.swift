@@ -30,11 +30,28 @@ struct PhotoTable: PhotoRepository {
     func page(_ query: PhotoQuery) throws -> PhotoPage { try PhotoSearch(query, in: connection).page() }
 
     func page(_ filter: PhotoFilter, afterID id: Int64) throws -> [Photo] {
-        let statement = PhotoStatement.walk(filter, afterID: id, limit: 256)
+        let statement = try PhotoStatement.walk(filter.lookedUp(in: connection), afterID: id, limit: 256)
         return try connection.query(statement.sql, values: statement.values) { try PhotoColumns.photo($0) }
     }
 
+    func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos {
+        // One more than asked for tells whether there is a next page.
+        let filter = try query.filter.lookedUp(in: connection)
+        let statement = PhotoStatement.ids(query, filter, limit: query.limit + 1)
+        let found = try connection.query(statement.sql, values: statement.values) { try $0[0] as Int64 }
+        let ids = Array(found.prefix(query.limit))
+        return SelectedPhotos(ids: ids, next: found.count > query.limit ? ids.last : nil)
+    }
+
     func count(_ query: PhotoQuery) throws -> Int { try PhotoSearch(query, in: connection).total() }
+
+    func months(_ query: PhotoQuery, most: Int) throws -> [PhotoSpan] {
+        try PhotoCalendar(query, in: connection).months(most: most)
+    }
+
+    func days(_ query: PhotoQuery, of month: CalendarSpan, anchorDistance: Int) throws -> [PhotoSpan] {
+        try PhotoCalendar(query, in: connection).days(of: month, anchorDistance: anchorDistance)
+    }
 
     static let totals = """
         SELECT coalesce(sum(photos), 0), coalesce(sum(favorites), 0), coalesce(sum(bytes), 0) FROM category_totals
@@ -45,6 +62,17 @@ struct PhotoTable: PhotoRepository {
             PhotoTotals(photos: try $0[0], favorites: try $0[1], bytes: try $0[2])
         }
         return found ?? PhotoTotals(photos: 0, favorites: 0, bytes: 0)
+    }
+
+    func cameras(limit: Int) throws -> CameraList {
+        let found = try connection.query(
+            "SELECT name, photos FROM cameras ORDER BY photos DESC, name LIMIT ?", limit
+        ) { CameraCount(name: try $0[0], photoCount: try $0[1]) }
+        let sums = try connection.first("SELECT count(*), coalesce(sum(photos), 0) FROM cameras") {
+            (count: try $0[0] as Int, photos: try $0[1] as Int)
+        }
+        return CameraList(
+            cameras: found, count: sums?.count ?? 0, withoutCamera: try totals().photos - (sums?.photos ?? 0))
     }
 
     func countWithoutOriginal() throws -> Int {
@@ -228,16 +256,22 @@ struct PhotoTable: PhotoRepository {
         }
     }
 
-    func setDate(_ date: PhotoDate, of photo: Photo, line: ReceiptLine, of job: JobID) throws -> Bool {
+    func setDate(
+        _ date: PhotoDate?, camera: String?, of photo: Photo, line: ReceiptLine, of job: JobID
+    ) throws -> Bool {
+        var new = photo
+        if let date {
+            (new.takenAt, new.takenOffset, new.dateSource) = (date.clock, date.offset, date.source)
+        }
+        new.camera = camera ?? photo.camera
+        func values(_ photo: Photo) -> [(any SQLBindable)?] {
+            [photo.takenAt?.milliseconds, photo.takenOffset, photo.dateSource?.rawValue, photo.camera]
+        }
         let changed = try connection.execute(
             """
-            UPDATE photos SET taken_at = ?, taken_offset = ?, date_source = ?
-            WHERE id = ? AND taken_at IS ? AND taken_offset IS ? AND date_source IS ?
-            """,
-            values: [
-                date.clock.milliseconds, date.offset, date.source.rawValue, photo.id, photo.takenAt?.milliseconds,
-                photo.takenOffset, photo.dateSource?.rawValue,
-            ])
+            UPDATE photos SET taken_at = ?, taken_offset = ?, date_source = ?, camera = ?
+            WHERE id = ? AND taken_at IS ? AND taken_offset IS ? AND date_source IS ? AND camera IS ?
+            """, values: values(new) + [photo.id] + values(photo))
         guard changed > 0 else { return false }
         try JobLineTable.append(line, to: job, in: connection)
         return true

@@ -1,36 +1,47 @@
 import Database
 import LibraryStorage
 
-extension SearchText {
+extension SearchWords {
     /// Trigrams asked for at once. More would cost and hardly sieve better; the rows are compared anyway.
     private static let maximumTrigrams = 16
+
+    /// What the text index is asked for; nil where all are under three characters, of which it knows nothing directly.
+    var sieve: Sieve? {
+        let long = texts.filter { $0.folded.unicodeScalars.count >= 3 }
+        guard !long.isEmpty else { return nil }
+        let share = max(1, Self.maximumTrigrams / long.count)
+        return Sieve(all: long.flatMap { $0.trigrams(maximum: share) })
+    }
+
+    /// Whether the text index answers for every photo, and no row has to be compared: there is one word, a trigram itself,
+    /// and not one that may be partly of a mark.
+    var isTrigram: Bool {
+        texts.count == 1 && texts[0].folded.unicodeScalars.count == 3 && !texts[0].folded.unicodeScalars.contains("\n")
+    }
+
+    /// For texts of one or two characters: every trigram of the catalogue that begins with the longest. Nil where they
+    /// are too many.
+    func shortSieve(in connection: Connection) throws -> Sieve? {
+        let longest = texts.max { $0.folded.unicodeScalars.count < $1.folded.unicodeScalars.count }
+        return try longest?.shortSieve(in: connection)
+    }
+}
+
+extension SearchText {
     /// Trigrams that a text of one or two letters may begin. With more of them it is as quick to look at the photos.
     private static let maximumBeginnings = 400
 
-    /// What the text index is asked for; nil for texts under three characters, of which it knows nothing directly.
-    var sieve: Sieve? {
+    /// Of a text of three characters or more. Every second one: they still overlap, and it takes half the time. Spread over
+    /// a long text, and the last one in any case.
+    fileprivate func trigrams(maximum: Int) -> [String] {
         let characters = Array(folded.unicodeScalars)
-        guard characters.count >= 3 else { return nil }
         let last = characters.count - 3
-        // Every second one: they still overlap, and it takes half the time. Spread over a long text, and the last one
-        // in any case.
-        let step = max(2, (last + 1) / Self.maximumTrigrams)
-        let starts = Set(stride(from: 0, through: last, by: step).prefix(Self.maximumTrigrams - 1)).union([last])
-        let trigrams = starts.sorted().map { start in
-            String(String.UnicodeScalarView(characters[start..<start + 3]))
-        }
-        return Sieve(all: trigrams)
+        let step = max(2, (last + 1) / maximum)
+        let starts = Set(stride(from: 0, through: last, by: step).prefix(maximum - 1)).union([last])
+        return starts.sorted().map { String(String.UnicodeScalarView(characters[$0..<$0 + 3])) }
     }
 
-    /// Whether the text index answers for every photo, and no row has to be compared: the text is a trigram itself, and
-    /// not one that may be partly of a mark.
-    var isTrigram: Bool {
-        folded.unicodeScalars.count == 3 && !folded.unicodeScalars.contains("\n")
-    }
-
-    /// For a text of one or two characters: every trigram of the catalogue that begins with it. Nil where they are
-    /// too many.
-    func shortSieve(in connection: Connection) throws -> Sieve? {
+    fileprivate func shortSieve(in connection: Connection) throws -> Sieve? {
         let trigrams = try connection.query(
             "SELECT term FROM photo_search_terms WHERE term >= ? AND term <= ? LIMIT ?", folded,
             folded + "\u{10FFFF}\u{10FFFF}", Self.maximumBeginnings + 1

@@ -34,6 +34,12 @@ struct TrashTable: TrashRepository {
             purgeAfter: TrashTerm.end(deletedAt: deletedAt))
     }
 
+    func find(_ uuid: String) throws -> TrashedPhoto? {
+        try connection.first(
+            "SELECT \(PhotoColumns.namesWithID), category_name, deleted_at FROM trash WHERE uuid = ?", uuid
+        ) { try Self.trashed($0) }
+    }
+
     func count() throws -> Int { try connection.value("SELECT count(*) FROM trash") ?? 0 }
 
     func totals() throws -> PhotoTotals {

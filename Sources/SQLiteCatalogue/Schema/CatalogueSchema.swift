@@ -28,6 +28,11 @@ package enum CatalogueSchema {
             Migration(
                 version: 9, name: "sealed fields by uuid, and their keys; reviews that are remembered",
                 script: version9Sealing + version9Reviews),
+            Migration(
+                version: 10,
+                name: "decisions indexed later; paired devices; backups that were made; groups; cameras; "
+                    + "photos counted by day",
+                script: version10),
         ])
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.
@@ -87,9 +92,15 @@ package enum CatalogueSchema {
         CREATE INDEX swipe_actions_by_photo ON swipe_actions (photo_uuid, id);
         DROP INDEX swipe_actions_by_session;
         CREATE INDEX swipe_actions_by_session ON swipe_actions (session_id, id, photo_uuid);
-        UPDATE photos SET last_decision = \(SwipeTable.lastDecision(of: "photos"))
+        UPDATE photos SET last_decision = (
+                SELECT a.action FROM swipe_actions a
+                WHERE a.photo_uuid = photos.uuid AND a.content_digest = photos.content_digest
+                ORDER BY a.id DESC LIMIT 1)
             WHERE uuid IN (SELECT photo_uuid FROM swipe_actions);
-        UPDATE trash SET last_decision = \(SwipeTable.lastDecision(of: "trash"))
+        UPDATE trash SET last_decision = (
+                SELECT a.action FROM swipe_actions a
+                WHERE a.photo_uuid = trash.uuid AND a.content_digest = trash.content_digest
+                ORDER BY a.id DESC LIMIT 1)
             WHERE uuid IN (SELECT photo_uuid FROM swipe_actions);
         CREATE INDEX photos_by_decision ON photos (last_decision, shown_at DESC, id DESC);
         CREATE INDEX photos_by_category_and_decision ON photos (category_id, last_decision, shown_at DESC, id DESC);

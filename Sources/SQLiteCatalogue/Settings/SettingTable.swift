@@ -15,6 +15,7 @@ struct SettingRows {
         case autoProcessActions
         case storageCleanupEnabled
         case keepOriginals
+        case groupPhotoMegabytes
         case biometricAuthEnabled
         // Not settings: AccessTable's
         case pinHash
@@ -59,6 +60,8 @@ struct SettingTable: SettingRepository {
             autoProcessActions: try rows.flag(.autoProcessActions, standard.autoProcessActions),
             storageCleanupEnabled: try rows.flag(.storageCleanupEnabled, standard.storageCleanupEnabled),
             keepOriginals: try rows.flag(.keepOriginals, standard.keepOriginals),
+            groupPhotoMegabytes: try rows.value(.groupPhotoMegabytes).flatMap(Double.init)
+                ?? standard.groupPhotoMegabytes,
             biometricAuthEnabled: try rows.flag(.biometricAuthEnabled, standard.biometricAuthEnabled),
             currentAppMode: try rows.value(.currentAppMode).flatMap(AppMode.init) ?? standard.currentAppMode,
             parentalLockEnabled: try rows.value(.pinHash) != nil,
@@ -72,6 +75,7 @@ struct SettingTable: SettingRepository {
         try rows.set(.autoProcessActions, to: String(settings.autoProcessActions))
         try rows.set(.storageCleanupEnabled, to: String(settings.storageCleanupEnabled))
         try rows.set(.keepOriginals, to: String(settings.keepOriginals))
+        try rows.set(.groupPhotoMegabytes, to: String(settings.groupPhotoMegabytes))
         try rows.set(.biometricAuthEnabled, to: String(settings.biometricAuthEnabled))
     }
 

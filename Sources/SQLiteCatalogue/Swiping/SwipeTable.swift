@@ -6,6 +6,8 @@ import ServiceMesh
 /// Swipe sessions and their decisions in SQLite.
 struct SwipeTable: SwipeRepository {
     let connection: Connection
+    /// Tells whether a decision is indexed at once; nil: each is.
+    var index: DecisionIndex?
 
     // MARK: Reading
 
@@ -60,15 +62,16 @@ struct SwipeTable: SwipeRepository {
         try connection.value("SELECT count(*) FROM swipe_actions WHERE is_processed = 0") ?? 0
     }
 
+    private static let byPhoto = "INDEXED BY swipe_actions_by_photo WHERE is_indexed = 1 AND photo_uuid"
+
     /// What of each session or photo there is lies together in an index; with both, a photo's are the fewer.
     func decisions(session: String?, photo: String?, before id: Int64, limit: Int) throws -> [PhotoAction] {
         let (source, values): (String, [any SQLBindable]) =
             switch (session, photo) {
             case (nil, nil): ("NOT INDEXED WHERE TRUE", [])
             case (let session?, nil): ("INDEXED BY swipe_actions_by_session WHERE session_id = ?", [session])
-            case (nil, let photo?): ("INDEXED BY swipe_actions_by_photo WHERE photo_uuid = ?", [photo])
-            case (let session?, let photo?):
-                ("INDEXED BY swipe_actions_by_photo WHERE photo_uuid = ? AND session_id = ?", [photo, session])
+            case (nil, let photo?): ("\(Self.byPhoto) = ?", [photo])
+            case (let session?, let photo?): ("\(Self.byPhoto) = ? AND session_id = ?", [photo, session])
             }
         return try connection.query(
             "SELECT * FROM swipe_actions \(source) AND id < ? ORDER BY id DESC LIMIT ?", values: values + [id, limit]
@@ -80,6 +83,7 @@ struct SwipeTable: SwipeRepository {
             """
             SELECT id FROM swipe_actions
             WHERE id > ?1 AND is_processed = 1 AND decided_at < ?2 AND (?3 IS NULL OR session_id = ?3)
+                AND \(Self.ofEndedSession)
             ORDER BY id LIMIT ?4
             """, id, time.milliseconds, session, limit
         ) { try $0[0] as Int64 }
@@ -124,23 +128,55 @@ struct SwipeTable: SwipeRepository {
     /// One statement checks and writes: decisions come one for each swipe, and three statements took the commit thread
     /// half as long again.
     func record(_ decision: SwipeDecision, at time: Timestamp) throws -> PhotoAction? {
+        let isIndexed = index?.takesNext ?? true
         let rows = try connection.execute(
             """
-            INSERT INTO swipe_actions (session_id, photo_uuid, content_digest, action, decided_at, is_processed)
-            SELECT s.id, p.uuid, p.content_digest, ?4, ?5, 0 FROM swipe_sessions s, photos p
+            INSERT INTO swipe_actions
+                (session_id, photo_uuid, content_digest, action, decided_at, is_processed, is_indexed)
+            SELECT s.id, p.uuid, p.content_digest, ?4, ?5, 0, ?6 FROM swipe_sessions s, photos p
             WHERE s.id = ?1 AND s.ended_at IS NULL AND p.uuid = ?2 AND p.content_digest = ?3
-            """, decision.session, decision.photo, decision.contentDigest, decision.action.rawValue, time.milliseconds)
+            """, decision.session, decision.photo, decision.contentDigest, decision.action.rawValue, time.milliseconds,
+            isIndexed)
         guard rows == 1 else { return nil }
-        let id = connection.lastInsertRowID
-        try connection.execute(
-            "UPDATE photos SET last_decision = ?2 WHERE uuid = ?1 AND last_decision IS NOT ?2", decision.photo,
-            decision.action.rawValue)
-        return PhotoAction(
-            id: id, sessionID: decision.session, photoIdentifier: decision.photo,
+        let action = PhotoAction(
+            id: connection.lastInsertRowID, sessionID: decision.session, photoIdentifier: decision.photo,
             contentDigest: decision.contentDigest, action: decision.action, timestamp: time, isProcessed: false)
+        if isIndexed {
+            try connection.execute(
+                "UPDATE photos SET last_decision = ?2 WHERE uuid = ?1 AND last_decision IS NOT ?2", decision.photo,
+                decision.action.rawValue)
+        } else if let index, index.postpone() >= DecisionIndex.limit {
+            _ = try indexDecisions(limit: DecisionIndex.batch)
+        }
+        return action
+    }
+
+    /// Indexes the oldest decisions that are not: their photos say them from then on, and they are found by these.
+    /// - Returns: whether all are indexed now.
+    func indexDecisions(limit: Int) throws -> Bool {
+        let actions = try connection.query(
+            """
+            SELECT * FROM swipe_actions INDEXED BY swipe_actions_not_indexed WHERE is_indexed = 0 ORDER BY id LIMIT ?
+            """, limit
+        ) { try Self.action($0) }
+        guard let last = actions.last else { return true }
+        try connection.execute("UPDATE swipe_actions SET is_indexed = 1 WHERE is_indexed = 0 AND id <= ?", last.id)
+        let latest = Dictionary(actions.map { ($0.photoIdentifier, $0) }, uniquingKeysWith: { $1 })
+        for (photo, action) in latest {
+            // A photo may have gone to the trash since.
+            for table in ["photos", "trash"] {
+                try connection.execute(
+                    """
+                    UPDATE \(table) SET last_decision = ?3
+                    WHERE uuid = ?1 AND content_digest = ?2 AND last_decision IS NOT ?3
+                    """, photo, action.contentDigest, action.action.rawValue)
+            }
+        }
+        return actions.count < limit
     }
 
     func undo(session: String, count: Int) throws -> [PhotoAction] {
+        _ = try indexDecisions(limit: .max)
         let latest = try connection.query(
             "SELECT * FROM swipe_actions WHERE session_id = ? AND is_processed = 0 ORDER BY id DESC LIMIT ?", session,
             count
@@ -160,7 +196,7 @@ struct SwipeTable: SwipeRepository {
     static func lastDecision(of table: String) -> String {
         """
         (SELECT a.action FROM swipe_actions a
-            WHERE a.photo_uuid = \(table).uuid AND a.content_digest = \(table).content_digest
+            WHERE a.is_indexed = 1 AND a.photo_uuid = \(table).uuid AND a.content_digest = \(table).content_digest
             ORDER BY a.id DESC LIMIT 1)
         """
     }
@@ -171,11 +207,12 @@ struct SwipeTable: SwipeRepository {
     }
 
     static let laterDecision = """
-        SELECT EXISTS (SELECT 1 FROM swipe_actions WHERE is_processed = 0 AND photo_uuid = ?1 AND id > ?2
-            AND (?3 IS NULL OR session_id = ?3))
+        SELECT EXISTS (SELECT 1 FROM swipe_actions WHERE is_indexed = 1 AND is_processed = 0 AND photo_uuid = ?1
+            AND id > ?2 AND (?3 IS NULL OR session_id = ?3))
         """
 
     func process(session: String?, limit: Int) throws -> (count: Int, effective: [PhotoAction]) {
+        _ = try indexDecisions(limit: .max)
         let actions = try pending(session: session, after: 0, limit: limit)
         let effective = try actions.filter { action in
             try connection.execute("UPDATE swipe_actions SET is_processed = 1 WHERE id = ?", action.id)
@@ -193,19 +230,26 @@ struct SwipeTable: SwipeRepository {
         }
     }
 
+    /// A session that goes on may decide again about a photo of which nothing is left, and would count it twice.
+    private static let ofEndedSession =
+        "EXISTS (SELECT 1 FROM swipe_sessions s WHERE s.id = session_id AND s.ended_at IS NOT NULL)"
+
     func deleteProcessed(_ ids: [Int64]) throws -> Int {
+        _ = try indexDecisions(limit: .max)
         var count = 0
         for id in ids {
             let key = try connection.first(
-                "SELECT session_id, photo_uuid FROM swipe_actions WHERE id = ? AND is_processed = 1", id
+                """
+                SELECT session_id, photo_uuid FROM swipe_actions
+                WHERE id = ? AND is_processed = 1 AND \(Self.ofEndedSession)
+                """, id
             ) { (session: try $0[0] as String, photo: try $0[1] as String) }
             guard let key else { continue }
             count += try connection.execute("DELETE FROM swipe_actions WHERE id = ?", id)
             try connection.execute(
                 """
                 UPDATE swipe_sessions SET forgotten_photos = forgotten_photos + 1 WHERE id = ?1 AND NOT EXISTS (
-                    SELECT 1 FROM swipe_actions INDEXED BY swipe_actions_by_photo
-                    WHERE photo_uuid = ?2 AND session_id = ?1)
+                    SELECT 1 FROM swipe_actions \(Self.byPhoto) = ?2 AND session_id = ?1)
                 """, key.session, key.photo)
         }
         return count
@@ -216,6 +260,7 @@ struct SwipeTable: SwipeRepository {
     /// In the order in which they were made, whichever session they belong to: of those about one photo the latest counts,
     /// and that is the one with the greatest id.
     func insert(_ records: [SwipeRecord]) throws {
+        _ = try indexDecisions(limit: .max)
         for record in records {
             try insertSession(
                 record.sessionID, startTime: record.startTime, endTime: record.endTime,

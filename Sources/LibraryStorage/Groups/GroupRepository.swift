@@ -1,0 +1,116 @@
+import LibraryModel
+import ServiceMesh
+
+/// Groups, their members and their photos, inside one transaction. Ids are lower-case UUIDs where they were entered here; a
+/// catalogue from elsewhere may have anything.
+package protocol GroupRepository {
+    /// All, the oldest first, or the one of an id, with their members. What time decides is not looked at.
+    func groups(_ id: String?) throws -> [StoredGroup]
+    func count() throws -> Int
+    /// - Throws: `tooManyMembers`.
+    func insert(_ group: StoredGroup) throws
+    /// - Throws: `noGroup`, as all that name one.
+    func rename(_ id: String, to name: String) throws
+    /// Removes it with all that belongs to it.
+    func remove(_ id: String) throws
+    /// - Throws: `tooManyMembers`.
+    func insert(_ members: [GroupMember], into group: String) throws
+
+    /// Photos of one group or of all, the newest first.
+    func photos(of group: String?) throws -> [StoredGroupPhoto]
+    func photo(_ id: String) throws -> StoredGroupPhoto?
+    /// The latest day for which a member has sent; nil where nothing is left of what they sent.
+    func lastDay(of member: String, in group: String) throws -> Int64?
+    /// - Throws: `sentAlready`.
+    func insert(_ photo: StoredGroupPhoto) throws
+    /// Removes those that expire at `moment` or before.
+    /// - Returns: how many.
+    func removeExpired(at moment: Timestamp) throws -> Int
+    /// Notes that photos have no file any more.
+    func setMissing(_ ids: [String]) throws
+    func setUsed(_ id: String, at moment: Timestamp) throws
+    /// What ``setTime(_:)`` stored last.
+    func time() throws -> GroupTimeReading?
+    /// Nil forgets it.
+    func setTime(_ reading: GroupTimeReading?) throws
+}
+
+extension GroupRepository {
+    /// - Throws: `noGroup`.
+    package func require(_ id: String) throws -> StoredGroup {
+        guard let group = try groups(id).first else { throw CatalogueError.noGroup(id) }
+        return group
+    }
+}
+
+/// A group as it is kept.
+package struct StoredGroup: Sendable, Equatable {
+    package let id: String
+    package var name: String
+    package let createdAt: Timestamp
+    package var lastPhotoDate: Timestamp?
+    package var members: [GroupMember]
+
+    package init(
+        id: String, name: String, createdAt: Timestamp, lastPhotoDate: Timestamp? = nil, members: [GroupMember]
+    ) {
+        self.id = id
+        self.name = name
+        self.createdAt = createdAt
+        self.lastPhotoDate = lastPhotoDate
+        self.members = members
+    }
+
+    /// The person of this library; nil where they are not in it.
+    package var ownMember: GroupMember? { members.first(where: \.isSelf) }
+}
+
+/// A group's photo as it is kept.
+package struct StoredGroupPhoto: Sendable, Equatable {
+    package let id: String
+    package let groupId: String
+    package let senderId: String
+    package let senderName: String
+    /// Days since 1970-01-01 on the sender's calendar; with group and sender it is unique.
+    package let day: Int64
+    package let width: Int
+    package let height: Int
+    /// Bytes.
+    package let fileSize: Int64
+    /// Whether its file is here, as far as is known.
+    package var hasFile: Bool
+    package let createdAt: Timestamp
+    /// On the clock of ``GroupTimeReading``, which is never set back.
+    package let expiresAt: Timestamp
+    /// On the same clock.
+    package var lastUsedAt: Timestamp
+
+    package init(
+        id: String, groupId: String, senderId: String, senderName: String, day: Int64, width: Int, height: Int,
+        fileSize: Int64, hasFile: Bool = true, createdAt: Timestamp, expiresAt: Timestamp, lastUsedAt: Timestamp
+    ) {
+        self.id = id
+        self.groupId = groupId
+        self.senderId = senderId
+        self.senderName = senderName
+        self.day = day
+        self.width = width
+        self.height = height
+        self.fileSize = fileSize
+        self.hasFile = hasFile
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.lastUsedAt = lastUsedAt
+    }
+}
+
+/// What time it was when that was last noted, by the clock that photos expire by, and by that of the machine's start.
+package struct GroupTimeReading: Sendable, Equatable {
+    package let time: Timestamp
+    package let boot: BootTime
+
+    package init(time: Timestamp, boot: BootTime) {
+        self.time = time
+        self.boot = boot
+    }
+}
