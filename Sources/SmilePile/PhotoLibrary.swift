@@ -63,6 +63,10 @@ public final class PhotoLibrary: Sendable {
         package var checkpointsWhenIdle = true
         /// By which wrong PINs have to wait; for tests, which let it pass.
         package var bootClock = BootClock.system
+        /// By which groups' photos expire; for tests, which set it. Nil: the machine's.
+        package var wallClock: WallClock?
+        /// For tests, whose machine is never idle.
+        package var isMachineIdle = MachineLoad.isIdle
         /// Bytes that image workers share for big photos; for tests, to which pictures are big that are not.
         package var imageMemory = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory)
 
@@ -91,7 +95,8 @@ public final class PhotoLibrary: Sendable {
             )
         }
         let files = BlockingPool(name: "files", threads: 4)
-        let bulk = BlockingPool(name: "backup", threads: 2, niceness: 5)
+        // More than there are cores: while some wait for the disk, others hash.
+        let bulk = BlockingPool(name: "backup", threads: options.workers + 2, niceness: 5)
         do {
             let (folder, lock) = try await files.run {
                 let folder = LibraryFolder(
@@ -111,7 +116,8 @@ public final class PhotoLibrary: Sendable {
                         keyFile: options.keyFile.map { KeyFile(path: $0) } ?? .usual(), files: files, bulk: bulk,
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
-                        width: options.workers, bootClock: options.bootClock),
+                        width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
+                        isMachineIdle: options.isMachineIdle),
                     journal: catalogue.journal, jobLog: options.jobLog)
                 try await mesh.start()
                 return PhotoLibrary(
@@ -179,7 +185,8 @@ public final class PhotoLibrary: Sendable {
     package static func services(
         catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), photoFiles: any PhotoFiles,
         namedFiles: NamedFiles, path: String, scratch: String, keyFile: KeyFile?, files: BlockingPool,
-        bulk: BlockingPool, workers: ImageWorkerPool, width: Int, bootClock: BootClock = .system
+        bulk: BlockingPool, workers: ImageWorkerPool, width: Int, bootClock: BootClock = .system,
+        wallClock: WallClock? = nil, isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
@@ -194,6 +201,7 @@ public final class PhotoLibrary: Sendable {
         return [
             SettingsStore(catalogue: catalogue),
             AccessStore(catalogue: catalogue, access: access, pool: files, clock: bootClock),
+            DeviceStore(catalogue: catalogue, clock: bootClock),
             CategoryStore(catalogue: catalogue),
             PhotoStore(catalogue: catalogue, discards: discards),
             SealedFieldStore(catalogue: catalogue, fields: sealedFields, discards: discards, pool: files),
@@ -206,13 +214,19 @@ public final class PhotoLibrary: Sendable {
             StorageAuditor(catalogue: catalogue, photoFiles: photoFiles, files: files, workers: width),
             PhotoRedater(
                 catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, width: width),
+            UploadStore(folder: path + "/" + (namedFiles.uploads ?? "uploads"), files: files),
             PhotoImporter(namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width),
+            GroupStore(
+                catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
+                boot: bootClock, wall: wallClock),
             LegacyMigrator(
                 catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files, scratch: scratch,
                 workers: width),
             BackupCoordinator(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places,
-                discards: discards, bulk: bulk, width: width),
+                discards: discards, fields: sealedFields, bulk: bulk, width: width),
+            BackupScheduler(
+                catalogue: catalogue, places: places, fields: sealedFields, pool: bulk, isIdle: isMachineIdle),
         ]
     }
 

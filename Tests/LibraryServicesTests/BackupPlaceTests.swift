@@ -44,6 +44,18 @@ import Testing
         await test.library.close()
     }
 
+    @Test func oneOnTheLibrarysOwnDiskIsToldToBe() async throws {
+        let test = try await TestLibrary()
+        #expect(try await test.run(CreateBackup()).receipt?["isOnLibraryDisk"] == true)
+        if SmallDisk.isPossible {
+            let disk = try SmallDisk()
+            defer { disk.unmount() }
+            let job = try await test.run(CreateBackup(path: disk.folder.path))
+            #expect(job.state == .finished && job.receipt?["isOnLibraryDisk"] == nil, "\(job)")
+        }
+        await test.library.close()
+    }
+
     @Test func theLibrarysOwnFolderForThemIsOneHoweverItIsReached() async throws {
         let test = try await TestLibrary()
         let link = test.folder.file("link")

@@ -42,6 +42,20 @@ import Testing
         for name in ["", "   ", "a\u{0}b", "a\nb", String(repeating: "x", count: 201)] {
             #expect(await status { _ = try await test.mesh.send(AddCategory(displayName: name)) } == .invalidArgument)
         }
+        // `smilepile categories delete 3` must not depend on whether one is called so.
+        for name in ["3", " 2025 ", "#3", "0", String(repeating: "9", count: 30)] {
+            #expect(await status { _ = try await test.mesh.send(AddCategory(displayName: name)) } == .invalidArgument)
+            #expect(
+                await status { _ = try await test.mesh.send(EditCategory(id: 1, displayName: name)) }
+                    == .invalidArgument)
+            #expect(
+                await status {
+                    _ = try await test.mesh.send(AddCategories(categories: [NewCategory(displayName: name)]))
+                } == .invalidArgument)
+        }
+        for name in ["3 a", "#", "#3a", "-3", "1.5", "٣"] {
+            #expect(try await test.mesh.send(AddCategory(displayName: name)).displayName == name)
+        }
         for color in ["", "red", "#12345", "#1234567", "#12345G", "123456 "] {
             let request = AddCategory(displayName: "Colour", colorHex: color)
             #expect(await status { _ = try await test.mesh.send(request) } == .invalidArgument)

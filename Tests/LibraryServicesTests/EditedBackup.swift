@@ -10,8 +10,15 @@ enum EditedBackup {
 
     /// Copies the backup `source` to `target` with `change` made to `backup_metadata.json`, and `rename` to the names
     /// of its photos. Photos that `change` removes go from the archive too.
+    /// - Parameters:
+    ///   - sealed: what `sealed.json` says in the place of its bytes.
+    ///   - entry: what any other entry has in the place of its bytes; nil for it to go.
+    ///   - manifestChange: the last word about the manifest.
     static func write(
-        _ source: String, to target: String, rename: (String) -> String = { $0 }, _ change: (inout Object) -> Void
+        _ source: String, to target: String, rename: (String) -> String = { $0 },
+        sealed: (Data) throws -> Data = { $0 }, entry: (String, Data) -> Data? = { $1 },
+        manifestChange: (inout Object) -> Void = { _ in },
+        _ change: (inout Object) -> Void
     ) throws {
         let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
         let reader = try ZipReader(descriptor: input.fileDescriptor)
@@ -31,13 +38,17 @@ enum EditedBackup {
         let named = Set((metadata["photos"] as? [Object] ?? []).compactMap { $0["path"] as? String })
         contents = contents.map { name, bytes in
             (renamed(name), name == "backup_metadata.json" ? document : bytes)
-        }.filter { !$0.0.hasPrefix("photos/") || named.contains($0.0) }
+        }
+        contents = try contents.map { name, bytes in (name, name == "sealed.json" ? try sealed(bytes) : bytes) }
+        contents = contents.compactMap { name, bytes in entry(name, bytes).map { (name, $0) } }
+        contents = contents.filter { !$0.name.hasPrefix("photos/") || named.contains($0.name) }
         var manifest = try object(contents, "manifest.json")
         manifest["photoCount"] = (metadata["photos"] as? [Object])?.count
         manifest["categoryCount"] = (metadata["categories"] as? [Object])?.count
         manifest["files"] = contents.filter { $0.name != "manifest.json" }.map { name, bytes in
             ["path": name, "size": bytes.count, "sha256": ContentDigest(of: bytes).sha256.hex] as Object
         }
+        manifestChange(&manifest)
         contents[0].bytes = try JSONSerialization.data(withJSONObject: manifest)
         let layout = try ZipLayout(
             entries: contents.map { .init(name: $0.name, size: Int64($0.bytes.count), modified: 0) })

@@ -19,19 +19,33 @@ import Testing
         let rows = names.enumerated().map { OldPhone.category(String($0.offset + 1), $0.element, position: $0.offset) }
         let phone = try await OldPhone(version: 7, rows.joined())
         let job = try await phone.migrate()
-        #expect(job.outcomes == ["added": 12, "renamed": 7], "\(job.outcomes)")
+        #expect(job.outcomes == ["added": 12, "renamed": 8], "\(job.outcomes)")
         let categories = try await phone.categories().dropFirst(4)
         let found = categories.map(\.displayName)
         #expect(Array(found.prefix(4)) == ["Category 1", "Category 2", "ab (2)", "ab"])
         #expect(found[4] == String(long.prefix(200)) && found[5] == String(long.prefix(196)) + " (2)")
         #expect(Array(found[6...8]) == ["שלום\u{202E}", "👩‍👩‍👧‍👦", "\u{FFFD}A"])
         #expect(found[9].count == 1 && found[9].utf8.count <= 3_200)
-        #expect(Array(found[10...]) == ["B", "7"])
+        #expect(Array(found[10...]) == ["B", "Category 7"])
         #expect(try await phone.lines(job, .renamed).allSatisfy { $0.detail != nil && $0.item.utf8.count < 1_000 })
         let again = try await phone.migrate()
         #expect(again.outcomes == ["merged": 12] && again.needsAttention == false)
         #expect(try await phone.categories().dropFirst(4) == categories)
         await phone.test.library.close()
+    }
+
+    @Test func aNumberStaysWhereTheLibraryHasItFromBefore() {
+        func category(_ name: String) -> LegacyLibrary.Category {
+            LegacyLibrary.Category(
+                key: nil, name: Array(name.utf8), color: nil, position: nil, isDefault: nil, createdAt: nil, icon: nil)
+        }
+        let old = ["2025", "Category 2025", " #3 ", "2025 a", "٣"].map(category)
+        #expect(
+            LegacyNames.names(for: old).map(\.text) == [
+                "Category 2025 (2)", "Category 2025", "Category 3", "2025 a", "٣",
+            ])
+        #expect(
+            LegacyNames.names(for: old) { $0 == "2025" }.map { $0.change == nil } == [true, true, false, true, true])
     }
 
     @Test func coloursDatesAndIconsOfEveryKind() async throws {

@@ -124,8 +124,15 @@ import Testing
         try await after(DeleteProcessedSwipes(before: Timestamp(milliseconds: Timestamp.now().milliseconds + 60_000)))
         #expect(favorites.newest?.value.photos.map(\.id).contains(5) == true)
         let backup = test.folder.file("b.zip")
-        try await afterJob(CreateBackup(path: backup))
+        // Which photos are left of those that say where they were taken is chance.
+        try await after(SetPhotoDetail(id: 5, notes: "in the backup"))
+        let key = try await after(MakeBackupKey(passphrase: passphrase))
+        try await afterJob(CreateBackup(path: backup, key: key))
+        try await after(OpenBackupKey(path: backup, passphrase: passphrase))
         #expect(settings.newest?.value.lastBackupDate != nil)
+        try await after(ScheduleBackups(folder: test.folder.path, everyHours: 24, keep: 2))
+        try await after(ScheduleBackups(off: true))
+        try await after(PruneBackups(folder: test.folder.path, keep: 2))
         try await after(PurgeTrash(all: true))
         try await after(DeletePhotos(ids: [5]))
         try await after(SetFavorite(ids: [1], isFavorite: false))
@@ -145,6 +152,20 @@ import Testing
         try await afterJob(RedatePhotos())
         try await afterJob(RebuildThumbnails(all: true))
         try await after(CleanStorage())
+        let code = try await after(InviteDevice()).code
+        let device = try await after(PairDevice(code: code, name: "phone")).device
+        try await after(ForgetDevice(id: device.id))
+        let upload = try await after(BeginUpload(name: "a.jpg")).upload
+        try await after(ResumeUpload(upload: upload))
+        try await after(DiscardUpload(upload: upload))
+        let group = try await after(CreateGroup(name: "Cousins", firstName: "Ada")).id
+        try await after(RenameGroup(id: group, name: "All cousins"))
+        let anyPhoto = try #require(try await test.allPhotos().last)
+        let sentPhoto = try await after(SendGroupPhoto(groupId: group, id: anyPhoto.id)).id
+        let keeping = try await after(KeepGroupPhoto(photoId: sentPhoto)).job
+        _ = try await mesh.send(WaitForJob(job: keeping))
+        try await after(LeaveGroup(id: group))
+        try await after(DeleteGroup(id: mesh.send(CreateGroup(name: "Short", firstName: "Ada")).id))
 
         // A message that writes and is not above has to be added there.
         let writing = mesh.descriptions.filter { [.write, .job].contains($0.kind) && !$0.name.hasPrefix("job.") }

@@ -221,7 +221,8 @@ import Testing
         library = try await ObjectLibrary(folder)
         let restored = try await library.run(RestoreBackup(path: backup))
         #expect(restored.state == .finished && restored.receipt?["photosAdded"] == 2, "\(restored)")
-        #expect(library.files.objects.count == 16)
+        // Their photos, thumbnails and sidecars.
+        #expect(library.files.objects.count == 18)
         let again = try await library.run(CreateBackup(path: folder.file("again.zip")))
         #expect(again.receipt?["photos"] == 6 && !again.needsAttention)
 

@@ -12,7 +12,7 @@ import Testing
 
     private static let changed = ChangeSettings(
         swipeThreshold: 0.75, enableHapticFeedback: false, autoProcessActions: true, storageCleanupEnabled: false,
-        keepOriginals: false, biometricAuthEnabled: true)
+        keepOriginals: false, groupPhotoMegabytes: 20.5, biometricAuthEnabled: true)
 
     /// Of the settings that a person sets, by name.
     private func settable(_ settings: Settings) throws -> [String: JSONValue] {
@@ -28,7 +28,7 @@ import Testing
         for key in SettingKey.allCases {
             #expect(key.meaning.hasSuffix("."))
             switch (key.values, members[key.rawValue]) {
-            case (.flag, .bool?), (.number, .number?), (.date, .string?): break
+            case (.flag, .bool?), (.number, .number?), (.number, .integer?), (.date, .string?): break
             case (.words(let words), .string(let word)?): #expect(words.contains(word))
             default: Issue.record("\(key) is not \(key.values.range)")
             }
@@ -61,7 +61,7 @@ import Testing
                     Settings(
                         swipeThreshold: 0.75, enableHapticFeedback: false, autoProcessActions: true,
                         storageCleanupEnabled: false,
-                        keepOriginals: false, biometricAuthEnabled: true)))
+                        keepOriginals: false, groupPhotoMegabytes: 20.5, biometricAuthEnabled: true)))
         let one = try await first.mesh.send(ChangeSettings(keepOriginals: true))
         #expect(one.keepOriginals && one.swipeThreshold == 0.75 && one.biometricAuthEnabled)
         await first.close()
@@ -92,7 +92,10 @@ import Testing
         case .flag:
             #expect(try ["true", "ON", "yes"].map(key.value(typed:)) == [true, true, true])
             #expect(try ["false", "off", "No"].map(key.value(typed:)) == [false, false, false])
-        case .number(let range): #expect(try key.value(typed: "0.5") == .number(0.5) && range.contains(0.5))
+        case .number(let range):
+            for number in [range.lowerBound, range.lowerBound + 0.5, range.upperBound] {
+                #expect(try key.value(typed: String(number)) == .number(number))
+            }
         case .words(let words): #expect(try words.map(key.value(typed:)) == words.map(JSONValue.string))
         case .date: Issue.record("nobody types a date here")
         }
@@ -106,6 +109,8 @@ import Testing
         let test = try await TestLibrary("settings")
         let mesh = test.mesh
         let saved = try await mesh.send(Self.changed)
+        // A library that was not used yet would become the backup, with its settings.
+        _ = try await mesh.send(AddCategory(displayName: "Used"))
         let path = test.folder.file("settings.zip")
         #expect(try await test.run(CreateBackup(path: path)).state == .finished)
         let date = try #require(try await mesh.send(GetSettings()).lastBackupDate)

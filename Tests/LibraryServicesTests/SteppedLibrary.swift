@@ -6,6 +6,7 @@ import Imaging
 import LibraryModel
 @testable import LibraryServices
 import PhotoFolder
+import Sealing
 @testable import SQLiteCatalogue
 @testable import ServiceMesh
 import SmilePile
@@ -84,7 +85,11 @@ final class SteppedLibrary: Sendable {
                     files: files, width: 1),
                 BackupCoordinator(
                     catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles,
-                    places: BackupPlaces(library: folder.path), discards: discards, bulk: bulk, width: 2),
+                    places: BackupPlaces(library: folder.path), discards: discards,
+                    fields: SealedFields(
+                        catalogue: catalogue, keyFile: KeyFile(path: test.keyFile), namedFiles: folder.namedFiles,
+                        pool: files), bulk: bulk,
+                    width: 2),
             ], journal: catalogue.journal)
         (self.folder, self.database, self.files) = (folder, database, files)
         try await mesh.start()

@@ -6,7 +6,7 @@ import SmilePile
 
 /// A way to a library: a simulated mesh, a mesh on threads, or a socket.
 protocol CatalogueDoor: Sendable {
-    func send<M: HandledMessage>(_ message: M, _ deadline: Deadline?) async throws -> M.Reply
+    func send<M: HandledMessage>(_ message: M, _ deadline: Deadline?, as role: Role) async throws -> M.Reply
     /// The id of a swipe session that clients share, 0 or 1.
     func session(_ number: Int) -> String
 }
@@ -26,15 +26,18 @@ extension CatalogueDoor {
             case .alreadyExists: .returned(.clash)
             case .failedPrecondition: .returned(.precondition)
             case .invalidArgument: .returned(.invalid)
+            case .permissionDenied: .returned(.denied)
             case .cancelled, .deadlineExceeded, .unavailable: unknown
             default: .returned(.text("unexpected: \(error)"))
             }
         }
     }
 
-    func perform(_ input: CatalogueModel.Input, _ deadline: Deadline?) async throws -> CatalogueModel.Output {
+    func perform(
+        _ input: CatalogueModel.Input, _ deadline: Deadline?, as role: Role = .service
+    ) async throws -> CatalogueModel.Output {
         func send<M: HandledMessage>(_ message: M) async throws -> M.Reply {
-            try await self.send(message, deadline)
+            try await self.send(message, deadline, as: role)
         }
         switch input {
         case .addCategory(let name): return .id(try await send(AddCategory(displayName: name)).id)
@@ -55,9 +58,18 @@ extension CatalogueDoor {
             return .id(try await send(Self.addition(picture, identity, category)).id)
         case .getPhoto(let id):
             let photo = try await send(GetPhoto(id: id))
-            return .text("\(photo.categoryId) \(photo.isFavorite) \(photo.caption ?? "")")
+            return .text(
+                "\(photo.categoryId) \(photo.isFavorite) \(photo.lastDecision?.rawValue ?? "-") \(photo.caption ?? "")")
         case .searchPhotos(let category):
             return .ids(try await send(SearchPhotos(categoryId: category)).photos.map(\.id).sorted())
+        case .searchReviewed(let review):
+            let request =
+                switch review {
+                case .reviewed: SearchPhotos(reviewed: true)
+                case .notReviewed: SearchPhotos(reviewed: false)
+                case .decided(let decision): SearchPhotos(decision: Self.action(decision))
+                }
+            return .ids(try await send(request).photos.map(\.id).sorted())
         case .setFavorite(let ids, let isFavorite):
             return .count(try await send(SetFavorite(ids: ids, isFavorite: isFavorite)).count)
         case .movePhotos(let ids, let target):
@@ -72,15 +84,28 @@ extension CatalogueDoor {
         case .swipe(let session, let identity, let decision):
             let message = RecordSwipe(
                 sessionID: self.session(session), photoIdentifier: Self.uuid(identity), contentDigest: "digest",
-                action: SwipeAction(rawValue: decision.rawValue) ?? .keep)
+                action: Self.action(decision))
             return .id(try await send(message).id)
         case .undo(let session, let count):
             let message = UndoSwipes(sessionID: self.session(session), count: count)
             return .ids(try await send(message).actions.map(\.id))
+        case .undoAll(let session):
+            return .count(try await send(UndoSwipes(sessionID: self.session(session), all: true)).count)
         case .finish(let session):
             _ = try await send(FinishSwipeSession(sessionID: self.session(session)))
             return .done
         case .listPending: return .ids(try await send(ListPendingSwipes()).actions.map(\.id))
+        case .listHistory(let identity):
+            return .ids(try await send(ListSwipeHistory(photoIdentifier: Self.uuid(identity))).actions.map(\.id))
+        case .markProcessed(let session):
+            return .count(try await send(MarkSwipesProcessed(sessionID: self.session(session))).count)
+        case .deleteProcessed:
+            return .count(try await send(DeleteProcessedSwipes(before: Timestamp(milliseconds: .max))).count)
+        case .sealNotes(let id, let notes):
+            let message =
+                notes.isEmpty ? SetPhotoDetail(id: id, clear: [.notes]) : SetPhotoDetail(id: id, notes: notes)
+            return .text(try await send(message).notes ?? "")
+        case .readNotes(let id): return .text(try await send(GetPhotoDetail(id: id)).notes ?? "")
         case .process:
             let counts = try await send(ProcessSwipes())
             return .text("\(counts.favorited) \(counts.trashed) \(counts.kept) \(counts.outdated)")
@@ -90,7 +115,12 @@ extension CatalogueDoor {
         case .getSettings:
             let settings = try await send(GetSettings())
             return .text("\(settings.swipeThreshold) \(settings.enableHapticFeedback)")
+        case .asKid(let input): return try await perform(input, deadline, as: .kid)
         }
+    }
+
+    private static func action(_ decision: CatalogueModel.Decision) -> SwipeAction {
+        SwipeAction(rawValue: decision.rawValue) ?? .keep
     }
 
     private static func uuid(_ identity: Int) -> String { "photo-\(identity)" }

@@ -4,7 +4,7 @@ import ServiceMeshTesting
 ///
 /// The catalogue gives out ids in order and gives back those of refused requests, so the model knows them too.
 struct CatalogueModel: SequentialModel {
-    enum Input: Sendable {
+    indirect enum Input: Sendable {
         case addCategory(String)
         case renameCategory(Int64, String)
         case deleteCategory(Int64, trashesPhotos: Bool)
@@ -15,6 +15,7 @@ struct CatalogueModel: SequentialModel {
         case addPhoto(picture: Int, identity: Int, category: Int64)
         case getPhoto(Int64)
         case searchPhotos(category: Int64)
+        case searchReviewed(Review)
         case setFavorite([Int64], Bool)
         case movePhotos([Int64], to: Int64)
         case setCaption(Int64, String)
@@ -24,11 +25,20 @@ struct CatalogueModel: SequentialModel {
         case listTrash
         case swipe(session: Int, identity: Int, Decision)
         case undo(session: Int, count: Int)
+        case undoAll(session: Int)
         case finish(session: Int)
         case listPending
+        case listHistory(identity: Int)
         case process
+        case markProcessed(session: Int)
+        /// Takes more than one transaction, so only where nobody else asks.
+        case deleteProcessed
+        case sealNotes(Int64, String)
+        case readNotes(Int64)
         case changeSettings(threshold: Double?, haptics: Bool?)
         case getSettings
+        /// The same from a connection with the kid role.
+        case asKid(Input)
     }
 
     enum Output: Sendable, Equatable {
@@ -38,10 +48,15 @@ struct CatalogueModel: SequentialModel {
         case count(Int)
         case text(String)
         // Refusals that say something about the state
-        case missing, clash, precondition, invalid
+        case missing, clash, precondition, invalid, denied
     }
 
     enum Decision: String, Sendable { case favorite, trash, keep }
+
+    enum Review: Sendable {
+        case reviewed, notReviewed
+        case decided(Decision)
+    }
 
     struct Category: Hashable, Sendable {
         let id: Int64
@@ -55,6 +70,8 @@ struct CatalogueModel: SequentialModel {
         var category: Int64
         var isFavorite = false
         var caption = ""
+        var notes = ""
+        var lastDecision: Decision?
         /// While it is in the trash.
         var categoryName = ""
     }
@@ -64,6 +81,7 @@ struct CatalogueModel: SequentialModel {
         let session: Int
         let identity: Int
         let decision: Decision
+        var isProcessed = false
     }
 
     struct State: Hashable, Sendable {
@@ -135,8 +153,18 @@ extension CatalogueModel.State {
             return .id(lastPhoto)
         case .getPhoto(let id):
             let photo = photos[try self.photo(id)]
-            return .text("\(photo.category) \(photo.isFavorite) \(photo.caption)")
+            return .text(
+                "\(photo.category) \(photo.isFavorite) \(photo.lastDecision?.rawValue ?? "-") \(photo.caption)")
         case .searchPhotos(let category): return .ids(photos.filter { $0.category == category }.map(\.id).sorted())
+        case .searchReviewed(let review):
+            let found = photos.filter { photo in
+                switch review {
+                case .reviewed: photo.lastDecision != nil
+                case .notReviewed: photo.lastDecision == nil
+                case .decided(let decision): photo.lastDecision == decision
+                }
+            }
+            return .ids(found.map(\.id).sorted())
         case .setFavorite(let ids, let isFavorite):
             return try changeEach(ids) { photo in
                 defer { photo.isFavorite = isFavorite }
@@ -158,25 +186,54 @@ extension CatalogueModel.State {
         case .listTrash: return .ids(trash.map(\.id).sorted())
         case .swipe(let session, let identity, let decision):
             guard !isFinished[session] else { throw Refusal(.precondition) }
-            guard photos.contains(where: { $0.identity == identity }) else { throw Refusal(.missing) }
+            guard let photo = photos.firstIndex(where: { $0.identity == identity }) else { throw Refusal(.missing) }
+            photos[photo].lastDecision = decision
             lastSwipe += 1
             swipes.append(Model.Swipe(id: lastSwipe, session: session, identity: identity, decision: decision))
             return .id(lastSwipe)
-        case .undo(let session, let count):
-            let undone = swipes.filter { $0.session == session }.suffix(count).map(\.id)
-            swipes.removeAll { undone.contains($0.id) }
-            return .ids(undone.reversed())
+        case .undo(let session, let count): return .ids(undo(session, count))
+        case .undoAll(let session): return .count(undo(session, .max).count)
         case .finish(let session):
             isFinished[session] = true
             return .done
-        case .listPending: return .ids(swipes.map(\.id))
+        case .listPending: return .ids(swipes.filter { !$0.isProcessed }.map(\.id))
+        case .listHistory(let identity): return .ids(swipes.filter { $0.identity == identity }.map(\.id).reversed())
         case .process: return process()
+        case .markProcessed(let session):
+            let waiting = swipes.indices.filter { swipes[$0].session == session && !swipes[$0].isProcessed }
+            for index in waiting { swipes[index].isProcessed = true }
+            return .count(waiting.count)
+        case .deleteProcessed:
+            let old = swipes.filter { $0.isProcessed && isFinished[$0.session] }.map(\.id)
+            swipes.removeAll { old.contains($0.id) }
+            return .count(old.count)
+        case .sealNotes(let id, let notes):
+            photos[try photo(id)].notes = notes
+            return .text(notes)
+        case .readNotes(let id): return .text(photos[try photo(id)].notes)
         case .changeSettings(let threshold, let haptics):
             self.threshold = threshold ?? self.threshold
             self.haptics = haptics ?? self.haptics
             return .text("\(self.threshold) \(self.haptics)")
         case .getSettings: return .text("\(threshold) \(haptics)")
+        case .asKid(let input):
+            switch input {
+            case .listCategories, .getPhoto, .searchPhotos, .searchReviewed: return try perform(input)
+            default: throw Refusal(.denied)
+            }
         }
+    }
+
+    /// Photos say what was decided before, as far as that is still known.
+    private mutating func undo(_ session: Int, _ count: Int) -> [Int64] {
+        let undone = swipes.filter { $0.session == session && !$0.isProcessed }.suffix(count)
+        swipes.removeAll { swipe in undone.contains { $0.id == swipe.id } }
+        for identity in Set(undone.map(\.identity)) {
+            let last = swipes.last { $0.identity == identity }?.decision
+            // The trash keeps what the photo said when it went there.
+            for index in photos.indices where photos[index].identity == identity { photos[index].lastDecision = last }
+        }
+        return undone.map(\.id).reversed()
     }
 
     private func category(_ id: Int64) throws(Refusal) -> Int {
@@ -260,8 +317,10 @@ extension CatalogueModel.State {
     /// Each photo's latest decision alone has an effect.
     private mutating func process() -> Model.Output {
         var counts = (favorited: 0, trashed: 0, kept: 0, outdated: 0)
-        for (index, swipe) in swipes.enumerated() {
-            if swipes[(index + 1)...].contains(where: { $0.identity == swipe.identity }) { continue }
+        let waiting = swipes.filter { !$0.isProcessed }
+        for index in swipes.indices { swipes[index].isProcessed = true }
+        for (index, swipe) in waiting.enumerated() {
+            if waiting[(index + 1)...].contains(where: { $0.identity == swipe.identity }) { continue }
             guard let photo = photos.firstIndex(where: { $0.identity == swipe.identity }) else {
                 counts.outdated += 1
                 continue
@@ -276,7 +335,6 @@ extension CatalogueModel.State {
             case .keep: counts.kept += 1
             }
         }
-        swipes = []
         return .text("\(counts.favorited) \(counts.trashed) \(counts.kept) \(counts.outdated)")
     }
 }

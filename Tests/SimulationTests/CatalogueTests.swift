@@ -38,11 +38,19 @@ import Testing
                     try await group.waitForAll()
                 }
                 let reader = client(9)
+                await reader.ask(.asKid(.process))
                 await reader.ask(.process)
-                for input: CatalogueModel.Input in [.listCategories, .listTrash, .listPending, .getSettings] {
+                for input: CatalogueModel.Input in [
+                    .listCategories, .listTrash, .listPending, .getSettings, .searchReviewed(.notReviewed),
+                    .deleteProcessed, .searchReviewed(.reviewed),
+                ] {
                     await reader.ask(input)
                 }
-                for id in 1...6 as ClosedRange<Int64> { await reader.ask(.getPhoto(id)) }
+                for id in 1...6 as ClosedRange<Int64> {
+                    await reader.ask(.getPhoto(id))
+                    await reader.ask(.restorePhotos([id]))
+                    await reader.ask(.readNotes(id))
+                }
                 try await library.close()
                 try Linearizability.check(history.operations, against: CatalogueModel())
             }

@@ -18,6 +18,8 @@ import Testing
     /// The stores as they are served, on threads.
     private struct Stores {
         let folder: TemporaryFolder
+        /// Not in the library's folder, where a backup of that would take it along.
+        let keys: TemporaryFolder
         let database: DatabasePool
         let pool: BlockingPool
         let mesh: Mesh
@@ -25,9 +27,11 @@ import Testing
 
         init() async throws {
             folder = try TemporaryFolder("history")
+            keys = try TemporaryFolder("keys")
             database = try await DatabasePool.open(at: folder.file("catalogue.sqlite"), schema: CatalogueSchema.schema)
             pool = BlockingPool(name: "files", threads: 1)
-            mesh = try Mesh(services: stores(LibraryFolder(path: folder.path), database, pool))
+            mesh = try Mesh(
+                services: stores(LibraryFolder(path: folder.path), database, pool, keyFile: keys.file("key")))
             try await mesh.start()
             sessions = [
                 try await mesh.send(StartSwipeSession()).sessionID, try await mesh.send(StartSwipeSession()).sessionID,
@@ -45,17 +49,19 @@ import Testing
         let mesh: Mesh
         let sessions: [String]
         func session(_ number: Int) -> String { sessions[number] }
-        func send<M: HandledMessage>(_ message: M, _ deadline: Deadline?) async throws -> M.Reply {
-            try await mesh.send(message, in: .root(mesh: mesh, role: .service), deadline: deadline)
+        func send<M: HandledMessage>(_ message: M, _ deadline: Deadline?, as role: Role) async throws -> M.Reply {
+            try await mesh.send(message, in: .root(mesh: mesh, role: role), deadline: deadline)
         }
     }
 
     private struct OverSocket: CatalogueDoor {
         let client: ControlClient
+        /// A connection that gave up the role of a parent.
+        let kid: ControlClient
         let sessions: [String]
         func session(_ number: Int) -> String { sessions[number] }
-        func send<M: HandledMessage>(_ message: M, _ deadline: Deadline?) async throws -> M.Reply {
-            try await client.call(message)
+        func send<M: HandledMessage>(_ message: M, _ deadline: Deadline?, as role: Role) async throws -> M.Reply {
+            try await (role == .kid ? kid : client).call(message)
         }
     }
 
@@ -114,14 +120,16 @@ import Testing
         let server = try ControlServer(
             mesh: library.mesh, listener: try ListeningSocket(at: library.folder.file("c.sock")))
         let clients = try (0..<4).map { _ in try ControlClient(path: server.path) }
-        let doors = clients.map { OverSocket(client: $0, sessions: library.sessions) }
+        let kid = try ControlClient(path: server.path)
+        _ = try await kid.call(Hello(role: .kid))
+        let doors = clients.map { OverSocket(client: $0, kid: kid, sessions: library.sessions) }
         // A client that gives up gets its answer at once, while the request may still be carried out.
         let history = await exercise(doors, count: 25, seed: seed, givenUp: .pending) { input in
             // A message of services only, which the socket does not have.
             if case .addPhoto = input { false } else { true }
         }
         // Read in process once the server has let go of what clients gave up.
-        for client in clients { client.close() }
+        for client in clients + [kid] { client.close() }
         await server.drain()
         await server.close()
         let reader = InProcess(mesh: library.mesh, sessions: library.sessions)

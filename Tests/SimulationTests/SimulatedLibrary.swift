@@ -4,6 +4,7 @@ import Foundation
 import LibraryModel
 @testable import LibraryServices
 import PhotoFolder
+import Sealing
 @testable import SQLiteCatalogue
 import ServiceMesh
 import ServiceMeshTesting
@@ -37,7 +38,9 @@ final class SimulatedLibrary: CatalogueDoor {
         let database = try await DatabasePool.open(
             at: folder.catalogue, schema: CatalogueSchema.schema, execution: .steps(simulation.steps))
         let mesh = try Mesh(
-            services: stores(folder, database, BlockingPool(steps: simulation.steps)), clock: simulation.clock)
+            services: stores(
+                folder, database, BlockingPool(steps: simulation.steps), keyFile: folder.path + ".key"),
+            clock: simulation.clock)
         try await mesh.start()
         return (mesh, database)
     }
@@ -93,12 +96,14 @@ final class SimulatedLibrary: CatalogueDoor {
 
     // MARK: What clients use
 
-    func send<M: HandledMessage>(_ message: M, _ deadline: Deadline?) async throws -> M.Reply {
+    func send<M: HandledMessage>(
+        _ message: M, _ deadline: Deadline?, as role: Role = .service
+    ) async throws -> M.Reply {
         let mesh = state.withLock { state in
             state.sent += 1
             return state.mesh
         }
-        return try await mesh.send(message, in: .root(mesh: mesh, role: .service), deadline: deadline)
+        return try await mesh.send(message, in: .root(mesh: mesh, role: role), deadline: deadline)
     }
 
     /// Starts the swipe sessions that clients share, called 0 and 1.
@@ -122,12 +127,17 @@ final class SimulatedLibrary: CatalogueDoor {
 }
 
 /// The library's stores, in their order.
-func stores(_ folder: LibraryFolder, _ database: DatabasePool, _ pool: BlockingPool) -> [any MeshService] {
+func stores(
+    _ folder: LibraryFolder, _ database: DatabasePool, _ pool: BlockingPool, keyFile: String
+) -> [any MeshService] {
     let catalogue = SQLiteCatalogue(database)
     let discards = DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool)
+    let fields = SealedFields(
+        catalogue: catalogue, keyFile: KeyFile(path: keyFile), namedFiles: folder.namedFiles, pool: pool)
     return [
         SettingsStore(catalogue: catalogue), CategoryStore(catalogue: catalogue),
         PhotoStore(catalogue: catalogue, discards: discards), SwipeSessionRecorder(catalogue: catalogue),
+        SealedFieldStore(catalogue: catalogue, fields: fields, discards: discards, pool: pool),
     ]
 }
 

@@ -5,7 +5,7 @@ import ServiceMesh
 /// It holds the library as it was when it began, whatever is deleted meanwhile. Once it has its name it is there: what
 /// fails after that is a line, `unsynced` or `unnoted`.
 /// Errors at once: `not_found` (folder, category), `already_exists` (file), `invalid_argument` (a place inside the library
-/// other than its `backups`), `failed_precondition` (another one runs), `resource_exhausted` (space).
+/// other than its `backups`; a key that does not open, or for phones), `failed_precondition` (another one runs), `resource_exhausted` (space).
 public struct CreateBackup: Message {
     public typealias Reply = JobStarted
     public static let method = "backup.create"
@@ -19,11 +19,26 @@ public struct CreateBackup: Message {
     public let categoryIds: [Int64]?
     /// Only photos added since.
     public let since: Timestamp?
+    /// Leaves out originals and sidecars: the backup then has photos as they are shown.
+    public let withoutOriginals: Bool?
+    /// Writes what the phone apps read and nothing else: their `metadata.json`, and photos as they are shown. What that cannot
+    /// say has lines `left`, one for each kind: captions, reviews, sealed fields, … It is not counted as a backup of the library,
+    /// and takes no ``key``.
+    public let forPhone: Bool?
+    /// Of ``MakeBackupKey``: seals the sealed fields in the backup. Without it they are in there as this library has them, and
+    /// nothing but its keys opens them.
+    public let key: BackupKey?
 
-    public init(path: String? = nil, categoryIds: [Int64]? = nil, since: Timestamp? = nil) {
+    public init(
+        path: String? = nil, categoryIds: [Int64]? = nil, since: Timestamp? = nil,
+        withoutOriginals: Bool? = nil, forPhone: Bool? = nil, key: BackupKey? = nil
+    ) {
         self.path = path
         self.categoryIds = categoryIds
         self.since = since
+        self.withoutOriginals = withoutOriginals
+        self.forPhone = forPhone
+        self.key = key
     }
 }
 
@@ -33,16 +48,27 @@ public struct BackupReceipt: JobReceipt {
     public let categories: Int
     /// Of the file.
     public let bytes: Int64
-    /// Photos whose bytes did not match the catalogue, could not be read, or were not there.
+    /// Photos, originals and sidecars whose bytes did not match the catalogue, could not be read, or were not there.
     public let damaged: Int
-    /// Photos whose original is a file of its own, or that have sidecars: backups do not hold these yet.
+    /// Photos whose originals or sidecars were left out, because the request says so.
     public let originalsLeftOut: Int
     public let isPartial: Bool
+    /// Sealed values that are in it; absent where there are none.
+    public let sealedValues: Int?
+    /// As ``BackupSummary/sealedWith``.
+    public let sealedWith: String?
+    /// Photos in the trash, which no backup holds.
+    public let trashed: Int?
+    /// Set where it was written for the phone apps (``CreateBackup/forPhone``).
+    public let isForPhone: Bool?
+    /// Set where it lies on the disk that the library lies on, and goes with it; nil too where that cannot be told.
+    public let isOnLibraryDisk: Bool?
     public let ending: JobEnding
 
     public init(
         path: String, photos: Int, categories: Int, bytes: Int64, damaged: Int, originalsLeftOut: Int = 0,
-        isPartial: Bool, ending: JobEnding
+        isPartial: Bool, sealedValues: Int? = nil, sealedWith: String? = nil, trashed: Int? = nil,
+        isForPhone: Bool? = nil, isOnLibraryDisk: Bool? = nil, ending: JobEnding
     ) {
         self.path = path
         self.photos = photos
@@ -51,6 +77,11 @@ public struct BackupReceipt: JobReceipt {
         self.damaged = damaged
         self.originalsLeftOut = originalsLeftOut
         self.isPartial = isPartial
+        self.sealedValues = sealedValues
+        self.sealedWith = sealedWith
+        self.trashed = trashed
+        self.isForPhone = isForPhone
+        self.isOnLibraryDisk = isOnLibraryDisk
         self.ending = ending
     }
 }
@@ -70,7 +101,7 @@ public struct InspectBackup: Message {
 }
 
 public struct BackupSummary: Codable, Sendable, Equatable {
-    /// `smilepile` is our own; others come with later versions.
+    /// `smilepile` is our own; `story` and `phone` are those of the phone apps: <doc:BackupsAsFiles>.
     public let dialect: String
     public let backupVersion: String
     public let appVersion: String
@@ -78,12 +109,18 @@ public struct BackupSummary: Codable, Sendable, Equatable {
     public let photoCount: Int
     public let categoryCount: Int
     public let isPartial: Bool
-    /// The key that sealed fields need, or nil where none are inside.
+    /// What the sealed fields need to be opened: `passphrase`, or the ids of the library's keys (32 hexadecimal digits
+    /// each, with spaces between them); nil where none are inside.
     public let sealedWith: String?
+    /// Sealed values inside; nil where there are none.
+    public let sealedValues: Int?
+
+    /// ``sealedWith`` of backups that were made with a passphrase.
+    public static let sealedWithPassphrase = "passphrase"
 
     public init(
         dialect: String, backupVersion: String, appVersion: String, timestamp: Timestamp, photoCount: Int,
-        categoryCount: Int, isPartial: Bool, sealedWith: String?
+        categoryCount: Int, isPartial: Bool, sealedWith: String?, sealedValues: Int? = nil
     ) {
         self.dialect = dialect
         self.backupVersion = backupVersion
@@ -93,11 +130,12 @@ public struct BackupSummary: Codable, Sendable, Equatable {
         self.categoryCount = categoryCount
         self.isPartial = isPartial
         self.sealedWith = sealedWith
+        self.sealedValues = sealedValues
     }
 }
 
-/// Reads a whole backup and compares every byte with what it promises, as a job. Fails with `data_loss` or
-/// `invalid_argument`, naming the entry.
+/// Reads a whole backup and compares every byte with what it promises, as a job. Sealed values are opened where a key for
+/// them is here, and one that is damaged is a line `sealed`. Fails with `data_loss` or `invalid_argument`, naming the entry.
 public struct VerifyBackup: Message {
     public typealias Reply = JobStarted
     public static let method = "backup.verify"
@@ -106,32 +144,43 @@ public struct VerifyBackup: Message {
     public static let summary = "Reads a whole backup and checks every byte of it."
     /// Absolute.
     public let path: String
-    public init(path: String) { self.path = path }
+    /// Of ``OpenBackupKey``.
+    public let key: BackupKey?
+
+    public init(path: String, key: BackupKey? = nil) {
+        self.path = path
+        self.key = key
+    }
 }
 
 public struct VerificationReceipt: JobReceipt {
     public let backup: BackupSummary
     public let entries: Int
     public let bytes: Int64
+    /// Sealed values that opened; absent where there are none, or no key for them is here.
+    public let sealedOpened: Int?
     public let ending: JobEnding
 
-    public init(backup: BackupSummary, entries: Int, bytes: Int64, ending: JobEnding) {
+    public init(backup: BackupSummary, entries: Int, bytes: Int64, sealedOpened: Int? = nil, ending: JobEnding) {
         self.backup = backup
         self.entries = entries
         self.bytes = bytes
+        self.sealedOpened = sealedOpened
         self.ending = ending
     }
 }
 
 public enum RestoreMode: String, Codable, Sendable, CaseIterable {
-    /// Adds what is missing; what is there keeps its data.
+    /// Adds what is missing; what is there keeps its data. A library that has not been used yet (no photo, its categories as
+    /// they were made) becomes the backup, unless that is a part of one.
     case merge
     /// The library becomes the backup.
     case replace
 }
 
 /// Restores a backup as a job. It is checked whole before anything is written; then files are staged, and one
-/// transaction makes the switch. `dryRun` stops before it and tells what would happen.
+/// transaction makes the switch. `dryRun` stops before it and tells what would happen. Sealed values for which no key is here
+/// are left out, each photo with a line `sealed`; everything else is restored.
 /// Fails with `data_loss` or `invalid_argument` naming the entry; `resource_exhausted` (space).
 public struct RestoreBackup: Message {
     public typealias Reply = JobStarted
@@ -144,11 +193,25 @@ public struct RestoreBackup: Message {
     /// `merge` unless told.
     public let mode: RestoreMode?
     public let dryRun: Bool?
+    /// Where both say something of a photo, category or setting and it differs, a merge keeps the library's word, with a line
+    /// `conflict` for each; with this it takes the backup's, with a line `updated`.
+    public let prefersBackup: Bool?
+    /// Of a damaged backup, takes every photo whose bytes are those that were saved, with a line `damaged` for each other one;
+    /// not with `replace`. Without this a damaged backup is refused.
+    public let salvage: Bool?
+    /// Of ``OpenBackupKey``. The library that made the backup needs none, nor one that has its keys.
+    public let key: BackupKey?
 
-    public init(path: String, mode: RestoreMode? = nil, dryRun: Bool? = nil) {
+    public init(
+        path: String, mode: RestoreMode? = nil, dryRun: Bool? = nil, prefersBackup: Bool? = nil,
+        salvage: Bool? = nil, key: BackupKey? = nil
+    ) {
         self.path = path
         self.mode = mode
         self.dryRun = dryRun
+        self.prefersBackup = prefersBackup
+        self.salvage = salvage
+        self.key = key
     }
 }
 
@@ -163,11 +226,17 @@ public struct RestoreReceipt: JobReceipt {
     /// Photos of the old library that a replacement removed.
     public let photosRemoved: Int
     public let swipeSessionsAdded: Int
+    /// Sealed values that were taken over; absent where the backup has none.
+    public let sealedValuesAdded: Int?
+    /// Set where a merge made a library that had not been used into the backup.
+    public let becameBackup: Bool?
     public let ending: JobEnding
 
     public init(
         backup: BackupSummary, mode: RestoreMode, isDryRun: Bool, categoriesAdded: Int, photosAdded: Int,
-        photosKept: Int, photosRemoved: Int, swipeSessionsAdded: Int, ending: JobEnding
+        photosKept: Int, photosRemoved: Int, swipeSessionsAdded: Int, sealedValuesAdded: Int? = nil,
+        becameBackup: Bool? = nil,
+        ending: JobEnding
     ) {
         self.backup = backup
         self.mode = mode
@@ -177,6 +246,8 @@ public struct RestoreReceipt: JobReceipt {
         self.photosKept = photosKept
         self.photosRemoved = photosRemoved
         self.swipeSessionsAdded = swipeSessionsAdded
+        self.sealedValuesAdded = sealedValuesAdded
+        self.becameBackup = becameBackup
         self.ending = ending
     }
 }

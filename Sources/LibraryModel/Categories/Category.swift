@@ -39,14 +39,20 @@ public enum CategoryName {
     public static let maximumLength = 200
 
     /// The name as it is stored and shown.
-    /// - Parameter mayBeInvisible: for backups. Before such names were refused, a library could have one, and its
-    ///   backups must stay whole.
-    /// - Throws: `invalid_argument` for one that ``isBlank(_:)`` after trimming, is longer than ``maximumLength``, or has
-    ///   control characters.
-    public static func validated(_ displayName: String, mayBeInvisible: Bool = false) throws -> String {
+    /// - Parameter mayBeOld: for backups. Before names that cannot be seen and names that are numbers were refused, a
+    ///   library could have them, and its backups must stay whole.
+    /// - Throws: `invalid_argument` for one that ``isBlank(_:)`` after trimming, ``isNumber(_:)``, is longer than
+    ///   ``maximumLength``, or has control characters.
+    public static func validated(_ displayName: String, mayBeOld: Bool = false) throws -> String {
         let trimmed = displayName.trimmingWhitespace
-        guard !trimmed.isEmpty, mayBeInvisible || !isBlank(trimmed) else {
+        guard !trimmed.isEmpty, mayBeOld || !isBlank(trimmed) else {
             throw MeshError(.invalidArgument, "A category needs a name. Give it one that is not only spaces.")
+        }
+        guard mayBeOld || !isNumber(trimmed) else {
+            throw MeshError(
+                .invalidArgument,
+                "A category's name cannot be a number alone, which would be taken for an id. Add a word: 'Summer 2025'."
+            )
         }
         guard trimmed.count <= maximumLength, trimmed.utf8.count <= maximumLength * 16 else {
             throw MeshError(.invalidArgument, "A category's name has \(maximumLength) characters at most. Shorten it.")
@@ -62,6 +68,18 @@ public enum CategoryName {
         name.unicodeScalars.allSatisfy {
             $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint
         }
+    }
+
+    /// Whether it is what names a category's id: `3` or `#3`.
+    public static func isNumber(_ name: String) -> Bool {
+        let trimmed = name.trimmingWhitespace
+        let digits = trimmed.utf8.first == UInt8(ascii: "#") ? trimmed.utf8.dropFirst() : trimmed.utf8[...]
+        return !digits.isEmpty && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    /// What a name that ``isNumber(_:)`` becomes in data from elsewhere: `Category 2025`.
+    public static func named(number: String) -> String {
+        "Category " + String(number.trimmingWhitespace.drop { $0 == "#" }.prefix(100))
     }
 
     /// The machine-readable form: trimmed, lower-cased, spaces to `_`.

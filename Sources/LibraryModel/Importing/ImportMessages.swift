@@ -2,7 +2,7 @@ import ServiceMesh
 
 /// Imports files and folders as a job. Its receipt has a line for every file, with one of ``ImportOutcome``.
 /// Errors at once: `invalid_argument` (no paths, a relative path, both paths and a list), `not_found` (category, a path,
-/// the list).
+/// the list, an upload), `failed_precondition` (an upload whose bytes are not all there).
 public struct ImportPhotos: Message {
     public typealias Reply = JobStarted
     public static let method = "library.import"
@@ -18,6 +18,9 @@ public struct ImportPhotos: Message {
     /// In place of `paths`, where they are too many for one request: what ``CollectImportPaths`` answered. It is used up
     /// by this, whether or not the job starts.
     public let list: String?
+    /// In place of both: uploads, by their ids (``BeginUpload``). They are used up by this once the job starts, and are removed
+    /// when it has ended, whatever became of them. Not with `dryRun`.
+    public let uploads: [String]?
     /// The first category unless told.
     public let categoryId: Int64?
     /// Whether sources that are not stored as they are, are kept beside the photos made of them, and their sidecars; the
@@ -37,6 +40,7 @@ public struct ImportPhotos: Message {
     ) {
         self.paths = paths
         list = nil
+        uploads = nil
         self.categoryId = categoryId
         self.originals = originals
         self.exclude = exclude
@@ -46,10 +50,15 @@ public struct ImportPhotos: Message {
 
     public init(list: String) { self.init(ImportPhotos(paths: []), paths: [], list: list) }
 
+    public init(uploads: [String], categoryId: Int64? = nil, originals: Bool? = nil) {
+        self.init(ImportPhotos(paths: [], categoryId: categoryId, originals: originals), paths: [], uploads: uploads)
+    }
+
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         paths = try container.decodeIfPresent([String].self, forKey: .paths) ?? []
         list = try container.decodeIfPresent(String.self, forKey: .list)
+        uploads = try container.decodeIfPresent([String].self, forKey: .uploads)
         categoryId = try container.decodeIfPresent(Int64.self, forKey: .categoryId)
         originals = try container.decodeIfPresent(Bool.self, forKey: .originals)
         exclude = try container.decodeIfPresent([String].self, forKey: .exclude)
@@ -57,9 +66,10 @@ public struct ImportPhotos: Message {
         dryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun)
     }
 
-    private init(_ other: ImportPhotos, paths: [String], list: String?) {
+    private init(_ other: ImportPhotos, paths: [String], list: String? = nil, uploads: [String]? = nil) {
         self.paths = paths
         self.list = list
+        self.uploads = uploads
         categoryId = other.categoryId
         originals = other.originals
         exclude = other.exclude
@@ -227,8 +237,8 @@ public struct ImportReceipt: JobReceipt {
     }
 }
 
-/// Makes a stored photo and its thumbnail from a source, and a copy of the source, in the staging folder. For PhotoImporter
-/// only.
+/// Makes a stored photo and its thumbnail from a source, and a copy of the source, in the staging folder. For imports and
+/// restores only.
 /// Errors: `unimplemented` (unsupported media), `data_loss` (damaged), `resource_exhausted` (too large, took too long),
 /// `not_found` (unreadable), `unavailable` (it changed meanwhile, or its helper was killed), `cancelled`.
 public struct PreparePhoto: Message {
@@ -237,14 +247,18 @@ public struct PreparePhoto: Message {
     public static let access = Role.service
     public static let kind = MessageKind.write
     public static let summary = "Makes a photo and its thumbnail from a source, in the staging folder."
+    /// An absolute path; of ``isStaged``, a name in the staging folder.
     public let source: String
+    /// Whether it comes from a backup, and is staged already; whoever asks owns it still.
+    public let isStaged: Bool
     /// Whether a source that the photo is not byte for byte is copied too.
     public let keepsOriginal: Bool
     /// Whether a placeholder is made of a picture that there is not enough memory for: ``PreparedPhoto/isUnseen``.
     public let takesUnseen: Bool
 
-    public init(source: String, keepsOriginal: Bool, takesUnseen: Bool) {
+    public init(source: String, isStaged: Bool = false, keepsOriginal: Bool, takesUnseen: Bool) {
         self.source = source
+        self.isStaged = isStaged
         self.keepsOriginal = keepsOriginal
         self.takesUnseen = takesUnseen
     }
@@ -274,6 +288,8 @@ public struct PreparedPhoto: Codable, Sendable {
     public let caption: String?
     /// 0…5.
     public let rating: Int?
+    /// As ``Photo/camera``.
+    public let camera: String?
     /// From EXIF.
     public let position: GeoPosition?
     /// Whether the photo is a placeholder, and the pixels are those of the source.
@@ -283,7 +299,7 @@ public struct PreparedPhoto: Codable, Sendable {
         stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
         sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String, mediaType: String,
         fileExtension: String, fileSize: Int64, width: Int, height: Int, taken: PhotoDate?, caption: String?,
-        rating: Int?, position: GeoPosition? = nil, isUnseen: Bool = false
+        rating: Int?, camera: String? = nil, position: GeoPosition? = nil, isUnseen: Bool = false
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
@@ -301,6 +317,7 @@ public struct PreparedPhoto: Codable, Sendable {
         self.taken = taken
         self.caption = caption
         self.rating = rating
+        self.camera = camera
         self.position = position
         self.isUnseen = isUnseen
     }

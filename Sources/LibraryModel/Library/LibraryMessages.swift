@@ -27,6 +27,10 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     /// Free on the library's file system.
     public let freeBytes: Int64
     public let lastBackupDate: Timestamp?
+    /// The newest backup of the whole library that was verified, as far as is known here; absent where there is none.
+    public let newestBackup: NewestBackup?
+    /// Absent where no backups are made by themselves.
+    public let backupSchedule: BackupSchedule?
     public let imageWorkers: ImageWorkerStatus
     /// The most memory that this process has had resident since its start, in bytes.
     public let peakMemoryBytes: Int64
@@ -37,8 +41,11 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     public init(
         version: String, pid: Int32, path: String, photos: Int, favorites: Int, categories: Int, trashed: Int,
         photoBytes: Int64, photosWithoutOriginal: Int, freeBytes: Int64, lastBackupDate: Timestamp?,
-        imageWorkers: ImageWorkerStatus, peakMemoryBytes: Int64, catalogueProblems: [String]? = nil
+        newestBackup: NewestBackup? = nil, backupSchedule: BackupSchedule? = nil, imageWorkers: ImageWorkerStatus,
+        peakMemoryBytes: Int64, catalogueProblems: [String]? = nil
     ) {
+        self.newestBackup = newestBackup
+        self.backupSchedule = backupSchedule
         self.peakMemoryBytes = peakMemoryBytes
         self.catalogueProblems = catalogueProblems
         self.version = version
@@ -53,5 +60,23 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
         self.freeBytes = freeBytes
         self.lastBackupDate = lastBackupDate
         self.imageWorkers = imageWorkers
+    }
+}
+
+/// A verified backup of the whole library.
+public struct NewestBackup: Codable, Sendable, Equatable {
+    public let path: String
+    /// The moment of which it holds the library.
+    public let madeAt: Timestamp
+    /// When all of it was last read back.
+    public let verifiedAt: Timestamp
+    /// How old it is at the moment of the reply, in seconds, 0 or more.
+    public let ageSeconds: Int64
+
+    public init(path: String, madeAt: Timestamp, verifiedAt: Timestamp, ageSeconds: Int64) {
+        self.path = path
+        self.madeAt = madeAt
+        self.verifiedAt = verifiedAt
+        self.ageSeconds = ageSeconds
     }
 }

@@ -16,6 +16,8 @@ public struct SubscribeToEvents: Message, Hashable {
 /// What kinds of things a library's changes are about.
 public enum EventKind: String, Codable, Sendable, CaseIterable {
     // In alphabetical order, as events list them.
+    /// Those that the library has made and knows of, and their schedule.
+    case backups
     case categories
     case photos
     case settings

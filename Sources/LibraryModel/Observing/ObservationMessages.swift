@@ -72,6 +72,8 @@ public struct ObservePhotos: Message, Hashable {
     public static let summary = "A page of photos by filters, and how many there are, now and after each change."
     /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
     public let text: String?
+    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
+    public let words: [String]?
     public let categoryId: Int64?
     /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
     public let from: LocalDateTime?
@@ -81,23 +83,32 @@ public struct ObservePhotos: Message, Hashable {
     public let reviewed: Bool?
     /// Only those about which a review decided this last.
     public let decision: SwipeAction?
+    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
+    public let camera: String?
+    /// Whether its camera is known; both unless told.
+    public let hasCamera: Bool?
     /// 1…1000; 100 unless told.
     public let limit: Int?
     /// The `next` of a page before, to observe the one that follows it.
     public let after: String?
 
     public init(
-        text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
-        favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil, limit: Int? = nil,
+        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
+        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
+        camera: String? = nil, hasCamera: Bool? = nil,
+        limit: Int? = nil,
         after: String? = nil
     ) {
         self.text = text
+        self.words = words
         self.categoryId = categoryId
         self.from = from
         self.to = to
         self.favoritesOnly = favoritesOnly
         self.reviewed = reviewed
         self.decision = decision
+        self.camera = camera
+        self.hasCamera = hasCamera
         self.limit = limit
         self.after = after
     }
@@ -105,8 +116,8 @@ public struct ObservePhotos: Message, Hashable {
     /// The request that answers once with the same page.
     public var search: SearchPhotos {
         SearchPhotos(
-            text: text, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly, reviewed: reviewed,
-            decision: decision, limit: limit, after: after)
+            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
+            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera, limit: limit, after: after)
     }
 }
 

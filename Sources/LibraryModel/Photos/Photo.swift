@@ -25,6 +25,9 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var takenOffset: Int?
     /// What said when it was taken; nil where nothing did, and of photos from before that was kept.
     public var dateSource: DateSource?
+    /// Make and model of the camera, as the picture says it: `Apple iPhone 12`; one line of 128 characters at most. Nil where it
+    /// says nothing, and of photos from before that was kept (``RedatePhotos``).
+    public var camera: String?
     /// SHA-256 of the stored file, lower-case hex.
     public var contentDigest: String
     /// `image/jpeg`, …
@@ -44,7 +47,8 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
-        takenOffset: Int? = nil, dateSource: DateSource? = nil, contentDigest: String, mediaType: String,
+        takenOffset: Int? = nil, dateSource: DateSource? = nil, camera: String? = nil, contentDigest: String,
+        mediaType: String,
         originalPath: String? = nil, sidecars: [KeptSidecar] = [], unseenBy: String? = nil,
         lastDecision: SwipeAction? = nil
     ) {
@@ -63,6 +67,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.takenAt = takenAt
         self.takenOffset = takenOffset
         self.dateSource = dateSource
+        self.camera = camera
         self.contentDigest = contentDigest
         self.mediaType = mediaType
         self.originalPath = originalPath

@@ -9,10 +9,13 @@ public struct SetFavorite: Message {
     public static let summary = "Marks photos as favourites, or takes the mark away."
     public let ids: [Int64]
     public let isFavorite: Bool
+    /// Ids that are no photo's are passed over, and not refused: a selection may be older than the last change.
+    public let ignoreMissing: Bool?
 
-    public init(ids: [Int64], isFavorite: Bool) {
+    public init(ids: [Int64], isFavorite: Bool, ignoreMissing: Bool? = nil) {
         self.ids = ids
         self.isFavorite = isFavorite
+        self.ignoreMissing = ignoreMissing
     }
 }
 
@@ -31,10 +34,13 @@ public struct MovePhotos: Message {
     public static let summary = "Moves photos to another category."
     public let ids: [Int64]
     public let categoryId: Int64
+    /// Ids that are no photo's are passed over, and not refused: a selection may be older than the last change.
+    public let ignoreMissing: Bool?
 
-    public init(ids: [Int64], categoryId: Int64) {
+    public init(ids: [Int64], categoryId: Int64, ignoreMissing: Bool? = nil) {
         self.ids = ids
         self.categoryId = categoryId
+        self.ignoreMissing = ignoreMissing
     }
 }
 
@@ -112,17 +118,23 @@ public struct DeletePhotos: Message {
     /// Relative to the library folder, as in ``Photo/path``.
     public let paths: [String]?
     public let categoryId: Int64?
+    /// What names no photo is passed over, and not refused: a selection may be older than the last change. Not for a category.
+    public let ignoreMissing: Bool?
 
-    public init(ids: [Int64]) { self.init(ids, nil, nil, nil) }
+    public init(ids: [Int64], ignoreMissing: Bool? = nil) { self.init(ids, nil, nil, nil, ignoreMissing) }
     public init(uuids: [String]) { self.init(nil, uuids, nil, nil) }
     public init(paths: [String]) { self.init(nil, nil, paths, nil) }
     public init(categoryId: Int64) { self.init(nil, nil, nil, categoryId) }
 
-    private init(_ ids: [Int64]?, _ uuids: [String]?, _ paths: [String]?, _ categoryId: Int64?) {
+    private init(
+        _ ids: [Int64]?, _ uuids: [String]?, _ paths: [String]?, _ categoryId: Int64?,
+        _ ignoreMissing: Bool? = nil
+    ) {
         self.ids = ids
         self.uuids = uuids
         self.paths = paths
         self.categoryId = categoryId
+        self.ignoreMissing = ignoreMissing
     }
 }
 

@@ -2,15 +2,18 @@ import Foundation
 import ServiceMesh
 
 /// Photos that meet every filter given, newest first, a page at a time. Without filters: the whole library.
-/// Errors: `invalid_argument` (limit, cursor, dates the wrong way round, a decision of photos that are not reviewed).
+/// Errors: `invalid_argument` (limit, cursor, dates the wrong way round, long or many words, a decision of
+/// photos that are not reviewed, words of a camera that is not known).
 public struct SearchPhotos: Message {
     public typealias Reply = PhotoPage
     public static let method = "photo.search"
     public static let access = Role.kid
     public static let kind = MessageKind.read
-    public static let summary = "Photos by text, category, dates, favourite and review, newest first, in pages."
+    public static let summary = "Photos by text, category, dates, favourite, review and camera, newest first, in pages."
     /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
     public let text: String?
+    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
+    public let words: [String]?
     public let categoryId: Int64?
     /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
     public let from: LocalDateTime?
@@ -20,23 +23,32 @@ public struct SearchPhotos: Message {
     public let reviewed: Bool?
     /// Only those about which a review decided this last.
     public let decision: SwipeAction?
+    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
+    public let camera: String?
+    /// Whether its camera is known; both unless told.
+    public let hasCamera: Bool?
     /// 1…1000; 100 unless told.
     public let limit: Int?
     /// The `next` of the page before.
     public let after: String?
 
     public init(
-        text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
-        favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil, limit: Int? = nil,
+        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
+        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
+        camera: String? = nil, hasCamera: Bool? = nil,
+        limit: Int? = nil,
         after: String? = nil
     ) {
         self.text = text
+        self.words = words
         self.categoryId = categoryId
         self.from = from
         self.to = to
         self.favoritesOnly = favoritesOnly
         self.reviewed = reviewed
         self.decision = decision
+        self.camera = camera
+        self.hasCamera = hasCamera
         self.limit = limit
         self.after = after
     }
@@ -55,7 +67,8 @@ public struct PhotoPage: Codable, Sendable, Equatable {
 
 /// How many photos meet every filter given; without filters, how many there are. Takes what ``SearchPhotos`` takes, but
 /// for pages. Not for following a number: ``ObservePhotos`` and ``ObserveCategory`` bring it after each change.
-/// Errors: `invalid_argument` (dates the wrong way round, a long text, a decision of photos that are not reviewed).
+/// Errors: `invalid_argument` (dates the wrong way round, a long text, a decision of photos that are not reviewed,
+/// words of a camera that is not known).
 public struct CountPhotos: Message {
     public typealias Reply = PhotoCount
     public static let method = "photo.count"
@@ -65,6 +78,8 @@ public struct CountPhotos: Message {
     public static let summary = "How many photos meet the filters."
     /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
     public let text: String?
+    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
+    public let words: [String]?
     /// One that is not there has none.
     public let categoryId: Int64?
     /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
@@ -75,31 +90,158 @@ public struct CountPhotos: Message {
     public let reviewed: Bool?
     /// Only those about which a review decided this last.
     public let decision: SwipeAction?
+    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
+    public let camera: String?
+    /// Whether its camera is known; both unless told.
+    public let hasCamera: Bool?
 
     public init(
-        text: String? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil,
-        favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil
+        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
+        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
+        camera: String? = nil, hasCamera: Bool? = nil
     ) {
         self.text = text
+        self.words = words
         self.categoryId = categoryId
         self.from = from
         self.to = to
         self.favoritesOnly = favoritesOnly
         self.reviewed = reviewed
         self.decision = decision
+        self.camera = camera
+        self.hasCamera = hasCamera
     }
 
     /// The search that finds those that are counted.
     public var search: SearchPhotos {
         SearchPhotos(
-            text: text, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly, reviewed: reviewed,
-            decision: decision)
+            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
+            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera)
     }
 }
 
 public struct PhotoCount: Codable, Sendable, Equatable {
     public let count: Int
     public init(count: Int) { self.count = count }
+}
+
+/// The ids of the photos that meet every filter given, by id, in large pages: for whoever goes on to change or copy all of
+/// them. What becomes of their dates meanwhile moves none to another page. Takes what ``SearchPhotos`` takes, but for its
+/// pages, and a range of ids. Not for showing photos: they come in no order that means anything to a person.
+/// Errors: `invalid_argument` (limit, ranges and dates the wrong way round, long or many words, a decision of photos that are
+/// not reviewed, words of a camera that is not known).
+public struct SelectPhotos: Message {
+    public typealias Reply = SelectedPhotos
+    public static let method = "photo.select"
+    public static let access = Role.kid
+    public static let kind = MessageKind.read
+    public static let summary = "The ids of the photos that meet the filters, in large pages."
+    /// Ids on a page, at most, and unless told.
+    public static let maximumLimit = 10_000
+    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
+    public let text: String?
+    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
+    public let words: [String]?
+    public let categoryId: Int64?
+    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
+    public let from: LocalDateTime?
+    public let to: LocalDateTime?
+    public let favoritesOnly: Bool?
+    /// Whether a review has decided about the picture as it is now; both unless told.
+    public let reviewed: Bool?
+    /// Only those about which a review decided this last.
+    public let decision: SwipeAction?
+    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
+    public let camera: String?
+    /// Whether its camera is known; both unless told.
+    public let hasCamera: Bool?
+    /// Inclusive; ids between them that are no photo's are passed over.
+    public let firstId: Int64?
+    public let lastId: Int64?
+    /// 1…``maximumLimit``.
+    public let limit: Int?
+    /// The `next` of the page before.
+    public let after: Int64?
+
+    public init(
+        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
+        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
+        camera: String? = nil, hasCamera: Bool? = nil,
+        firstId: Int64? = nil, lastId: Int64? = nil, limit: Int? = nil, after: Int64? = nil
+    ) {
+        self.text = text
+        self.words = words
+        self.categoryId = categoryId
+        self.from = from
+        self.to = to
+        self.favoritesOnly = favoritesOnly
+        self.reviewed = reviewed
+        self.decision = decision
+        self.camera = camera
+        self.hasCamera = hasCamera
+        self.firstId = firstId
+        self.lastId = lastId
+        self.limit = limit
+        self.after = after
+    }
+
+    /// The search that finds the same photos, were its pages put together.
+    public var search: SearchPhotos {
+        SearchPhotos(
+            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
+            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera)
+    }
+}
+
+public struct SelectedPhotos: Codable, Sendable, Equatable {
+    /// Ascending.
+    public let ids: [Int64]
+    /// What to pass as `after` for the next page; absent after the last.
+    public let next: Int64?
+
+    public init(ids: [Int64], next: Int64?) {
+        self.ids = ids
+        self.next = next
+    }
+}
+
+/// The cameras with which the library's photos were taken, that of most photos first: what `camera` of ``SearchPhotos`` finds.
+/// Errors: `invalid_argument` (limit).
+public struct ListCameras: Message {
+    public typealias Reply = CameraList
+    public static let method = "photo.cameras"
+    public static let access = Role.kid
+    public static let kind = MessageKind.read
+    public static let summary = "The cameras of the library's photos, with how many each has taken."
+    /// 1…1000; 100 unless told.
+    public let limit: Int?
+
+    public init(limit: Int? = nil) { self.limit = limit }
+}
+
+public struct CameraList: Codable, Sendable, Equatable {
+    public let cameras: [CameraCount]
+    /// How many there are, listed or not.
+    public let count: Int
+    /// Photos of which no camera is known.
+    public let withoutCamera: Int
+
+    public init(cameras: [CameraCount], count: Int, withoutCamera: Int) {
+        self.cameras = cameras
+        self.count = count
+        self.withoutCamera = withoutCamera
+    }
+}
+
+public struct CameraCount: Codable, Sendable, Equatable {
+    /// As ``Photo/camera``.
+    public let name: String
+    public let photoCount: Int
+
+    public init(name: String, photoCount: Int) {
+        self.name = name
+        self.photoCount = photoCount
+    }
 }
 
 /// One photo by its id, its uuid or its path. Errors: `not_found`, `invalid_argument` unless it is named in one way.
@@ -131,212 +273,5 @@ public struct GetPhoto: Message {
         id = nil
         uuid = nil
         self.path = path
-    }
-}
-
-/// Puts a photo into the catalogue whose files are in place. For PhotoImporter only: everything else about the
-/// file must have been done, and be durable, before. Errors: `already_exists` where the same source is there
-/// (`id`), `not_found` for the category.
-public struct AddPhoto: Message {
-    public typealias Reply = Photo
-    public static let method = "photo.add"
-    public static let access = Role.service
-    public static let kind = MessageKind.write
-    public static let summary = "Enters a stored photo into the catalogue."
-    /// Its id is ignored where the catalogue gives one.
-    public var photo: Photo
-    /// SHA-256 of the file it was made from, lower-case hex.
-    public let sourceDigest: String
-    /// Bytes of that file.
-    public let sourceSize: Int64
-    /// The job whose receipt gets a line for it, in the same transaction: after a kill there are both or neither.
-    public let job: JobID?
-    /// That line.
-    public let line: ReceiptLine?
-    /// Where it was taken, sealed for the photo's uuid by ``SealLocation``; written in the same transaction. Where the key has
-    /// changed since, the request fails with `unavailable` and nothing is entered: seal it again.
-    public let sealedLocation: Data?
-
-    public init(
-        photo: Photo, sourceDigest: String, sourceSize: Int64, job: JobID? = nil, line: ReceiptLine? = nil,
-        sealedLocation: Data? = nil
-    ) {
-        self.sealedLocation = sealedLocation
-        self.photo = photo
-        self.sourceDigest = sourceDigest
-        self.sourceSize = sourceSize
-        self.job = job
-        self.line = line
-    }
-}
-
-/// Puts many photos into the catalogue, in one transaction: all or none. For programs that take over a catalogue; what
-/// holds for ``AddPhoto`` holds for each. Other writes wait meanwhile: some 0.15 ms for each
-/// photo while the library is small, twice that at a million.
-/// Errors: `already_exists` where the same source or path is there, or twice among these; `not_found` for a
-/// category; `invalid_argument` for none or more than ``maximumCount``.
-public struct AddPhotos: Message {
-    public typealias Reply = PhotosChanged
-    public static let method = "photo.addAll"
-    public static let access = Role.service
-    public static let kind = MessageKind.write
-    public static let summary = "Enters many stored photos into the catalogue, all or none."
-    /// Photos in one request.
-    public static let maximumCount = 100_000
-    public let photos: [SourcedPhoto]
-    public init(photos: [SourcedPhoto]) { self.photos = photos }
-}
-
-/// A photo that is to be entered; see ``AddPhoto``.
-public struct SourcedPhoto: Codable, Sendable {
-    /// Its id is ignored where the catalogue gives one.
-    public var photo: Photo
-    /// SHA-256 of the file it was made from, lower-case hex.
-    public let sourceDigest: String
-    /// Bytes of that file.
-    public let sourceSize: Int64
-
-    public init(photo: Photo, sourceDigest: String, sourceSize: Int64) {
-        self.photo = photo
-        self.sourceDigest = sourceDigest
-        self.sourceSize = sourceSize
-    }
-}
-
-/// Puts a photo that can be seen in the place of the placeholder for its source, for PhotoImporter: its files are at their
-/// places already. The row stays the same, and so does what a person said of it; a date or a caption comes only where none
-/// is better. With its line in a job's receipt: both or neither.
-/// Errors: `not_found`; `already_exists` where what is there is no placeholder, or has other files by now.
-public struct ReplacePlaceholder: Message {
-    public typealias Reply = Photo
-    public static let method = "photo.replacePlaceholder"
-    public static let access = Role.service
-    public static let kind = MessageKind.write
-    public static let summary = "Puts a photo that can be seen in the place of a placeholder."
-    /// Its id and category are ignored.
-    public let photo: Photo
-    /// As it was when it was found: what it has got since would be lost.
-    public let placeholder: Photo
-    /// SHA-256 of the source, lower-case hex.
-    public let sourceDigest: String
-    public let job: JobID?
-    public let line: ReceiptLine?
-
-    public init(photo: Photo, placeholder: Photo, sourceDigest: String, job: JobID?, line: ReceiptLine?) {
-        self.photo = photo
-        self.placeholder = placeholder
-        self.sourceDigest = sourceDigest
-        self.job = job
-        self.line = line
-    }
-}
-
-/// The digests of sources of one size, for PhotoImporter: a file whose size no source had cannot be a duplicate, so
-/// most files need not be read twice. With those of which this version of the program could make no photo.
-public struct FindSourceDigests: Message {
-    public typealias Reply = SourceDigests
-    public static let method = "photo.sourceDigests"
-    public static let access = Role.service
-    public static let kind = MessageKind.read
-    public static let summary = "The digests of imported sources of one size, and of those that failed."
-    /// Bytes.
-    public let sourceSize: Int64
-    public init(sourceSize: Int64) { self.sourceSize = sourceSize }
-}
-
-public struct SourceDigests: Codable, Sendable {
-    /// SHA-256, lower-case hex.
-    public let digests: [String]
-    /// By digest.
-    public let failures: [String: SourceFailure]
-
-    public init(digests: [String], failures: [String: SourceFailure]) {
-        self.digests = digests
-        self.failures = failures
-    }
-}
-
-/// Why no photo could be made of a source.
-public struct SourceFailure: Codable, Sendable, Equatable {
-    public let outcome: ImportOutcome
-    public let detail: String?
-
-    public init(outcome: ImportOutcome, detail: String?) {
-        self.outcome = outcome
-        self.detail = detail
-    }
-}
-
-/// Keeps that this version of the program can make no photo of a source, for PhotoImporter: it is not tried again before
-/// the next version. Errors: `invalid_argument` for an outcome that another try may change.
-public struct AddSourceFailure: Message {
-    public typealias Reply = Done
-    public static let method = "photo.addSourceFailure"
-    public static let access = Role.service
-    public static let kind = MessageKind.write
-    public static let summary = "Keeps that no photo can be made of a source."
-    /// SHA-256, lower-case hex.
-    public let digest: String
-    /// Bytes.
-    public let size: Int64
-    public let failure: SourceFailure
-
-    public init(digest: String, size: Int64, failure: SourceFailure) {
-        self.digest = digest
-        self.size = size
-        self.failure = failure
-    }
-}
-
-/// The photo that was made from a source, for PhotoImporter: of a duplicate it says what the library has.
-public struct FindPhotoOfSource: Message {
-    public typealias Reply = FoundPhoto
-    public static let method = "photo.findSource"
-    public static let access = Role.service
-    public static let kind = MessageKind.read
-    public static let replySize = ReplySize.single
-    public static let summary = "The photo that was made from a source."
-    /// SHA-256, lower-case hex.
-    public let digest: String
-    public init(digest: String) { self.digest = digest }
-}
-
-public struct FoundPhoto: Codable, Sendable {
-    /// Nil where there is none.
-    public let photo: Photo?
-    public init(photo: Photo?) { self.photo = photo }
-}
-
-/// Says which stored files have been put beside a photo that lacked them, for PhotoImporter: they are at their places
-/// already. With its line in a job's receipt: both or neither. Errors: `not_found`; `failed_precondition` where the photo
-/// has other files by now, so that these are not called after it; `resource_exhausted` where it would have more than
-/// ``KeptSidecar/maximumCount`` sidecars.
-public struct CompletePhoto: Message {
-    public typealias Reply = Photo
-    public static let method = "photo.complete"
-    public static let access = Role.service
-    public static let kind = MessageKind.write
-    public static let summary = "Says which stored files are the original and the sidecars of a photo that lacked them."
-    /// SHA-256 of the source, lower-case hex.
-    public let sourceDigest: String
-    /// The photo's, as it was when it was found.
-    public let path: String
-    /// Relative to the library folder; nil where it stays as it is.
-    public let originalPath: String?
-    /// Beside those that it has, and instead of those of the same names.
-    public let sidecars: [KeptSidecar]
-    public let job: JobID?
-    public let line: ReceiptLine?
-
-    public init(
-        sourceDigest: String, path: String, originalPath: String?, sidecars: [KeptSidecar], job: JobID?,
-        line: ReceiptLine?
-    ) {
-        self.sourceDigest = sourceDigest
-        self.path = path
-        self.originalPath = originalPath
-        self.sidecars = sidecars
-        self.job = job
-        self.line = line
     }
 }

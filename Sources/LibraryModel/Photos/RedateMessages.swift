@@ -1,12 +1,12 @@
 import ServiceMesh
 
-/// Finds out again when photos were taken, as a job, by what the library has of each: what the original says, or where there
+/// Finds out again when photos were taken and with which cameras, as a job, by what the library has of each: what the original says, or where there
 /// is none the photo, else the photo's name. For libraries from before the camera's clock was kept, and after this program
-/// has learned to read more. One photo's date is repaired with ``EditPhoto``.
+/// has learned to read more; with `hasCamera` false, only for those of which that was not kept. One photo's date is repaired with ``EditPhoto``.
 ///
 /// What a person has said stays, and so does what is at least as trustworthy (``DateSource``). Of a date from before its
 /// source was kept, nobody knows whether a person said it: it is replaced where the picture says the same time on another
-/// zone's clock, and left, with a line, where it says another. Photos whose date stays have no other lines. The files stay as
+/// zone's clock, and left, with a line, where it says another. Photos of which both stay have no other lines. The files stay as
 /// they are.
 ///
 /// The filters are those of ``SearchPhotos``. Errors at once: `invalid_argument` (dates the wrong way round), `not_found`
@@ -16,7 +16,7 @@ public struct RedatePhotos: Message {
     public static let method = "photo.redate"
     public static let access = Role.parent
     public static let kind = MessageKind.job
-    public static let summary = "Finds out again when photos were taken, from their files and names."
+    public static let summary = "Finds out again when photos were taken and with what, from their files and names."
     public let categoryId: Int64?
     /// Inclusive, by the date that the photos have before.
     public let from: LocalDateTime?
@@ -26,12 +26,17 @@ public struct RedatePhotos: Message {
     public let reviewed: Bool?
     /// Only those about which a review decided this last.
     public let decision: SwipeAction?
+    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
+    public let camera: String?
+    /// Whether its camera is known; both unless told.
+    public let hasCamera: Bool?
     /// Only says what would change.
     public let dryRun: Bool?
 
     public init(
         categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil, favoritesOnly: Bool? = nil,
-        reviewed: Bool? = nil, decision: SwipeAction? = nil, dryRun: Bool? = nil
+        reviewed: Bool? = nil, decision: SwipeAction? = nil, camera: String? = nil, hasCamera: Bool? = nil,
+        dryRun: Bool? = nil
     ) {
         self.categoryId = categoryId
         self.from = from
@@ -39,6 +44,8 @@ public struct RedatePhotos: Message {
         self.favoritesOnly = favoritesOnly
         self.reviewed = reviewed
         self.decision = decision
+        self.camera = camera
+        self.hasCamera = hasCamera
         self.dryRun = dryRun
     }
 
@@ -46,7 +53,7 @@ public struct RedatePhotos: Message {
     public var search: SearchPhotos {
         SearchPhotos(
             categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly, reviewed: reviewed,
-            decision: decision)
+            decision: decision, camera: camera, hasCamera: hasCamera)
     }
 }
 
@@ -54,6 +61,8 @@ public struct RedatePhotos: Message {
 public enum RedateOutcome: String, Codable, Sendable, CaseIterable {
     /// It has another one now, or in a dry run would have.
     case redated
+    /// Its date stays, and its camera is known now, or in a dry run would be.
+    case cameraFound = "camera_found"
     /// The picture says another one, but a person may have said the one that it has.
     case kept
     /// Its files could not be read.
@@ -65,14 +74,20 @@ public struct RedateReceipt: JobReceipt {
     public let photos: Int
     /// How many there are of each ``RedateOutcome``.
     public let redated: Int
+    /// Nil in receipts from before cameras were kept.
+    public let camerasFound: Int?
     public let kept: Int
     public let unreadable: Int
     public let isDryRun: Bool
     public let ending: JobEnding
 
-    public init(photos: Int, redated: Int, kept: Int, unreadable: Int, isDryRun: Bool, ending: JobEnding) {
+    public init(
+        photos: Int, redated: Int, camerasFound: Int? = nil, kept: Int, unreadable: Int, isDryRun: Bool,
+        ending: JobEnding
+    ) {
         self.photos = photos
         self.redated = redated
+        self.camerasFound = camerasFound
         self.kept = kept
         self.unreadable = unreadable
         self.isDryRun = isDryRun

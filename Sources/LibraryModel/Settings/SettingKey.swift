@@ -8,6 +8,7 @@ public enum SettingKey: String, Codable, Sendable, CaseIterable {
     case autoProcessActions
     case storageCleanupEnabled
     case keepOriginals
+    case groupPhotoMegabytes
     case biometricAuthEnabled
     case currentAppMode
     case parentalLockEnabled
@@ -40,6 +41,7 @@ public enum SettingKey: String, Codable, Sendable, CaseIterable {
     public var values: Values {
         switch self {
         case .swipeThreshold: .number(0...1)
+        case .groupPhotoMegabytes: .number(10...100_000)
         case .enableHapticFeedback, .autoProcessActions, .storageCleanupEnabled, .keepOriginals, .biometricAuthEnabled,
             .parentalLockEnabled, .defaultCategoriesInitialized:
             .flag
@@ -56,6 +58,7 @@ public enum SettingKey: String, Codable, Sendable, CaseIterable {
         case .autoProcessActions: "Finishing a review applies its decisions at once."
         case .storageCleanupEnabled: "Photos leave the trash by themselves after 30 days."
         case .keepOriginals: "Imports keep the source of a photo that is not stored as it came."
+        case .groupPhotoMegabytes: "How many MB the photos of all groups may take on the disk."
         case .biometricAuthEnabled: "Kept for the phone apps' backups; it has no effect here."
         case .currentAppMode: "Whether who connects is a parent, or a kid until unlocked."
         case .parentalLockEnabled: "Whether there is a PIN."
@@ -69,7 +72,7 @@ public enum SettingKey: String, Codable, Sendable, CaseIterable {
     public var setBy: String? {
         switch self {
         case .swipeThreshold, .enableHapticFeedback, .autoProcessActions, .storageCleanupEnabled, .keepOriginals,
-            .biometricAuthEnabled:
+            .groupPhotoMegabytes, .biometricAuthEnabled:
             nil
         case .currentAppMode: "smilepile mode"
         case .parentalLockEnabled: "smilepile pin"

@@ -12,6 +12,9 @@ public struct Settings: Codable, Sendable, Equatable {
     public var storageCleanupEnabled: Bool
     /// Imports keep the sources of photos that are not stored as they came.
     public var keepOriginals: Bool
+    /// What the photos of all groups may take on the disk, in millions of bytes: 10…100,000. Past it, those at which nobody has
+    /// looked for longest lose their files.
+    public var groupPhotoMegabytes: Double
     /// The phone apps' own; kept for their sake, without effect here.
     public var biometricAuthEnabled: Bool
     /// Set by ``SetMode`` only.
@@ -27,8 +30,8 @@ public struct Settings: Codable, Sendable, Equatable {
 
     public init(
         swipeThreshold: Double = 0.3, enableHapticFeedback: Bool = true, autoProcessActions: Bool = false,
-        storageCleanupEnabled: Bool = true, keepOriginals: Bool = true, biometricAuthEnabled: Bool = false,
-        currentAppMode: AppMode = .parent, parentalLockEnabled: Bool = false,
+        storageCleanupEnabled: Bool = true, keepOriginals: Bool = true, groupPhotoMegabytes: Double = 500,
+        biometricAuthEnabled: Bool = false, currentAppMode: AppMode = .parent, parentalLockEnabled: Bool = false,
         defaultCategoriesInitialized: Bool = false, lastBackupDate: Timestamp? = nil, lastSyncDate: Timestamp? = nil
     ) {
         self.swipeThreshold = swipeThreshold
@@ -36,6 +39,7 @@ public struct Settings: Codable, Sendable, Equatable {
         self.autoProcessActions = autoProcessActions
         self.storageCleanupEnabled = storageCleanupEnabled
         self.keepOriginals = keepOriginals
+        self.groupPhotoMegabytes = groupPhotoMegabytes
         self.biometricAuthEnabled = biometricAuthEnabled
         self.currentAppMode = currentAppMode
         self.parentalLockEnabled = parentalLockEnabled
@@ -57,6 +61,8 @@ public struct Settings: Codable, Sendable, Equatable {
             autoProcessActions: try container.decode(Bool.self, forKey: .autoProcessActions),
             storageCleanupEnabled: try container.decode(Bool.self, forKey: .storageCleanupEnabled),
             keepOriginals: try flag(.keepOriginals, standard.keepOriginals),
+            groupPhotoMegabytes: try container.decodeIfPresent(Double.self, forKey: .groupPhotoMegabytes)
+                ?? standard.groupPhotoMegabytes,
             biometricAuthEnabled: try flag(.biometricAuthEnabled, standard.biometricAuthEnabled),
             currentAppMode: try container.decodeIfPresent(AppMode.self, forKey: .currentAppMode)
                 ?? standard.currentAppMode,
@@ -92,17 +98,20 @@ public struct ChangeSettings: Message {
     public let autoProcessActions: Bool?
     public let storageCleanupEnabled: Bool?
     public let keepOriginals: Bool?
+    public let groupPhotoMegabytes: Double?
     public let biometricAuthEnabled: Bool?
 
     public init(
         swipeThreshold: Double? = nil, enableHapticFeedback: Bool? = nil, autoProcessActions: Bool? = nil,
-        storageCleanupEnabled: Bool? = nil, keepOriginals: Bool? = nil, biometricAuthEnabled: Bool? = nil
+        storageCleanupEnabled: Bool? = nil, keepOriginals: Bool? = nil, groupPhotoMegabytes: Double? = nil,
+        biometricAuthEnabled: Bool? = nil
     ) {
         self.swipeThreshold = swipeThreshold
         self.enableHapticFeedback = enableHapticFeedback
         self.autoProcessActions = autoProcessActions
         self.storageCleanupEnabled = storageCleanupEnabled
         self.keepOriginals = keepOriginals
+        self.groupPhotoMegabytes = groupPhotoMegabytes
         self.biometricAuthEnabled = biometricAuthEnabled
     }
 }

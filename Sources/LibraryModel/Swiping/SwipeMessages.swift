@@ -235,14 +235,15 @@ public struct SwipeHistory: Codable, Sendable, Equatable {
     }
 }
 
-/// Deletes processed decisions from before a moment. Those that are not processed stay, however old, and so does what photos
-/// say of their last review (``Photo/lastDecision``) and how many photos each session had. Errors: `not_found` for the session.
+/// Deletes processed decisions from before a moment. Those that are not processed stay, however old, those of a session that
+/// was not finished, what photos say of their last review (``Photo/lastDecision``), and how many photos each session had.
+/// Errors: `not_found` for the session.
 public struct DeleteProcessedSwipes: Message {
     public typealias Reply = DeletedSwipes
     public static let method = "swipe.deleteProcessed"
     public static let access = Role.parent
     public static let kind = MessageKind.write
-    public static let summary = "Deletes old decisions that were processed."
+    public static let summary = "Deletes old decisions that were processed, of finished sessions."
     /// Decisions were made before it.
     public let before: Timestamp
     /// Of one session only.

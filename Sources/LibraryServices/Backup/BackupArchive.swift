@@ -5,7 +5,8 @@ import Foundation
 import ServiceMesh
 import ZipArchive
 
-/// A backup's ZIP file: its names and its bytes, whatever its documents say.
+/// A backup's ZIP file: its names and its bytes, whatever its documents say. Or a document that lies bare in its file, as the
+/// first phone app wrote it.
 ///
 /// Opening it checks the structure and every name; nothing is written, and no entry is read.
 final class BackupArchive: Sendable {
@@ -17,9 +18,14 @@ final class BackupArchive: Sendable {
         let sha256: String
     }
 
-    private let reader: ZipReader
-    /// Every entry's index by its name; names are known to be unique, because no entry was refused.
+    /// Nil of a bare document.
+    private let reader: ZipReader?
+    /// Nil of an archive.
+    private let bare: Data?
+    /// The index of every entry that was not refused, by its name; those are unique.
     private let indices: [String: Int]
+    /// Entries that are not taken, of an archive from which is taken what is whole.
+    let refused: [Failure]
     private let descriptor: Int32
 
     deinit { close(descriptor) }
@@ -27,26 +33,57 @@ final class BackupArchive: Sendable {
     /// - Parameters:
     ///   - namedFiles: of the library that reads it.
     ///   - maximumBytes: that it may hold, inflated.
+    ///   - salvaging: whether what is whole of it is wanted: then an entry that is not taken refuses nothing but itself.
     /// - Throws: `not_found`; `data_loss` for a damaged archive, and for one with names that are not taken.
-    init(path: String, _ namedFiles: NamedFiles, maximumBytes: Int64) throws {
-        let (descriptor, _) = try namedFiles.open(path, links: .followed)
+    init(path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool) throws {
+        let (descriptor, status) = try namedFiles.open(path, links: .followed)
         do {
-            reader = try Self.read(descriptor, maximumBytes: maximumBytes)
+            bare = try Self.bareDocument(descriptor, size: Int64(status.st_size))
+            reader =
+                bare == nil ? try Self.read(descriptor, maximumBytes: maximumBytes, salvaging: salvaging) : nil
         } catch {
             close(descriptor)
             throw error
         }
-        indices = Dictionary(reader.entries.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+        let entries = reader?.entries ?? []
+        let refusals = reader?.refusals ?? []
+        let isRefused = Set(refusals.map(\.entry))
+        indices = Dictionary(
+            entries.filter { !isRefused.contains($0.index) }.map { ($0.name, $0.index) },
+            uniquingKeysWith: { first, _ in first })
+        refused = refusals.map { Failure(name: $0.name, sentence: $0.description) }
         self.descriptor = descriptor
     }
 
-    private static func read(_ descriptor: Int32, maximumBytes: Int64) throws -> ZipReader {
+    /// The bytes of a file that begins as an object of JSON does; nil for all others, which are archives or nothing.
+    private static func bareDocument(_ descriptor: Int32, size: Int64) throws -> Data? {
+        var head = [UInt8](repeating: 0, count: 64)
+        let count = pread(descriptor, &head, head.count, 0)
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        var start = head.prefix(max(0, count))
+        if start.starts(with: mark) { start = start.dropFirst(mark.count) }
+        guard start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return nil }
+        guard size <= BackupFormat.maximumDocument else {
+            throw MeshError(refusingBackup: "it is a document of more than \(BackupFormat.maximumDocument >> 20) MiB.")
+        }
+        var bytes = Data(count: Int(size))
+        let read = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard read == bytes.count else { throw MeshError(refusingBackup: "it cannot be read to its end.") }
+        return start.startIndex == 0 ? bytes : bytes.dropFirst(mark.count)
+    }
+
+    private static func read(_ descriptor: Int32, maximumBytes: Int64, salvaging: Bool) throws -> ZipReader {
         let reader: ZipReader
         do {
-            reader = try ZipReader(descriptor: descriptor, limits: ZipLimits(maximumTotalBytes: maximumBytes))
+            reader = try ZipReader(
+                descriptor: descriptor,
+                limits: ZipLimits(
+                    maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: maximumBytes,
+                    maximumDirectoryBytes: 128 << 20))
         } catch {
             throw MeshError(refusingBackup: MeshError(describing: error).message)
         }
+        if salvaging { return reader }
         guard reader.bytesInFront == 0 else {
             throw MeshError(
                 refusingBackup:
@@ -59,9 +96,30 @@ final class BackupArchive: Sendable {
         return reader
     }
 
-    var entryCount: Int { reader.entries.count }
+    var isBare: Bool { bare != nil }
+    private var entries: [ZipEntry] { reader?.entries ?? [] }
+    var entryCount: Int { bare == nil ? entries.count : 1 }
     /// Names of entries that are no folders.
-    var files: [String] { reader.entries.filter { !$0.isFolder }.map(\.name) }
+    var files: [String] { entries.filter { !$0.isFolder }.map(\.name) }
+
+    func has(_ name: String) -> Bool { indices[name].map { !entries[$0].isFolder } ?? false }
+
+    /// The files of a folder, of which nothing is promised.
+    /// - Parameter folder: with a slash at its end.
+    func entries(below folder: String) -> [Entry] {
+        entries.filter { !$0.isFolder && $0.name.hasPrefix(folder) }.map {
+            Entry(path: $0.name, size: $0.size, sha256: "")
+        }
+    }
+
+    /// The folder that has an entry of this name: the archive itself, which is empty, or one folder in it, with a slash at its
+    /// end; nil where none has, or several have.
+    func root(of name: String) -> String? {
+        if has(name) { return "" }
+        let roots = files.filter { $0.hasSuffix("/" + name) && $0.split(separator: "/").count == 2 }
+            .map { String($0.dropLast(name.count)) }.filter { !$0.hasPrefix("__MACOSX") }
+        return roots.count == 1 ? roots[0] : nil
+    }
 
     /// - Throws: `data_loss` where an entry is not there, or is not what is promised as far as can be seen without reading it.
     func require(_ promised: Entry) throws {
@@ -70,10 +128,10 @@ final class BackupArchive: Sendable {
             throw MeshError(
                 refusingBackup: "'\(name)' is in the manifest but not in the archive.", entry: promised.path)
         }
-        guard !reader.entries[index].isFolder else {
+        guard !entries[index].isFolder else {
             throw MeshError(refusingBackup: "'\(name)' is a folder, and the manifest has a file.", entry: promised.path)
         }
-        guard reader.entries[index].size == promised.size, SHA256Digest(hex: promised.sha256) != nil else {
+        guard entries[index].size == promised.size, SHA256Digest(hex: promised.sha256) != nil else {
             throw MeshError(refusingBackup: "the size or digest of '\(name)' disagrees.", entry: promised.path)
         }
     }
@@ -81,7 +139,14 @@ final class BackupArchive: Sendable {
     /// A JSON document.
     /// - Throws: `invalid_argument` where it is not there; `data_loss` where it cannot be read or understood.
     func document<T: Decodable>(_ name: String, _ type: T.Type) throws -> T {
-        guard let index = indices[name] else {
+        try decoded(name) { try JSONDecoder().decode(type, from: $0) }
+    }
+
+    /// What `decode` makes of a document's bytes.
+    /// - Throws: as ``document(_:_:)``; a `MeshError` of `decode` as it is.
+    func decoded<T>(_ name: String, _ decode: (Data) throws -> T) throws -> T {
+        if let bare { return try Self.decoded(name, bare, decode) }
+        guard let reader, let index = indices[name] else {
             throw MeshError(
                 .invalidArgument, "This is not a SmilePile backup: it has no \(name).",
                 details: ["entry": .string(name)])
@@ -90,13 +155,28 @@ final class BackupArchive: Sendable {
         do {
             bytes = try reader.read(index, limit: BackupFormat.maximumDocument)
         } catch {
-            throw MeshError(refusingBackup: MeshError(describing: error).message, entry: name)
+            throw MeshError(
+                refusingBackup: MeshError(describing: error).message + BackupFormat.salvageHint, entry: name)
         }
+        return try Self.decoded(name, bytes, decode)
+    }
+
+    private static func decoded<T>(_ name: String, _ bytes: Data, _ decode: (Data) throws -> T) throws -> T {
         do {
-            return try JSONDecoder().decode(type, from: bytes)
+            return try decode(bytes)
+        } catch let error as MeshError {
+            throw error
         } catch {
-            throw MeshError(refusingBackup: "\(name) cannot be understood (\(error)).", entry: name)
+            throw MeshError(
+                refusingBackup: "\(name) cannot be understood: \(JSONFault(error)).", entry: name)
         }
+    }
+
+    /// The bytes of a small entry.
+    /// - Throws: where it has more than `limit`, or is damaged.
+    func read(_ name: String, limit: Int) throws -> Data {
+        guard let reader, let index = indices[name] else { throw MeshError(.internal, "There is no entry \(name).") }
+        return try reader.read(index, limit: limit)
     }
 
     /// Writes an entry's bytes to `output`.
@@ -104,19 +184,46 @@ final class BackupArchive: Sendable {
     func extract(
         _ name: String, to output: Int32, cancelled: () -> Bool, progress: (Int) -> Void
     ) throws -> ContentDigest {
-        guard let index = indices[name] else { throw MeshError(.internal, "The photo \(name) has no entry.") }
+        guard let reader, let index = indices[name] else {
+            throw MeshError(.internal, "The photo \(name) has no entry.")
+        }
         return try reader.extract(index, to: output, cancelled: cancelled, progress: progress)
     }
 
-    /// Reads every byte, and compares it with what is promised. What passes is read by others too: unzip, 7-Zip, bsdtar,
-    /// Python.
-    /// - Returns: bytes read.
+    /// The MD5 of an entry's bytes, lower-case hex; nil where it cannot be computed.
+    func md5(_ name: String, cancelled: () -> Bool) throws -> String? {
+        guard let reader, let index = indices[name] else { return nil }
+        return try reader.md5(index, cancelled: cancelled)
+    }
+
+    /// An entry that is not what it should be.
+    struct Failure: Sendable {
+        let name: String
+        let sentence: String
+    }
+
+    /// What reading has found out.
+    struct Checked: Sendable {
+        /// That were read.
+        let bytes: Int64
+        /// By the names of entries.
+        let digests: [String: ContentDigest]
+        /// In the order of the archive, then of what is promised.
+        let failures: [Failure]
+    }
+
+    /// Reads every byte, and compares it with what is promised.
+    /// - Parameters:
+    ///   - proven: entries that were read already, by their place in the archive.
+    ///   - forOthers: refuses also what unzip, 7-Zip, bsdtar or Python would not read.
     func check(
-        _ promised: [Entry], width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
-    ) async throws -> Int64 {
-        let total = reader.entries.reduce(Int64(0)) { $0 &+ $1.size }
-        job.begin(phase: "verifying", bytes: total)
-        let verification = ZipVerification(reader, forOthers: true)
+        _ promised: [Entry], proven: [Int: ContentDigest] = [:], forOthers: Bool, width: Int, pool: BlockingPool,
+        isCancelled: CancellationFlag, job: Job
+    ) async throws -> Checked {
+        guard let reader else { return Checked(bytes: Int64(bare?.count ?? 0), digests: [:], failures: []) }
+        let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
+        let verification = ZipVerification(reader, proven: proven, forOthers: forOthers)
+        job.begin(phase: "verifying", bytes: verification.bytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<width {
                 group.addTask {
@@ -143,18 +250,23 @@ final class BackupArchive: Sendable {
             }
             try await group.waitForAll()
         }
-        if let failure = verification.failures.first {
-            throw MeshError(refusingBackup: failure.description, entry: failure.name)
-        }
+        var failures = verification.failures.map { Failure(name: $0.name, sentence: $0.description) }
         let digests = verification.digests
-        for entry in promised {
+        let unreadable = Set(failures.map(\.name))
+        for entry in promised where !unreadable.contains(entry.path) {
             guard let index = indices[entry.path], digests[index]?.sha256.hex == entry.sha256.lowercased() else {
-                throw MeshError(
-                    refusingBackup: "the bytes of '\(entry.path.prefix(200))' are not those that were saved.",
-                    entry: entry.path)
+                failures.append(
+                    Failure(
+                        name: entry.path,
+                        sentence: "the bytes of '\(entry.path.prefix(200))' are not those that were saved."))
+                continue
             }
         }
-        return total
+        return Checked(
+            bytes: total,
+            digests: Dictionary(
+                digests.map { (entries[$0.key].name, $0.value) }, uniquingKeysWith: { first, _ in first }),
+            failures: failures)
     }
 }
 
@@ -168,6 +280,13 @@ struct BackupTurn {
 }
 
 extension MeshError {
+    /// A backup that a later version wrote.
+    init(laterBackup what: String, known: String) {
+        self.init(
+            .unimplemented,
+            "The backup is \(what), and this program knows \(known). Restore it with a newer version of SmilePile.")
+    }
+
     /// A backup that is not restored.
     /// - Parameter entry: what is wrong in it, by its name in the archive.
     init(refusingBackup sentence: String, entry: String? = nil) {

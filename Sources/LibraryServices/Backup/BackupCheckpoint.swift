@@ -20,7 +20,17 @@ struct BackupCheckpoint: Codable, Sendable {
         let metadataSize: Int64
         /// SHA-256 of the metadata document, lower-case hex.
         let metadataDigest: String
+        /// Where the sealed fields stand; nil where there are none.
+        var sealed: Place?
         let totalSize: Int64
+    }
+
+    /// A document in the unfinished file.
+    struct Place: Codable, Sendable, Equatable {
+        let offset: Int64
+        let size: Int64
+        /// SHA-256 of it, lower-case hex.
+        let digest: String
     }
 
     /// Reading it back has shown that the file is whole: only its name is still to come.
@@ -36,8 +46,14 @@ struct BackupCheckpoint: Codable, Sendable {
     let holdsPart: Bool
     /// Photos whose files were gone at the beginning.
     let missing: [String]
-    /// Photos whose originals are files of their own, or that have sidecars; nil in checkpoints of before.
+    /// Photos whose originals or sidecars were left out because somebody asked for it; nil in checkpoints of before.
     var originals: Int?
+    /// Photos in the trash at the beginning.
+    var trashed: Int?
+    /// Photos with sealed values that did not open when they were to be sealed again.
+    var unopened: [String]?
+    /// What a backup for the phone apps leaves out; nil of every other.
+    var leftForPhone: [ReceiptLine]?
     var deviations: [String: Deviation] = [:]
     /// Photos that could not be read, and why.
     var unreadable: [String: String] = [:]

@@ -1,4 +1,5 @@
 import Foundation
+import ImageWorkerProtocol
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
@@ -16,20 +17,67 @@ struct BackupContents: Sendable {
     let swipeSessions: [SwipeRecord]
     /// Nil where the backup has none.
     let preferences: Settings?
+    /// Nil where none of the photos has any.
+    var sealed: SealedDocument?
+    /// Bytes of the thumbnails that are there, by path; filled in where a backup is written.
+    var thumbnails: [String: Int64] = [:]
+    /// Whether originals and sidecars are to be left out.
+    var leavesOriginals = false
+    /// Whether it is to be written for the phone apps: ``keepWhatPhonesRead()``.
+    var isForPhone = false
     /// Whether it is a part of a library only.
     let isPartial: Bool
+    /// Whether another program kept the photos: then they are pictures of any size and kind, of which the documents say neither
+    /// digest nor size, and they become photos of a library as if they were imported. Until the archive has been read, what
+    /// stands for their digests is made up.
+    let isForeign: Bool
     /// What reading has replaced by a default.
     private(set) var defaulted: [ReceiptLine] = []
 
     init(
         categories: [Category] = [], photos: [SourcedPhoto], swipeSessions: [SwipeRecord] = [],
-        preferences: Settings? = nil, isPartial: Bool
+        preferences: Settings? = nil, sealed: SealedDocument? = nil, isPartial: Bool
     ) {
         self.categories = categories
         self.photos = photos
         self.swipeSessions = swipeSessions
         self.preferences = preferences
+        self.sealed = sealed
         self.isPartial = isPartial
+        isForeign = false
+    }
+
+    /// What another program saved.
+    init(foreignCategories categories: [Category], photos: [SourcedPhoto], lines: [ReceiptLine]) {
+        (self.categories, self.photos, defaulted) = (categories, photos, lines)
+        (swipeSessions, preferences, sealed, isPartial, isForeign) = ([], nil, nil, false, true)
+    }
+
+    /// The same once the archive has been read: pictures of another program have their digests, and uuids that follow from
+    /// them, so that a second restore finds those of the first.
+    func resolved(_ digests: [String: ContentDigest]) throws -> BackupContents {
+        guard isForeign else { return self }
+        var contents = self
+        contents.photos = []
+        var first: [String: String] = [:]
+        for sourced in photos {
+            guard let digest = digests[sourced.photo.path] else {
+                throw MeshError(refusingBackup: "a picture was not read.", entry: sourced.photo.path)
+            }
+            let hex = digest.sha256.hex
+            if let other = first[hex] {
+                contents.defaulted.append(
+                    ReceiptLine(
+                        item: sourced.photo.path, outcome: "duplicate", detail: "it is the same picture as '\(other)'"))
+                continue
+            }
+            first[hex] = sourced.photo.path
+            var photo = sourced.photo
+            (photo.contentDigest, photo.fileSize) = (hex, digest.size)
+            photo.uuid = LegacyIdentity.derived(from: ["picture", hex])
+            contents.photos.append(SourcedPhoto(photo: photo, sourceDigest: hex, sourceSize: digest.size))
+        }
+        return contents
     }
 
     /// What a request wants saved, taken in one read transaction, so that it agrees with itself while the library goes on.
@@ -45,7 +93,8 @@ struct BackupContents: Sendable {
         self.init(
             categories: try transaction.categories.all().filter { chosen?.contains($0.id) ?? true }, photos: photos,
             swipeSessions: isPartial ? [] : try transaction.swipes.history(),
-            preferences: try transaction.settings.settings(), isPartial: isPartial)
+            preferences: try transaction.settings.settings(), sealed: try .of(photos, in: transaction),
+            isPartial: isPartial)
     }
 
     /// A category as documents have it; where its colour is none, it gets the usual one, and a line.
@@ -57,7 +106,7 @@ struct BackupContents: Sendable {
         id: Int64, displayName: String, position: Int, colorHex: String?, iconResource: String?, isDefault: Bool,
         createdAt: Timestamp?
     ) throws {
-        guard let name = try? CategoryName.validated(displayName, mayBeInvisible: true) else {
+        guard let name = try? CategoryName.validated(displayName, mayBeOld: true) else {
             throw MeshError(refusingBackup: "it has a category without a usable name.")
         }
         let color = colorHex.flatMap(CategoryColor.normalized)
@@ -88,6 +137,11 @@ struct BackupContents: Sendable {
         } catch {
             throw MeshError(refusingBackup: "its swipe threshold is not between 0 and 1.")
         }
+        do {
+            try preferences.map { try SettingKey.groupPhotoMegabytes.validate($0.groupPhotoMegabytes) }
+        } catch {
+            throw MeshError(refusingBackup: "its limit for groups' photos is none that can be set.")
+        }
         try checkPhotos()
     }
 
@@ -115,8 +169,11 @@ struct BackupContents: Sendable {
             guard (-960...960).contains(photo.takenOffset ?? 0), photo.width >= 0, photo.height >= 0,
                 photo.name.utf8.count <= 4096,
                 Self.isDigest(photo.contentDigest), Self.isDigest(sourced.sourceDigest), sourced.sourceSize >= 0,
+                photo.originalPath.map({ $0 == photo.path || Self.isOfOriginals($0) }) ?? true,
+                photo.sidecars.count <= KeptSidecar.maximumCount, photo.sidecars.allSatisfy(Self.isPossible),
                 (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100,
-                (photo.unseenBy?.utf8.count ?? 0) <= 100
+                (photo.unseenBy?.utf8.count ?? 0) <= 100,
+                photo.camera.map({ ConvertedPhoto.isLine($0, upTo: ImageLimits.cameraLength) }) ?? true
             else {
                 throw refused("a value of the photo '\(name)' is out of range.")
             }
@@ -165,8 +222,17 @@ struct BackupContents: Sendable {
     }
 
     /// In the form in which the catalogue keeps and looks for them: lower case.
-    private static func isUUID(_ text: String) -> Bool {
+    static func isUUID(_ text: String) -> Bool {
         text.utf8.count == 36 && UUID(uuidString: text) != nil && text == text.lowercased()
+    }
+
+    private static func isOfOriginals(_ path: String) -> Bool {
+        path.hasPrefix(BackupFormat.originalPrefix) && path.utf8.count <= 300
+    }
+
+    private static func isPossible(_ sidecar: KeptSidecar) -> Bool {
+        isOfOriginals(sidecar.path) && (1...255).contains(sidecar.name.utf8.count) && sidecar.fileSize >= 0
+            && StoredName(.originals, sidecar.name) != nil && isDigest(sidecar.contentDigest)
     }
 
     private static func isDigest(_ text: String) -> Bool {

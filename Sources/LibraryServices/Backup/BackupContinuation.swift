@@ -74,41 +74,59 @@ extension BackupCreation {
         let written = BackupWriter.Written(
             bytes: bytes, damaged: file.damaged,
             unreadable: checkpoint.unreadable)
-        return proven(
-            written, photos: file.summary.photoCount, categories: file.summary.categoryCount, target, checkpoint)
+        return proven(written, file.contents, target, checkpoint)
     }
 
     static func proven(
-        _ written: BackupWriter.Written, photos: Int, categories: Int, _ target: String, _ checkpoint: BackupCheckpoint
+        _ written: BackupWriter.Written, _ contents: BackupContents, _ target: String, _ checkpoint: BackupCheckpoint
     ) -> BackupCheckpoint.Proven {
+        // Photos that turned out unreadable in an earlier run are not in its snapshot.
+        let photos = contents.photos.filter { written.unreadable[$0.photo.path] == nil }
+        let sealed = contents.sealed?.only(of: photos)
         let damaged = written.damaged.count + written.unreadable.count + checkpoint.missing.count
         return BackupCheckpoint.Proven(
             receipt: BackupReceipt(
-                path: target, photos: photos, categories: categories, bytes: written.bytes, damaged: damaged,
-                originalsLeftOut: checkpoint.originals ?? 0, isPartial: checkpoint.holdsPart,
+                path: target, photos: photos.count, categories: contents.categories.count, bytes: written.bytes,
+                damaged: damaged, originalsLeftOut: checkpoint.originals ?? 0, isPartial: checkpoint.holdsPart,
+                sealedValues: sealed?.values.count, sealedWith: sealed?.sealedWith,
+                trashed: checkpoint.trashed, isForPhone: checkpoint.leftForPhone == nil ? nil : true,
                 ending: damaged > 0 ? .completeWithProblems : .complete),
-            lines: lines(missing: checkpoint.missing, written))
+            lines: lines(missing: checkpoint.missing, written) + unopenedLines(checkpoint.unopened ?? [])
+                + (checkpoint.leftForPhone ?? []))
     }
 
     /// The unfinished file and the catalogue as it was; nil where it is not the file that the checkpoint is about.
     private func open(_ checkpoint: BackupCheckpoint, job: JobID) async throws -> (Int32, BackupContents)? {
-        guard let place = checkpoint.arrangement,
-            (0...Int64(BackupFormat.maximumDocument)).contains(place.metadataSize),
-            place.metadataOffset >= 0,
+        // What the apps read is not the catalogue as it was: a backup for them begins anew.
+        guard checkpoint.leftForPhone == nil, let place = checkpoint.arrangement,
             let descriptor = try await unfinished.open(checkpoint.partial, by: job)
         else { return nil }
+        let photoFiles = photoFiles
         let read = try? await bulk.run { () -> BackupContents? in
-            var bytes = Data(count: Int(place.metadataSize))
-            let count = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress, $0.count, off_t(place.metadataOffset))
-            }
-            guard count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.metadataDigest else { return nil }
-            return try SmilePileDialect.contents(ofUnfinished: bytes, isPartial: checkpoint.holdsPart)
+            let metadata = BackupCheckpoint.Place(
+                offset: place.metadataOffset, size: place.metadataSize, digest: place.metadataDigest)
+            guard let bytes = Self.document(metadata, in: descriptor) else { return nil }
+            let sealed = place.sealed.flatMap { Self.document($0, in: descriptor) }
+            guard (sealed == nil) == (place.sealed == nil) else { return nil }
+            var contents = try SmilePileDialect.contents(
+                ofUnfinished: bytes, sealed: sealed, isPartial: checkpoint.holdsPart)
+            contents.leavesOriginals = (checkpoint.originals ?? 0) > 0
+            contents.thumbnails = try Self.thumbnails(of: contents, photoFiles)
+            return contents
         }
         guard let contents = read ?? nil else {
             close(descriptor)
             return nil
         }
         return (descriptor, contents)
+    }
+
+    /// - Returns: nil where these are not the bytes that were written there.
+    private static func document(_ place: BackupCheckpoint.Place, in descriptor: Int32) -> Data? {
+        guard (0...Int64(BackupFormat.maximumDocument)).contains(place.size), place.offset >= 0 else { return nil }
+        var bytes = Data(count: Int(place.size))
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(place.offset)) }
+        guard count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.digest else { return nil }
+        return bytes
     }
 }

@@ -3,6 +3,7 @@ import Files
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Sealing
 import ServiceMesh
 
 /// Writes, checks and restores backups, each as a job. One restore or backup runs at a time; looking at backups is
@@ -10,6 +11,8 @@ import ServiceMesh
 public actor BackupCoordinator: MeshService {
     public static let serviceName = "BackupCoordinator"
     public static var messages: MessageList<BackupCoordinator> {
+        MakeBackupKey.self
+        OpenBackupKey.self
         CreateBackup.self
         InspectBackup.self
         VerifyBackup.self
@@ -21,6 +24,7 @@ public actor BackupCoordinator: MeshService {
     private let namedFiles: NamedFiles
     private let places: BackupPlaces
     private let discards: DiscardedFiles
+    private let fields: SealedFields
     private let bulk: BlockingPool
     private let width: Int
     private unowned var mesh: Mesh?
@@ -31,13 +35,14 @@ public actor BackupCoordinator: MeshService {
 
     package init(
         catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, places: BackupPlaces,
-        discards: DiscardedFiles, bulk: BlockingPool, width: Int
+        discards: DiscardedFiles, fields: SealedFields, bulk: BlockingPool, width: Int
     ) {
         self.catalogue = catalogue
         self.photoFiles = photoFiles
         self.namedFiles = namedFiles
         self.places = places
         self.discards = discards
+        self.fields = fields
         self.bulk = bulk
         self.width = width
     }
@@ -80,12 +85,22 @@ public actor BackupCoordinator: MeshService {
 
     private var creation: BackupCreation {
         BackupCreation(
-            catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places, bulk: bulk,
-            width: width)
+            catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places, fields: fields,
+            bulk: bulk, width: width, clock: clock)
     }
 
-    func target(_ request: CreateBackup, at time: Timestamp) async throws -> String {
-        try await creation.target(request, at: time)
+    private var clock: MeshClock { mesh?.clock ?? .system }
+
+    func check(_ request: CreateBackup) async throws {
+        try refuseWhileRunning()
+        guard request.forPhone != true || request.key == nil else {
+            throw MeshError(
+                .invalidArgument,
+                "A backup for the phone apps has no sealed fields: leave out the passphrase, or make one not for them."
+            )
+        }
+        if let key = request.key { _ = try key.opened(try await fields.keyring()) }
+        _ = try await creation.target(request, at: clock.timestamp())
     }
 
     /// Whether a backup that was broken off can go on: the folder that it goes to has to be there.
@@ -129,6 +144,62 @@ public actor BackupCoordinator: MeshService {
         await discards.removeAll()
     }
 
+    // MARK: Keys
+
+    func makeKey(_ request: MakeBackupKey) async throws -> BackupKey {
+        let keyring = try await fields.keyringMakingOne()
+        return try await bulk.run { BackupKey(try keyring.makeBackupKey(passphrase: request.passphrase)) }
+    }
+
+    func openKey(_ request: OpenBackupKey) async throws -> BackupKey {
+        try Self.requireAbsolute(request.path)
+        let namedFiles = namedFiles
+        let sealed = try await bulk.run { try BackupFile(path: request.path, namedFiles).contents.sealed }
+        guard let export = sealed?.key?.export else {
+            throw MeshError(
+                .invalidArgument,
+                "This backup has no passphrase: \(sealed == nil ? "nothing in it is sealed" : "its sealed fields are under the keys of the library that wrote it"). Restore it without one."
+            )
+        }
+        let passphrase = request.passphrase
+        // Opened before keys are made: a wrong passphrase is no reason to have any.
+        let keys = try await bulk.run {
+            do {
+                return try KeyExport.open(export, passphrase: passphrase)
+            } catch let error as MeshError where error.status == .invalidArgument {
+                throw MeshError(
+                    .invalidArgument,
+                    "The passphrase is not the one of this backup, or its \(BackupFormat.sealedEntry) is damaged. Try again."
+                )
+            }
+        }
+        let keyring = try await fields.keyringMakingOne()
+        do {
+            return BackupKey(try keyring.wrapBackupKey(keys, export: export))
+        } catch is SealingError {
+            throw MeshError(refusingBackup: "it has no key of its own.", entry: BackupFormat.sealedEntry)
+        }
+    }
+
+    /// What is sealed in a backup, as far as it opens.
+    private func opened(
+        _ backup: BackupFile, key: BackupKey?, making: Bool
+    ) async throws -> OpenedFields {
+        guard let sealed = backup.contents.sealed else { return .none }
+        var keyring: Keyring?
+        var problem: String?
+        do {
+            keyring = try await fields.keyring()
+            // A library takes over what is sealed with keys of its own, which it may have none of yet.
+            if keyring == nil, making, key != nil { keyring = try await fields.keyringMakingOne() }
+        } catch {
+            try Task.checkCancellation()
+            problem = MeshError(describing: error).message
+        }
+        let (found, why) = (keyring, problem)
+        return try await bulk.run { try OpenedFields(sealed, key: key, found, problem: why) }
+    }
+
     // MARK: Reading
 
     func inspect(_ path: String) async throws -> BackupSummary {
@@ -137,23 +208,54 @@ public actor BackupCoordinator: MeshService {
         return try await bulk.run { try BackupFile(path: path, namedFiles).summary }
     }
 
-    func verify(_ path: String, job: Job) async throws -> VerificationReceipt {
+    func verify(_ request: VerifyBackup, job: Job) async throws -> VerificationReceipt {
+        let path = request.path
         try await job.mayContinue()
         job.begin(phase: "opening")
         let flag = CancellationFlag()
+        do {
+            let receipt = try await verify(request, flag, job: job)
+            if receipt.ending == .complete || receipt.ending == .completeWithProblems {
+                await note(path, verifiedAt: clock.timestamp())
+            }
+            return receipt
+        } catch let error as MeshError where error.status == .dataLoss {
+            await note(path, verifiedAt: nil)
+            throw error
+        }
+    }
+
+    /// Remembers of a backup of this library whether it is sound. That this may fail is no reason to deny what was found.
+    private func note(_ path: String, verifiedAt time: Timestamp?) async {
+        let (name, catalogue) = (places.name(path), catalogue)
+        _ = try? await uncancelled { try await catalogue.write { try $0.madeBackups.setVerified(time, name) } }
+    }
+
+    private func verify(_ request: VerifyBackup, _ flag: CancellationFlag, job: Job) async throws -> VerificationReceipt
+    {
+        let path = request.path
         return try await withTaskCancellationHandler {
             let backup = try await bulk.run { [namedFiles] in try BackupFile(path: path, namedFiles) }
-            let bytes = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
-            job.record(backup.unknownLines)
+            let checked = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
+            let opened = try await opened(backup, key: request.key, making: false)
+            job.record(checked.lines + Self.damagedLines(opened, backup))
             for path in backup.damaged {
                 job.record(ReceiptLine(item: path, outcome: "damaged", detail: "it was damaged when it was saved"))
             }
             return VerificationReceipt(
-                backup: backup.summary, entries: backup.archive.entryCount, bytes: bytes,
-                ending: backup.damaged.isEmpty ? .complete : .completeWithProblems)
+                backup: backup.summary, entries: backup.archive.entryCount, bytes: checked.bytes,
+                sealedOpened: opened.count > 0 ? opened.count : nil,
+                ending: backup.damaged.isEmpty && checked.isAsPromised && Self.damagedLines(opened, backup).isEmpty
+                    ? .complete : .completeWithProblems)
         } onCancel: {
             flag.set()
         }
+    }
+
+    /// Where others open, what does not is damaged; where none does, no key for them is here, and nothing is known.
+    private static func damagedLines(_ opened: OpenedFields, _ backup: BackupFile) -> [ReceiptLine] {
+        guard opened.problem == nil else { return [] }
+        return opened.lines(backup.contents, "a sealed field does not open: it is damaged, or under another key")
     }
 
     func restore(_ request: RestoreBackup, job: Job) async throws -> RestoreReceipt {
@@ -166,7 +268,8 @@ public actor BackupCoordinator: MeshService {
         job.begin(phase: "opening")
         let flag = CancellationFlag()
         let restorer = BackupRestorer(
-            catalogue: catalogue, photoFiles: photoFiles, pool: bulk, width: width, mesh: mesh, isCancelled: flag)
+            catalogue: catalogue, photoFiles: photoFiles, fields: fields, pool: bulk, width: width, mesh: mesh,
+            isCancelled: flag, prefersBackup: request.prefersBackup == true)
         let (namedFiles, photoFiles) = (namedFiles, photoFiles)
         return try await withTaskCancellationHandler {
             // Before it may have to wait for another one: a backup that was never there is nothing to wait for.
@@ -177,26 +280,38 @@ public actor BackupCoordinator: MeshService {
                     path: request.path, namedFiles,
                     maximumBytes: max(
                         photoFiles.room(),
-                        FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0))
+                        FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0),
+                    salvaging: request.salvage == true)
             }
             try begin("A restore")
             defer { end() }
-            _ = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
+            let checked = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
+            let opened = try await opened(backup, key: request.key, making: request.dryRun != true)
             return try await restorer.restore(
-                backup, mode: request.mode ?? .merge, dryRun: request.dryRun == true, job: job)
+                checked, opened, mode: request.mode ?? .merge, dryRun: request.dryRun == true, job: job)
         } onCancel: {
             flag.set()
         }
     }
 }
 
+extension MakeBackupKey: HandledMessage {
+    public func perform(on service: BackupCoordinator) async throws -> BackupKey { try await service.makeKey(self) }
+}
+
+extension OpenBackupKey: HandledMessage {
+    public func perform(on service: BackupCoordinator) async throws -> BackupKey { try await service.openKey(self) }
+}
+
 extension CreateBackup: HandledJob {
     public typealias Service = BackupCoordinator
     public static var resumption: JobResumption { .again }
 
+    /// What a phone cannot be told is known before.
+    public static func needsAttention(_ outcome: String) -> Bool { outcome != ForeignContents.left }
+
     public func prepare(on service: BackupCoordinator) async throws {
-        try await service.refuseWhileRunning()
-        _ = try await service.target(self, at: .now())
+        try await service.check(self)
     }
 
     public func prepareAgain(on service: BackupCoordinator, job: Job) async throws {
@@ -228,7 +343,7 @@ extension VerifyBackup: HandledJob {
     }
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> VerificationReceipt {
-        try await service.verify(path, job: job)
+        try await service.verify(self, job: job)
     }
 }
 
@@ -238,6 +353,12 @@ extension RestoreBackup: HandledJob {
 
     public func prepare(on service: BackupCoordinator) async throws {
         try BackupCoordinator.requireAbsolute(path)
+        guard salvage != true || mode != .replace else {
+            throw MeshError(
+                .invalidArgument,
+                "What is whole of a damaged backup is added to the library, and does not replace it: leave out 'mode' or 'salvage'."
+            )
+        }
         try await service.refuseWhileRunning()
     }
 

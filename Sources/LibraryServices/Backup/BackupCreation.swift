@@ -15,8 +15,10 @@ struct BackupCreation: Sendable {
     let photoFiles: any PhotoFiles
     let namedFiles: NamedFiles
     let places: BackupPlaces
+    let fields: SealedFields
     let bulk: BlockingPool
     let width: Int
+    let clock: MeshClock
 
     var unfinished: UnfinishedBackups {
         UnfinishedBackups(catalogue: catalogue, places: places, namedFiles: namedFiles, pool: bulk)
@@ -36,7 +38,8 @@ struct BackupCreation: Sendable {
             let isFolder =
                 try begun.map { $0.isNamedByUs(in: wanted) }
                 ?? FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-            return isFolder ? wanted + "/" + BackupFormat.fileName(at: time) : wanted
+            return isFolder
+                ? wanted + "/" + BackupFormat.fileName(at: time, forPhone: request.forPhone == true) : wanted
         }
         let partial = target + BackupFormat.partialSuffix
         let isFree = try await unfinished.isFree(places.name(partial), for: job?.id)
@@ -49,12 +52,7 @@ struct BackupCreation: Sendable {
             guard let found = try FileSystem.status(parent), found.st_mode & S_IFMT != S_IFREG else {
                 throw MeshError(.notFound, "There is no folder \(parent). Make it first.")
             }
-            if try places.isReserved(parent) {
-                throw MeshError(
-                    .invalidArgument,
-                    "\(parent) is a folder of the library itself. Name one outside of it, or none: then the backup goes to \(places.standard).",
-                    details: ["reason": "inside_library"])
-            }
+            try places.requireFree(parent)
         }
         return target
     }
@@ -72,7 +70,7 @@ struct BackupCreation: Sendable {
             if let receipt = try await goOn(from: checkpoint, job: job) { return receipt }
         }
         try await job.mayContinue()
-        let time = Timestamp.now()
+        let time = clock.timestamp()
         let target = try await target(request, at: time, job: job)
         let name = places.name(target)
         // Where it goes is decided; a job that is broken off before there is more to keep goes on there.
@@ -85,13 +83,23 @@ struct BackupCreation: Sendable {
         try await unfinished.begin(name + BackupFormat.partialSuffix, by: job.id)
         let (contents, checkpoint, descriptor): (BackupContents, BackupCheckpoint, Int32)
         do {
-            var taken = try await catalogue.read { try BackupContents(of: request, from: $0) }
+            var (taken, trashed) = try await catalogue.read {
+                (try BackupContents(of: request, from: $0), try $0.trash.count())
+            }
+            let leftForPhone = request.forPhone == true ? taken.keepWhatPhonesRead() : nil
+            let leftOut =
+                request.withoutOriginals == true ? taken.photos.map(\.photo).count(where: \.keepsMoreThanItShows) : 0
+            if request.withoutOriginals == true { taken = taken.withoutOriginals() }
             let (missing, unreadable) = try await leaveOutMissing(&taken)
+            let unopened = try await reseal(&taken, under: request.key)
             try await requireSpace(for: taken, target: target)
             contents = taken
             var begun = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
             begun.unreadable = unreadable
-            begun.originals = taken.photos.map(\.photo).count(where: \.keepsMoreThanItShows)
+            begun.trashed = trashed
+            begun.unopened = unopened.isEmpty ? nil : unopened
+            begun.originals = leftOut
+            begun.leftForPhone = leftForPhone
             checkpoint = begun
             descriptor = try await unfinished.make(checkpoint.partial, by: job.id)
         } catch {
@@ -115,11 +123,8 @@ struct BackupCreation: Sendable {
             } onCancel: {
                 flag.set()
             }
-            // Photos that turned out unreadable in an earlier run are not in its snapshot.
-            let photos = contents.photos.count { written.unreadable[$0.photo.path] == nil }
             let proven = Self.proven(
-                written, photos: photos, categories: contents.categories.count,
-                places.path(checkpoint.target) ?? checkpoint.target, checkpoint)
+                written, contents, places.path(checkpoint.target) ?? checkpoint.target, checkpoint)
             // From here on calling the job off would deny a backup that is there.
             do {
                 try await uncancelled { try await progress.keep(proven: proven) }
@@ -146,47 +151,84 @@ struct BackupCreation: Sendable {
             }
     }
 
+    static func unopenedLines(_ paths: [String]) -> [ReceiptLine] {
+        paths.map {
+            ReceiptLine(
+                item: $0, outcome: BackupFormat.sealedOutcome,
+                detail: "a sealed field does not open here; saved as it is, and not under the passphrase")
+        }
+    }
+
     /// The file is whole: it gets its name, and the receipt its lines.
     func conclude(
         _ checkpoint: BackupCheckpoint, _ proven: BackupCheckpoint.Proven, job: Job
     ) async throws -> BackupReceipt {
-        let problems = try await uncancelled { try await commit(checkpoint) }
+        let problems = try await uncancelled { try await commit(checkpoint, proven.receipt) }
         job.record(proven.lines + problems)
-        return problems.isEmpty ? proven.receipt : proven.receipt.withProblems
+        let (places, path) = (places, proven.receipt.path)
+        let isOnLibraryDisk = try? await uncancelled { try await bulk.run { places.isOnLibraryDisk(path) } }
+        return proven.receipt.completed(isOnLibraryDisk: isOnLibraryDisk ?? nil, hasProblems: !problems.isEmpty)
     }
 
     /// Photos whose file is gone, or is none that can be saved under its name, are left out, and reported: a row that
-    /// came from anywhere must not keep all the others from being saved.
+    /// came from anywhere must not keep all the others from being saved. So are originals and sidecars, without their photos.
+    /// Thumbnails that are not there are made again by whoever restores.
     /// - Returns: the paths of the ones, and of the others with why.
     private func leaveOutMissing(
         _ contents: inout BackupContents
     ) async throws -> (missing: [String], unreadable: [String: String]) {
         let photoFiles = photoFiles
-        let photos = contents.photos
+        let all = contents
         let found = try await bulk.run {
-            var (present, missing, unreadable) = ([SourcedPhoto](), [String](), [String: String]())
-            for sourced in photos {
-                let photo = sourced.photo
+            var (missing, unreadable) = ([String](), [String: String]())
+            for file in all.files {
                 do {
-                    _ = try ZipLayout(entries: [.init(name: photo.path, size: photo.fileSize, modified: 0)])
-                    if try photoFiles.facts(StoredName(catalogued: photo.path))?.isFile == true {
-                        present.append(sourced)
-                    } else {
-                        missing.append(photo.path)
+                    _ = try ZipLayout(entries: [.init(name: file.path, size: file.size, modified: 0)])
+                    if try photoFiles.facts(StoredName(catalogued: file.path))?.isFile != true {
+                        missing.append(file.path)
                     }
                 } catch {
                     guard let reason = BackupWriter.fault(of: error) else { throw error }
-                    unreadable[photo.path] = reason
+                    unreadable[file.path] = reason
                 }
             }
-            return (present, missing, unreadable)
+            var left = all.without(Set(missing).union(unreadable.keys))
+            if !all.isForPhone { left.thumbnails = try Self.thumbnails(of: left, photoFiles) }
+            return (left, missing, unreadable)
         }
-        contents.photos = found.0
+        contents = found.0
         return (found.1, found.2)
     }
 
+    /// Bytes of the thumbnails that are there, by path.
+    static func thumbnails(of contents: BackupContents, _ photoFiles: any PhotoFiles) throws -> [String: Int64] {
+        var sizes: [String: Int64] = [:]
+        for photo in contents.photos.map(\.photo) {
+            guard let name = try? StoredName(catalogued: photo.path).thumbnail,
+                let facts = try? photoFiles.facts(name), facts.isFile, facts.size > 0,
+                facts.size <= BackupFormat.maximumThumbnail
+            else { continue }
+            sizes[name.path] = facts.size
+        }
+        return sizes
+    }
+
+    /// Puts what is sealed under the backup's own key, where it has one. Without, values stay as the library has them.
+    /// - Returns: paths of photos with values that did not open.
+    private func reseal(_ contents: inout BackupContents, under key: BackupKey?) async throws -> [String] {
+        contents.sealed = contents.sealed?.only(of: contents.photos)
+        guard let key, let sealed = contents.sealed else { return [] }
+        guard let keyring = try await fields.keyring() else {
+            throw MeshError(.failedPrecondition, "The keys of the sealed fields are gone. Put the key file back.")
+        }
+        let (document, unopened) = try await bulk.run { try sealed.resealed(under: key, keyring) }
+        contents.sealed = document
+        return contents.photos.map(\.photo).filter { unopened.contains($0.uuid) }.map(\.path)
+    }
+
     private func requireSpace(for contents: BackupContents, target: String) async throws {
-        let needed = contents.photos.reduce(Int64(1 << 20)) { $0 &+ $1.photo.fileSize &+ 8192 }
+        let sealed = contents.sealed?.values.reduce(Int64(0)) { $0 &+ Int64($1.sealed.count) &* 2 &+ 128 } ?? 0
+        let needed = contents.files.reduce(Int64(1 << 20) &+ sealed) { $0 &+ $1.size &+ 8192 }
         let free = try await bulk.run {
             try FileSystem.freeBytes(FileSystem.parent(of: target))
         }
@@ -208,12 +250,15 @@ struct BackupCreation: Sendable {
         let written = try await writer.write(contents, to: descriptor, progress: progress, job: job)
         try await bulk.run {
             try FileSystem.sync(descriptor, partial)
-            // Out of the page cache, or reading back would prove what we remember and not what the disk has.
+            // What has not been read back. Out of the page cache, or that would prove what we remember and not what the
+            // disk has.
             _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         }
         let proof = try await bulk.run { [namedFiles] in try BackupFile(path: partial, namedFiles) }
         do {
-            _ = try await proof.check(width: width, pool: bulk, isCancelled: flag, job: job)
+            if contents.isForPhone { try Self.requireAll(contents, but: written, in: proof) }
+            _ = try await proof.check(
+                proven: written.proven, forOthers: true, width: width, pool: bulk, isCancelled: flag, job: job)
             try Task.checkCancellation()
         } catch  where job.isInterrupted {
             // All is copied: the next run only has to prove it.
@@ -223,14 +268,30 @@ struct BackupCreation: Sendable {
         return written
     }
 
+    /// Its photos as the apps' document tells of them, each with its entry; that has no digests which would say so.
+    private static func requireAll(
+        _ contents: BackupContents, but written: BackupWriter.Written, in proof: BackupFile
+    ) throws {
+        let wanted = contents.photos.map(\.photo.path).filter { written.unreadable[$0] == nil }
+        guard Set(proof.contents.photos.map(\.photo.path)) == Set(wanted) else {
+            throw MeshError(.dataLoss, "The backup does not have all of its photos. Try again, on another disk.")
+        }
+    }
+
     /// Gives the file its name; once more where this was done already, which changes nothing.
     /// - Returns: what could not be done after that. The backup is there, so it is no failure.
-    private func commit(_ checkpoint: BackupCheckpoint) async throws -> [ReceiptLine] {
+    private func commit(_ checkpoint: BackupCheckpoint, _ receipt: BackupReceipt) async throws -> [ReceiptLine] {
         guard let partial = places.path(checkpoint.partial), let target = places.path(checkpoint.target)
         else { throw MeshError(.internal, "The backup has no place.") }
         var problems: [ReceiptLine] = []
-        try await bulk.run {
-            if try FileSystem.status(partial) != nil { try FileSystem.renameNew(partial, to: target) }
+        let (known, provenAt) = (MadeBackups(catalogue: catalogue, places: places, pool: bulk), clock.timestamp())
+        let made = try await bulk.run { () -> MadeBackup? in
+            let isNamed = try FileSystem.status(partial) == nil
+            // Looked at before it has its name: from then on its stick may be pulled out.
+            let made = try? known.made(
+                checkpoint.target, in: isNamed ? target : partial, receipt, at: checkpoint.time, provenAt: provenAt)
+            if !isNamed { try FileSystem.renameNew(partial, to: target) }
+            return made
         }
         do {
             try await bulk.run { try FileSystem.sync(FileSystem.parent(of: target)) }
@@ -245,7 +306,10 @@ struct BackupCreation: Sendable {
         do {
             try await catalogue.write { transaction in
                 try transaction.unfinishedBackups.remove(checkpoint.partial)
+                // No library comes back from one for the phone apps as it was.
+                guard receipt.isForPhone != true else { return }
                 try transaction.settings.setLastBackupDate(checkpoint.time)
+                if let made { try transaction.madeBackups.put(made) }
             }
         } catch {
             problems.append(
@@ -260,11 +324,14 @@ struct BackupCreation: Sendable {
 }
 
 extension BackupReceipt {
-    /// The same, for a backup that is there and of which something is to be said.
-    fileprivate var withProblems: BackupReceipt {
+    /// The same for a backup that is there.
+    /// - Parameter hasProblems: whether something is to be said of it.
+    fileprivate func completed(isOnLibraryDisk: Bool?, hasProblems: Bool) -> BackupReceipt {
         BackupReceipt(
             path: path, photos: photos, categories: categories, bytes: bytes, damaged: damaged,
-            originalsLeftOut: originalsLeftOut, isPartial: isPartial,
-            ending: .completeWithProblems)
+            originalsLeftOut: originalsLeftOut, isPartial: isPartial, sealedValues: sealedValues,
+            sealedWith: sealedWith, trashed: trashed, isForPhone: isForPhone,
+            isOnLibraryDisk: isOnLibraryDisk == true ? true : nil,
+            ending: hasProblems ? .completeWithProblems : ending)
     }
 }

@@ -2,8 +2,9 @@ import Executors
 import Files
 import LibraryModel
 import ServiceMesh
+import ZipArchive
 
-/// A backup that was opened for reading: hostile until ``check(width:pool:isCancelled:job:)`` has returned.
+/// A backup that was opened for reading: hostile until ``check(proven:width:pool:isCancelled:job:)`` has returned.
 ///
 /// Opening checks the archive's structure and every name, reads the documents and holds them against each other;
 /// nothing is written and no photo is read. Checking then reads every byte.
@@ -13,36 +14,103 @@ final class BackupFile: Sendable {
     let contents: BackupContents
     /// Entries whose bytes were not those that the catalogue had recorded when they were saved.
     let damaged: [String]
+    /// As ``DescribedBackup/checksums``.
+    private let checksums: [String: String]
+    /// What a person is told about it, whatever is done with it.
+    private let notices: [ReceiptLine]
     /// Entries that are not part of the format; ignored.
     private let unknownEntries: [String]
     private let promised: [BackupArchive.Entry]
+    /// Whether what is whole of it is wanted.
+    private let salvaging: Bool
+    /// Entries that are not what they should be, as far as can be seen without reading them; none unless salvaging.
+    private let lost: [BackupArchive.Failure]
 
     /// - Parameters:
     ///   - namedFiles: of the library that reads it.
     ///   - maximumBytes: that the backup may hold, inflated; what is free where it is to be restored, but never less
     ///     than the file's own size.
-    /// - Throws: `not_found`, `data_loss` for a damaged archive, `invalid_argument` for one that is no backup of ours.
-    init(path: String, _ namedFiles: NamedFiles, maximumBytes: Int64 = .max) throws {
-        archive = try BackupArchive(path: path, namedFiles, maximumBytes: maximumBytes)
-        let described = try SmilePileDialect.read(archive)
-        try Self.match(described, archive)
+    ///   - salvaging: whether what is whole of a damaged one is wanted.
+    /// - Throws: `not_found`, `data_loss` for a damaged archive, `invalid_argument` for one that is no backup.
+    init(
+        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64 = .max, salvaging: Bool = false
+    ) throws {
+        self.salvaging = salvaging
+        archive = try BackupArchive(path: path, namedFiles, maximumBytes: maximumBytes, salvaging: salvaging)
+        let described = salvaging ? try Self.describeDamaged(archive) : try Self.describe(archive)
+        lost = described.contents.isForeign ? [] : try Self.match(described, archive, salvaging: salvaging)
         let known = Set(described.promised.map(\.path)).union(described.unpromised)
         unknownEntries = archive.files.filter { !known.contains($0) }
         summary = described.summary
         contents = described.contents
         damaged = described.damaged
+        notices = described.notices
+        checksums = described.checksums
         promised = described.promised
     }
 
+    /// Whoever wrote it is told by its documents.
+    private static func describe(_ archive: BackupArchive) throws -> DescribedBackup {
+        if archive.isBare { return try PhoneDialect.read(archive) }
+        if let root = archive.root(of: SmilePileDialect.manifestEntry) {
+            let manifest = try archive.document(root + SmilePileDialect.manifestEntry, BackupManifest.self)
+            guard manifest.backupVersion.split(separator: ".").first == "1" else {
+                throw MeshError(
+                    laterBackup: "a backup of version '\(manifest.backupVersion.prefix(40))'",
+                    known: "version \(SmilePileDialect.version)")
+            }
+            if manifest.generator == SmilePileDialect.generator, root.isEmpty {
+                return try SmilePileDialect.read(archive, manifest)
+            }
+            return try StoryDialect.read(archive, manifest, root: root)
+        }
+        if let root = archive.root(of: PhoneDialect.metadataEntry) { return try PhoneDialect.read(archive, root: root) }
+        throw MeshError(
+            .invalidArgument,
+            "This is not a SmilePile backup: it has neither a \(SmilePileDialect.manifestEntry) nor a \(PhoneDialect.metadataEntry)."
+        )
+    }
+
+    /// By whichever document is whole: the manifest's digests stand in the metadata too, and most of that in the document for
+    /// the phone apps.
+    private static func describeDamaged(_ archive: BackupArchive) throws -> DescribedBackup {
+        func isDamage(_ error: any Error) -> Bool { MeshError(describing: error).status == .dataLoss }
+        do {
+            guard archive.has(SmilePileDialect.manifestEntry) || !archive.has(SmilePileDialect.metadataEntry) else {
+                throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it, or cannot be read.")
+            }
+            return try describe(archive)
+        } catch  where isDamage(error) || archive.has(SmilePileDialect.metadataEntry) {
+            let failure = BackupArchive.Failure(
+                name: SmilePileDialect.manifestEntry, sentence: MeshError(describing: error).message)
+            if let described = try? SmilePileDialect.readWithoutManifest(archive, failure) { return described }
+            guard archive.has(PhoneDialect.metadataEntry) else { throw error }
+            return try PhoneDialect.read(archive).adding(
+                ReceiptLine(
+                    item: SmilePileDialect.metadataEntry, outcome: "damaged",
+                    detail:
+                        "captions, reviews and sealed fields are lost; the rest is known from \(PhoneDialect.metadataEntry)"
+                ))
+        }
+    }
+
     /// Holds what the documents promise, the archive and the photos against each other.
-    private static func match(_ described: DescribedBackup, _ archive: BackupArchive) throws {
+    /// - Returns: entries that are not what is promised; where all is wanted, the first of them is thrown.
+    private static func match(
+        _ described: DescribedBackup, _ archive: BackupArchive, salvaging: Bool
+    ) throws -> [BackupArchive.Failure] {
         var entries: [String: BackupArchive.Entry] = [:]
+        var lost = archive.refused
         for entry in described.promised {
             guard entries.updateValue(entry, forKey: entry.path) == nil else {
                 throw MeshError(
                     refusingBackup: "the manifest names '\(entry.path.prefix(200))' twice.", entry: entry.path)
             }
-            try archive.require(entry)
+            do {
+                try archive.require(entry)
+            } catch  where salvaging {
+                lost.append(.init(name: entry.path, sentence: MeshError(describing: error).message))
+            }
         }
         for photo in described.contents.photos.map(\.photo) {
             let name = photo.path.prefix(200)
@@ -53,18 +121,107 @@ final class BackupFile: Sendable {
                 throw MeshError(refusingBackup: "what is said about '\(name)' disagrees.", entry: photo.path)
             }
         }
+        // What it holds beside the photos: under a name of its own, and the bytes that are said, unless they were damaged.
+        let damaged = Set(described.damaged)
+        let beside = described.contents.files.filter { !$0.path.hasPrefix(BackupFormat.photoPrefix) }
+        for file in beside where !damaged.contains(file.path) {
+            guard let entry = entries[file.path], entry.sha256 == file.digest, entry.size == file.size else {
+                throw MeshError(
+                    refusingBackup: "what is said about '\(file.path.prefix(200))' disagrees.", entry: file.path)
+            }
+        }
+        return lost
     }
 
-    /// A line for each entry that is ignored.
-    var unknownLines: [ReceiptLine] {
-        unknownEntries.map { ReceiptLine(item: $0, outcome: "ignored", detail: "it is not part of a backup") }
+    /// A line for each entry that is ignored, and what else is to be said of the backup itself.
+    var lines: [ReceiptLine] {
+        unknownEntries.map { ReceiptLine(item: $0, outcome: "ignored", detail: "it is not part of a backup") } + notices
     }
 
-    /// Reads every byte and compares it with what the documents promise.
-    /// - Returns: bytes read.
-    func check(width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job) async throws -> Int64 {
-        try await archive.check(promised, width: width, pool: pool, isCancelled: isCancelled, job: job)
+    /// Reads every byte and compares it with what the documents promise. What passes of ours is read by others too.
+    /// - Parameters:
+    ///   - proven: entries that were read already, by their place in the archive.
+    ///   - forOthers: whether programs of others have to be able to read it; nil for what is ours.
+    func check(
+        proven: [Int: ContentDigest] = [:], forOthers: Bool? = nil, width: Int, pool: BlockingPool,
+        isCancelled: CancellationFlag, job: Job
+    ) async throws -> CheckedBackup {
+        let checked = try await archive.check(
+            promised, proven: proven, forOthers: forOthers ?? !contents.isForeign, width: width, pool: pool,
+            isCancelled: isCancelled, job: job)
+        let failures = Dictionary(
+            (lost + checked.failures).map { ($0.name, $0.sentence) }, uniquingKeysWith: { first, _ in first })
+        let photos = contents.photos.filter { failures[$0.photo.path] == nil }
+        if !salvaging, let first = checked.failures.first {
+            throw MeshError(
+                refusingBackup:
+                    "\(first.sentence) \(photos.count) of \(contents.photos.count) photos in it are whole."
+                    + BackupFormat.salvageHint, entry: first.name)
+        }
+        if let sentence = failures[SmilePileDialect.metadataEntry], !contents.isForeign {
+            throw MeshError(refusingBackup: sentence, entry: SmilePileDialect.metadataEntry)
+        }
+        var whole = contents
+        whole.photos = photos
+        let unlike = try await unlikeTheirChecksums(failures, pool: pool, isCancelled: isCancelled, job: job)
+        if failures[BackupFormat.sealedEntry] != nil { whole.sealed = nil }
+        let lines = failures.sorted { $0.key < $1.key }.map { name, sentence in
+            ReceiptLine(item: name, outcome: "damaged", detail: "left out: \(sentence)")
+        }
+        let sound = Dictionary(
+            promised.filter { failures[$0.path] == nil }.map { ($0.path, $0.sha256) },
+            uniquingKeysWith: { first, _ in first })
+        return CheckedBackup(
+            file: self, contents: try whole.resolved(checked.digests), bytes: checked.bytes, damaged: lines + unlike,
+            digests: sound)
     }
+
+    /// A line for each picture whose bytes are not those that another program took the checksum of. It is taken all the same,
+    /// if it opens: the Android app makes JPEGs anew, and what its checksum is of then is not said.
+    private func unlikeTheirChecksums(
+        _ failures: [String: String], pool: BlockingPool, isCancelled: CancellationFlag, job: Job
+    ) async throws -> [ReceiptLine] {
+        var lines: [ReceiptLine] = []
+        for (path, checksum) in checksums.sorted(by: { $0.key < $1.key }) where failures[path] == nil {
+            try await job.mayContinue()
+            let found = try await pool.run { try self.archive.md5(path, cancelled: { isCancelled.isSet }) }
+            guard let found, found != checksum else { continue }
+            lines.append(
+                ReceiptLine(
+                    item: path, outcome: "unlike",
+                    detail: "its bytes are not those of its checksum in the backup: look at it"))
+        }
+        return lines
+    }
+}
+
+/// A backup of which every byte has been read.
+struct CheckedBackup: Sendable {
+    private let file: BackupFile
+    /// With what reading has found out about pictures of which the documents say nothing.
+    let contents: BackupContents
+    /// That were read.
+    let bytes: Int64
+    /// A line for each entry that was left out because it is damaged, or is unlike its checksum.
+    private let damaged: [ReceiptLine]
+    /// Of every entry that is promised, and is what is promised; lower-case hex, by name.
+    let digests: [String: String]
+
+    fileprivate init(
+        file: BackupFile, contents: BackupContents, bytes: Int64, damaged: [ReceiptLine], digests: [String: String]
+    ) {
+        self.file = file
+        self.contents = contents
+        self.bytes = bytes
+        self.damaged = damaged
+        self.digests = digests
+    }
+
+    var archive: BackupArchive { file.archive }
+    var summary: BackupSummary { file.summary }
+    var lines: [ReceiptLine] { file.lines + damaged }
+    /// Whether nothing was left out, nor is unlike its checksum.
+    var isAsPromised: Bool { damaged.isEmpty }
 }
 
 /// What a dialect makes of a backup's documents. A second dialect is a function that returns one, and its test.
@@ -78,4 +235,14 @@ struct DescribedBackup: Sendable {
     let unpromised: Set<String>
     /// Paths of those that were damaged when they were saved.
     let damaged: [String]
+    /// What a person has to know of the documents themselves.
+    var notices: [ReceiptLine]
+    /// MD5 of pictures of another program, lower-case hex, by the names of their entries.
+    var checksums: [String: String] = [:]
+
+    func adding(_ notice: ReceiptLine) -> DescribedBackup {
+        var described = self
+        described.notices.append(notice)
+        return described
+    }
 }

@@ -1,5 +1,8 @@
+import CLinux
 import Files
 import Foundation
+import LibraryStorage
+import ServiceMesh
 
 /// Where backups may lie, and how the catalogue names them. Backups are no part of the library, wherever its photos are
 /// kept: they go to folders of this machine.
@@ -32,6 +35,31 @@ package struct BackupPlaces: Sendable {
             !parts.contains("..")
         else { return nil }
         return library + "/" + name
+    }
+
+    /// Whether a file lies on the library's own disk, and would be lost with it. Nil where that cannot be told.
+    func isOnLibraryDisk(_ path: String) -> Bool? {
+        guard let file = try? FileSystem.status(path), let own = try? FileSystem.status(library + "/.") else {
+            return nil
+        }
+        return file.st_dev == own.st_dev
+    }
+
+    /// Which folder the library's is.
+    func origin() throws -> UnfinishedBackup.Library {
+        let descriptor = clinux_open_name(library, 1)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "look at", path: library, code: errno) }
+        defer { close(descriptor) }
+        return .init(path: library, origin: try FileOrigin(of: descriptor, library))
+    }
+
+    /// - Throws: `invalid_argument` for a folder that only the library's own files are to be in.
+    func requireFree(_ folder: String) throws {
+        guard try isReserved(folder) else { return }
+        throw MeshError(
+            .invalidArgument,
+            "\(folder) is a folder of the library itself. Name one outside of it, or none: then the backup goes to \(standard).",
+            details: ["reason": "inside_library"])
     }
 
     /// Whether a folder lies in the library, and not in its `backups/`: nothing but the library's own files is to be

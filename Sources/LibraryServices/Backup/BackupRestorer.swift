@@ -18,29 +18,36 @@ struct MadeRestore: Codable, Sendable {
 struct BackupRestorer: Sendable {
     let catalogue: any Catalogue
     let photoFiles: any PhotoFiles
+    let fields: SealedFields
     let pool: BlockingPool
     let width: Int
     let mesh: Mesh
     let isCancelled: CancellationFlag
+    /// Whether a merge takes the backup's word where it differs.
+    let prefersBackup: Bool
 
     /// Times that only what has been deleted meanwhile is staged.
     private static let rounds = 3
 
-    func restore(_ backup: BackupFile, mode: RestoreMode, dryRun: Bool, job: Job) async throws -> RestoreReceipt {
+    func restore(
+        _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, dryRun: Bool, job: Job
+    ) async throws -> RestoreReceipt {
         let contents = backup.contents
         var preview = try await catalogue.read { transaction in
-            try RestorePlan.make(contents, mode: mode, in: transaction)
+            try RestorePlan.make(
+                contents, opened, mode: mode, prefersBackup: prefersBackup, in: transaction)
         }
         if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, contents, job: job) }
-        preview.lines = backup.unknownLines + preview.lines
+        preview.lines = backup.lines + preview.lines
         guard !dryRun else {
-            for line in preview.lines { job.record(line) }
+            for line in preview.lines + preview.completions.values.map(\.line) { job.record(line) }
             return receipt(backup, preview, mode: mode, dryRun: true)
         }
         var staged: [String: RestoredFiles] = [:]
         let made: MadeRestore
         do {
-            made = try await stageAndSwitch(backup, mode: mode, preview: preview, staged: &staged, job: job)
+            made = try await stageAndSwitch(
+                backup, opened, mode: mode, preview: preview, staged: &staged, job: job)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             let leftovers = staged.values.flatMap(\.files)
@@ -61,37 +68,62 @@ struct BackupRestorer: Sendable {
     /// Rejected: to stage everything at once, which costs as much for a merge of ten new photos as for all; and to keep
     /// requests from changing anything, for the minutes that staging takes.
     private func stageAndSwitch(
-        _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan, staged: inout [String: RestoredFiles], job: Job
+        _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, preview: RestorePlan,
+        staged: inout [String: RestoredFiles], job: Job
     ) async throws -> MadeRestore {
         var wanted = preview.newPhotos
         var round = 1
+        try await requireSpace(
+            for: wanted, from: backup, more: preview.completions.values.reduce(0) { $0 &+ $1.size })
+        staged = try await stage(preview.completions, from: backup, job: job)
+        let originals = staged.values.flatMap(\.files)
+        if !originals.isEmpty { try await pool.run { try photoFiles.publish(originals) } }
         while true {
-            try await requireSpace(for: wanted)
+            try await requireSpace(for: wanted, from: backup)
             let more = try await stage(wanted, from: backup, job: job)
-            staged.merge(more) { _, new in new }
+            staged.merge(more) { old, new in
+                // A photo that was to get its original was deleted since, and comes back whole.
+                var both = new
+                both.files += old.files
+                return both
+            }
             try await job.mayContinue()
             job.begin(phase: "switching")
             let items = more.values.flatMap(\.files)
             try await pool.run { try photoFiles.publish(items) }
-            switch try await switchOver(backup, mode: mode, preview: preview, staged: staged, job: job) {
+            switch try await switchOver(backup, opened, mode: mode, preview: preview, staged: staged, job: job) {
             case .made(let made): return made
+            case .keysChanged:
+                guard round < Self.rounds * 2 else {
+                    throw MeshError(
+                        .unavailable, "The keys of the sealed fields are being changed. Restore once more in a moment.")
+                }
+                wanted = []
+                round += 1
             case .lacking(let photos):
                 let there = staged
                 wanted =
-                    round < Self.rounds ? photos : backup.contents.photos.map(\.photo).filter { there[$0.uuid] == nil }
+                    round < Self.rounds
+                    ? photos
+                    : backup.contents.photos.map(\.photo).filter {
+                        there[$0.uuid].map { $0.completes != nil } ?? true
+                    }
                 round += 1
             }
         }
     }
 
     private func receipt(
-        _ backup: BackupFile, _ plan: RestorePlan, mode: RestoreMode, dryRun: Bool
+        _ backup: CheckedBackup, _ plan: RestorePlan, mode: RestoreMode, dryRun: Bool
     ) -> RestoreReceipt {
         RestoreReceipt(
             backup: backup.summary, mode: mode, isDryRun: dryRun, categoriesAdded: plan.newCategories.count,
             photosAdded: plan.newPhotos.count, photosKept: plan.kept.count, photosRemoved: plan.removed.count,
             swipeSessionsAdded: plan.newSessions.count,
-            ending: plan.lines.contains { $0.outcome != "ignored" } ? .completeWithProblems : .complete)
+            sealedValuesAdded: backup.contents.sealed == nil ? nil : plan.sealedCount,
+            becameBackup: mode == .merge && plan.mode == .replace ? true : nil,
+            ending: plan.lines.contains { !RestorePlan.harmless.contains($0.outcome) }
+                ? .completeWithProblems : .complete)
     }
 
     /// A replacement may go on using a file of the library only if its bytes are those of the backup.
@@ -117,9 +149,16 @@ struct BackupRestorer: Sendable {
         return plan.distrusting(contents) { trusted.contains($0) }
     }
 
-    private func requireSpace(for photos: [Photo]) async throws {
+    /// - Parameter backup: where the photos come from.
+    private func requireSpace(
+        for photos: [Photo], from backup: CheckedBackup, more: Int64 = 0
+    ) async throws {
+        // What another program saved becomes a photo beside its original.
+        let originals =
+            backup.contents.isForeign
+            ? photos.reduce(0) { $0 &+ $1.fileSize } : backup.originalBytes(of: photos)
         // Thumbnails are about 20 kB each; the catalogue's log is small against that.
-        let needed = photos.reduce(Int64(10 << 20)) { $0 &+ $1.fileSize &+ 32_768 }
+        let needed = photos.reduce(Int64(10 << 20) &+ originals &+ more) { $0 &+ $1.fileSize &+ 32_768 }
         let free = try await pool.run { try photoFiles.room() }
         guard needed <= free else {
             throw MeshError(
@@ -135,28 +174,67 @@ struct BackupRestorer: Sendable {
         case made(MadeRestore)
         /// Nothing was done: of these photos, which the library had before, there are no files.
         case lacking([Photo])
+        /// Nothing was done: the library seals with another key since a moment ago.
+        case keysChanged
     }
 
     private func switchOver(
-        _ backup: BackupFile, mode: RestoreMode, preview: RestorePlan,
+        _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, preview: RestorePlan,
         staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
-        let (contents, unknown) = (backup.contents, backup.unknownLines)
-        let names = staged.mapValues(\.photo)
-        let unopened = staged.values.compactMap(\.line).sorted { $0.item < $1.item }
+        let contents = backup.contents.taking(staged)
+        let unknown = backup.lines
+        let (opened, unsealed) = try await adding(staged, to: opened)
+        // With the key of now, and not with that of when the restore began.
+        let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
+        let names = staged.compactMapValues(\.names)
+        let completes = staged.compactMapValues(\.completes)
+        let sidecars = staged.mapValues(\.sidecars)
+        let unopened = (staged.values.compactMap(\.line) + unsealed).sorted { $0.item < $1.item }
         let id = job.id
         return try await catalogue.writeAlone { transaction in
             // Looked at again: requests went on while files were staged.
-            var plan = try RestorePlan.make(contents, mode: mode, in: transaction)
+            var plan = try RestorePlan.make(
+                contents, opened, mode: mode, prefersBackup: prefersBackup, in: transaction)
             plan.lines = unknown + plan.lines
-            if mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
+            if plan.mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
+            // What was staged is called after the photo as it was then.
+            plan.completions = plan.completions.filter { completes[$0.key]?.path == $0.value.there.path }
             let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
             guard lacking.isEmpty else { return .lacking(lacking) }
-            try RestoreApplication(contents: contents, plan: plan, mode: mode, names: names).apply(in: transaction)
+            if !plan.sealed.isEmpty {
+                guard let keyring, try transaction.sealedFields.activeKey() == keyring.active.description else {
+                    fields.forget()
+                    return .keysChanged
+                }
+            }
+            try RestoreApplication(
+                contents: contents, plan: plan, names: names, sidecars: sidecars,
+                originals: completes.mapValues(\.original), keyring: keyring
+            ).apply(in: transaction)
             let made = MadeRestore(
-                receipt: receipt(backup, plan, mode: mode, dryRun: false), lines: unopened + plan.lines)
+                receipt: receipt(backup, plan, mode: mode, dryRun: false),
+                lines: unopened + plan.lines + plan.completions.values.map(\.line))
             try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
             return .made(made)
+        }
+    }
+
+    /// Where pictures of another program were taken is sealed with all else.
+    private func adding(
+        _ staged: [String: RestoredFiles], to opened: OpenedFields
+    ) async throws -> (OpenedFields, [ReceiptLine]) {
+        let positions = staged.compactMapValues(\.position)
+        guard !positions.isEmpty else { return (opened, []) }
+        do {
+            return (opened.adding(positions, try await fields.keyringMakingOne()), [])
+        } catch {
+            try Task.checkCancellation()
+            let why = MeshError(describing: error).message
+            let line = ReceiptLine(
+                item: BackupFormat.sealedEntry, outcome: BackupFormat.sealedOutcome,
+                detail: "where \(positions.count) photos were taken is not kept: \(why)")
+            return (opened, [line])
         }
     }
 
@@ -196,7 +274,7 @@ extension RestoreReceipt {
         RestoreReceipt(
             backup: backup, mode: mode, isDryRun: isDryRun, categoriesAdded: categoriesAdded, photosAdded: photosAdded,
             photosKept: photosKept, photosRemoved: photosRemoved, swipeSessionsAdded: swipeSessionsAdded,
-            ending: .completeWithProblems)
+            sealedValuesAdded: sealedValuesAdded, becameBackup: becameBackup, ending: .completeWithProblems)
     }
 }
 

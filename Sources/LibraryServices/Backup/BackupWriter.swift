@@ -22,6 +22,8 @@ struct BackupWriter: Sendable {
         let damaged: [String]
         /// Photos whose bytes could not be read, and why: they are not in the file.
         let unreadable: [String: String]
+        /// Entries that were read back from the disk and are what was written, by their place in the archive.
+        var proven: [Int: ContentDigest] = [:]
     }
 
     /// Times that the file is written because something was not as it was known. What a photo may be found to be is
@@ -34,7 +36,11 @@ struct BackupWriter: Sendable {
     private struct Findings: Sendable {
         var deviations: [String: Deviation] = [:]
         var unreadable: [String: String] = [:]
+        /// Digests of thumbnails, which nobody knew before; lower-case hex, by path.
+        var thumbnails: [String: String] = [:]
+        var proven: [Int: ContentDigest] = [:]
 
+        /// Whether everything was as it was known.
         var isEmpty: Bool { deviations.isEmpty && unreadable.isEmpty }
     }
 
@@ -69,21 +75,36 @@ struct BackupWriter: Sendable {
     func write(_ contents: BackupContents, to descriptor: Int32, progress: BackupProgress, job: Job) async throws
         -> Written
     {
-        var contents = contents
         let begun = progress.checkpoint
         var deviations = begun.deviations
         var unreadable = begun.unreadable
+        var contents = contents.without(Set(unreadable.keys))
         for _ in 0..<Self.rounds {
-            let documents = try self.documents(contents, deviations, at: begun.time)
-            let layout = try layout(contents, documents, deviations, at: begun.time)
+            let files = contents.files
+            let documents = try self.documents(contents, files, deviations, at: begun.time)
+            let layout = try layout(files, documents, deviations, at: begun.time)
             job.begin(phase: "copying", items: Int64(contents.photos.count), bytes: layout.totalSize)
             let there = progress.begin(
                 try documents.arrangement(in: layout), deviations: deviations, unreadable: unreadable)
             let writer = ZipWriter(descriptor: descriptor, layout: layout)
-            let left = try adopt(there, in: writer, contents, documents, job)
+            let left = try adopt(there, in: writer, files, documents, job)
             let found: Findings
             do {
-                found = try await copy(contents, left, documents, with: writer, deviations, progress, job: job)
+                found = try await copy(files, left, documents, with: writer, deviations, progress, job: job)
+                if found.isEmpty {
+                    // Last, because it names the digests of thumbnails, which are known by now; as long as it was planned.
+                    let first =
+                        contents.isForPhone
+                        ? documents.all[0].bytes
+                        : try SmilePileDialect.manifest(
+                            of: contents, documents: Array(documents.all.dropFirst()),
+                            files: listed(files, deviations, thumbnails: found.thumbnails), at: begun.time)
+                    try await pool.run {
+                        try writer.writeEntry(0, bytes: first)
+                        try writer.finish()
+                    }
+                    job.advance(bytes: Int64(first.count))
+                }
             } catch  where job.isInterrupted {
                 try? await progress.keep()
                 throw error
@@ -91,15 +112,16 @@ struct BackupWriter: Sendable {
             guard !found.isEmpty else {
                 return Written(
                     bytes: layout.totalSize,
-                    damaged: deviations.keys.filter { unreadable[$0] == nil }.sorted(), unreadable: unreadable)
+                    damaged: deviations.keys.filter { unreadable[$0] == nil && !BackedUpFile.isThumbnail($0) }.sorted(),
+                    // A thumbnail can be made again.
+                    unreadable: unreadable.filter { !BackedUpFile.isThumbnail($0.key) }, proven: found.proven)
             }
             for path in found.deviations.keys where deviations[path] != nil {
                 unreadable[path] = "its bytes change while they are read"
             }
             deviations.merge(found.deviations) { _, new in new }
             unreadable.merge(found.unreadable) { _, new in new }
-            let gone = unreadable
-            contents.photos.removeAll { gone[$0.photo.path] != nil }
+            contents = contents.without(Set(unreadable.keys))
             try await pool.run { guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") } }
         }
         throw MeshError(
@@ -117,19 +139,25 @@ struct BackupWriter: Sendable {
 
         /// By the document that holds everything but the photos' bytes.
         func arrangement(in layout: ZipLayout) throws -> BackupCheckpoint.Arrangement {
-            guard let index = all.firstIndex(where: { $0.name == SmilePileDialect.metadataEntry }) else {
+            let holders = [SmilePileDialect.metadataEntry, PhoneDialect.metadataEntry]
+            guard let index = holders.lazy.compactMap({ name in all.firstIndex { $0.name == name } }).first else {
                 throw MeshError(.internal, "A backup was to be written without its metadata. Please report it.")
             }
             let metadata = all[index].bytes
+            let sealed = all.firstIndex { $0.name == BackupFormat.sealedEntry }.map { index in
+                BackupCheckpoint.Place(
+                    offset: layout.dataOffset(of: index), size: Int64(all[index].bytes.count),
+                    digest: ContentDigest(of: all[index].bytes).sha256.hex)
+            }
             return BackupCheckpoint.Arrangement(
                 metadataOffset: layout.dataOffset(of: index), metadataSize: Int64(metadata.count),
-                metadataDigest: ContentDigest(of: metadata).sha256.hex, totalSize: layout.totalSize)
+                metadataDigest: ContentDigest(of: metadata).sha256.hex, sealed: sealed, totalSize: layout.totalSize)
         }
     }
 
-    /// - Parameter contents: with what is known of photos whose files are not what the catalogue says.
+    /// - Parameter contents: as the catalogue has them.
     private func documents(
-        _ contents: BackupContents, _ deviations: [String: Deviation], at time: Timestamp
+        _ contents: BackupContents, _ files: [BackedUpFile], _ deviations: [String: Deviation], at time: Timestamp
     ) throws -> Documents {
         var contents = contents
         contents.photos = contents.photos.map { sourced in
@@ -138,101 +166,141 @@ struct BackupWriter: Sendable {
             (sourced.photo.fileSize, sourced.photo.contentDigest) = (deviation.size, deviation.sha256)
             return sourced
         }
-        return Documents(
-            all: try SmilePileDialect.documents(of: contents, at: time, damaged: Set(deviations.keys)))
+        if contents.isForPhone { return Documents(all: try PhoneDialect.documents(of: contents, at: time)) }
+        let listed = listed(files, deviations, thumbnails: [:])
+        return Documents(all: try SmilePileDialect.documents(of: contents, files: listed, at: time))
+    }
+
+    /// - Parameter thumbnails: their digests, by path; of those that are not known yet, something as long stands in the
+    ///   manifest.
+    private func listed(
+        _ files: [BackedUpFile], _ deviations: [String: Deviation], thumbnails: [String: String]
+    ) -> [BackupManifest.File] {
+        let unknown = String(repeating: "0", count: 64)
+        return files.map { file in
+            let deviation = deviations[file.path]
+            return BackupManifest.File(
+                path: file.path, size: deviation?.size ?? file.size,
+                sha256: file.isThumbnail
+                    ? thumbnails[file.path] ?? unknown : deviation?.sha256 ?? file.digest ?? unknown,
+                damaged: deviation != nil && !file.isThumbnail ? true : nil)
+        }
     }
 
     private func layout(
-        _ contents: BackupContents, _ documents: Documents, _ deviations: [String: Deviation], at time: Timestamp
+        _ files: [BackedUpFile], _ documents: Documents, _ deviations: [String: Deviation], at time: Timestamp
     ) throws -> ZipLayout {
         let documents = documents.all.map {
             ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds)
         }
-        let photos = contents.photos.map(\.photo).map {
-            ZipLayout.Entry(
-                name: $0.path, size: deviations[$0.path]?.size ?? $0.fileSize, modified: $0.shownMoment.milliseconds)
-        }
-        return try ZipLayout(entries: documents + photos)
+        return try ZipLayout(
+            entries: documents
+                + files.map {
+                    ZipLayout.Entry(
+                        name: $0.path, size: deviations[$0.path]?.size ?? $0.size, modified: $0.modified)
+                })
     }
 
     /// Takes over what an earlier run has copied.
-    /// - Returns: the numbers of the photos that are left.
+    /// - Returns: the numbers of the files that are left.
     private func adopt(
-        _ there: [Int: UInt32], in writer: ZipWriter, _ contents: BackupContents, _ documents: Documents, _ job: Job
+        _ there: [Int: UInt32], in writer: ZipWriter, _ files: [BackedUpFile], _ documents: Documents, _ job: Job
     ) throws -> [Int] {
-        try contents.photos.indices.filter { number in
-            guard let crc32 = there[number] else { return true }
+        try files.indices.filter { number in
+            // What was copied of a thumbnail is not remembered by its digest, which the manifest needs.
+            guard let crc32 = there[number], !files[number].isThumbnail else { return true }
             let entry = documents.all.count + number
             try writer.adoptEntry(entry, crc32: crc32)
-            job.advance(items: 1, bytes: writer.layout.entries[entry].size)
+            job.advance(
+                items: files[number].path.hasPrefix(BackupFormat.photoPrefix) ? 1 : 0, bytes: files[number].size)
             return false
         }
     }
 
-    /// Copies the photos that are left; finishes the file only where every one was what was expected.
+    /// Copies the files that are left and reads them back, and writes every document but the manifest.
+    ///
+    /// The disk writes and reads while others hash: what was copied is read back when enough has been copied behind it for
+    /// the disk to have it, and not once all is. Waiting for a sync of all, and then reading all, took a third longer.
     private func copy(
-        _ contents: BackupContents, _ left: [Int], _ documents: Documents, with writer: ZipWriter,
+        _ files: [BackedUpFile], _ left: [Int], _ documents: Documents, with writer: ZipWriter,
         _ deviations: [String: Deviation], _ progress: BackupProgress, job: Job
     ) async throws -> Findings {
         let first = documents.all.count
         let next = Atomic<Int>(0)
         let found = Mutex(Findings())
-        let copyPhoto: @Sendable (Int) throws -> Void = { [photoFiles, isCancelled] index in
-            let photo = contents.photos[index].photo
-            let expected = deviations[photo.path] ?? Deviation(size: photo.fileSize, sha256: photo.contentDigest)
-            try photoFiles.withReader(StoredName(catalogued: photo.path)) { source in
+        let unread = UnreadEntries()
+        let copyFile: @Sendable (Int) throws -> Void = { [photoFiles, isCancelled] index in
+            let file = files[index]
+            let expected = deviations[file.path]?.sha256 ?? file.digest
+            try photoFiles.withReader(StoredName(catalogued: file.path)) { source in
                 let digest: ContentDigest
                 var isWritten = true
                 do {
-                    digest = try writer.copyEntry(
+                    let copied = try writer.copyEntry(
                         first + index, reading: source, cancelled: { isCancelled.isSet },
                         progress: { job.advance(bytes: Int64($0)) })
+                    unread.add(copied)
+                    digest = copied.digest
                 } catch ZipError.sourceSizeDiffers {
                     isWritten = false
                     digest = try ContentDigest(reading: source, cancelled: { isCancelled.isSet })
                 }
-                guard !isWritten || digest.sha256.hex != expected.sha256 else {
+                if isWritten, file.isThumbnail {
+                    return found.withLock { $0.thumbnails[file.path] = digest.sha256.hex }
+                }
+                guard !isWritten || digest.sha256.hex != expected else {
                     return progress.finish(index, crc32: digest.crc32)
                 }
                 found.withLock {
-                    $0.deviations[photo.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
+                    $0.deviations[file.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
                 }
             }
         }
-        /// One turn; false where no photo is left.
-        let copyPhotos: @Sendable () throws -> Bool = {
+        let readBack: @Sendable (CopiedEntry) throws -> Void = { [isCancelled] copied in
+            guard try writer.readBack(copied, cancelled: { isCancelled.isSet }) else { return }
+            found.withLock { $0.proven[copied.index] = copied.digest }
+        }
+        /// One turn; false where no file is left.
+        let copyFiles: @Sendable () throws -> Bool = {
             var turn = BackupTurn()
             while turn.mayTakeAnother {
                 let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
-                guard place < left.count else { return false }
+                guard place < left.count else {
+                    guard let copied = unread.take(behind: 0) else { return false }
+                    try readBack(copied)
+                    turn.bytes += copied.digest.size
+                    continue
+                }
                 let index = left[place]
-                let photo = contents.photos[index].photo
+                let file = files[index]
                 do {
-                    try copyPhoto(index)
+                    try copyFile(index)
                 } catch {
                     guard let reason = Self.fault(of: error) else { throw error }
-                    found.withLock { $0.unreadable[photo.path] = reason }
+                    found.withLock { $0.unreadable[file.path] = reason }
                 }
                 turn.entries += 1
-                turn.bytes += photo.fileSize
-                job.advance(items: 1)
+                turn.bytes += file.size
+                if file.path.hasPrefix(BackupFormat.photoPrefix) { job.advance(items: 1) }
+                while let copied = unread.take(behind: UnreadEntries.headStart) { try readBack(copied) }
             }
             return true
         }
         try await pool.run {
-            for (index, document) in documents.all.enumerated() {
+            for (index, document) in documents.all.enumerated().dropFirst() {
                 try writer.writeEntry(index, bytes: document.bytes)
                 job.advance(bytes: Int64(document.bytes.count))
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<width {
+            // One writes, one hashes, one waits for the disk: all that the pool has.
+            for _ in 0..<width + 2 {
                 group.addTask {
                     repeat {
                         // A job that stands still may not be woken before the daemon is.
                         if job.isPaused { try await progress.keep() } else { try await progress.keepIfDue() }
                         try await job.mayContinue()
-                    } while try await pool.run(copyPhotos)
+                    } while try await pool.run(copyFiles)
                 }
             }
             do {
@@ -243,8 +311,44 @@ struct BackupWriter: Sendable {
                 throw error
             }
         }
-        let findings = found.withLock { $0 }
-        if findings.isEmpty { try await pool.run { try writer.finish() } }
-        return findings
+        return found.withLock { $0 }
+    }
+}
+
+/// Entries that were copied and have yet to be read back, oldest first.
+private final class UnreadEntries: Sendable {
+    /// Bytes that are copied before what lies in front of them is read back: for a tenth of a second what a disk writes.
+    static let headStart: Int64 = 64 << 20
+
+    private struct State {
+        var entries: [CopiedEntry] = []
+        var next = 0
+        var bytes: Int64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ entry: CopiedEntry) {
+        state.withLock { state in
+            state.entries.append(entry)
+            state.bytes += entry.digest.size
+        }
+    }
+
+    /// The oldest, where more than so many bytes were copied after it.
+    func take(behind bytes: Int64) -> CopiedEntry? {
+        state.withLock { state in
+            guard state.next < state.entries.count else { return nil }
+            let entry = state.entries[state.next]
+            guard state.bytes - entry.digest.size >= bytes else { return nil }
+            state.next += 1
+            state.bytes -= entry.digest.size
+            // Those that were taken are not kept.
+            if state.next > 1024 {
+                state.entries.removeFirst(state.next)
+                state.next = 0
+            }
+            return entry
+        }
     }
 }

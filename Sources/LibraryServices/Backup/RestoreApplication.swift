@@ -1,6 +1,7 @@
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Sealing
 import ServiceMesh
 
 /// The switch: puts a plan into effect inside one transaction of the catalogue. A crash before its commit leaves the
@@ -9,9 +10,15 @@ import ServiceMesh
 struct RestoreApplication {
     let contents: BackupContents
     let plan: RestorePlan
-    let mode: RestoreMode
+    private var mode: RestoreMode { plan.mode }
     /// The new files' names, by the photo's uuid: in place and durable already.
-    let names: [String: StoredName]
+    let names: [String: PhotoNames]
+    /// New photos' sidecars, under their new names, by the photo's uuid.
+    var sidecars: [String: [KeptSidecar]] = [:]
+    /// Originals of photos that lacked them, by the photo's uuid in the backup: in place and durable already.
+    var originals: [String: StoredName] = [:]
+    /// The library's, to seal with what is sealed; nil where nothing is.
+    var keyring: Keyring?
 
     func apply(in transaction: any CatalogueTransaction) throws {
         let categories: [Int64: Int64]
@@ -27,25 +34,68 @@ struct RestoreApplication {
             // One that is kept may be staged too: it was not there for a while.
             guard
                 let path = try plan.kept[photo.uuid].map({ try StoredName(catalogued: $0.path) })
-                    ?? names[photo.uuid],
+                    ?? names[photo.uuid]?.photo,
                 let category = categories[photo.categoryId]
             else {
                 throw MeshError(.internal, "The photo \(photo.path) was not staged. Please report it.")
             }
+            if contents.isForeign, let there = plan.kept[photo.uuid] {
+                return sourced.describing(there, in: category)
+            }
             var entered = sourced
             (entered.photo.path, entered.photo.categoryId) = (path.path, category)
-            // A backup has no originals but those that are the photos themselves, and no sidecars.
             entered.photo.originalPath =
-                plan.ofSameSource[photo.uuid]?.originalPath
+                plan.ofSameSource[photo.uuid]?.originalPath ?? names[photo.uuid]?.original?.path
                 ?? (photo.contentDigest == sourced.sourceDigest ? path.path : nil)
-            entered.photo.sidecars = plan.ofSameSource[photo.uuid]?.sidecars ?? []
+            // Of the same picture, where the backup is from before it was kept.
+            entered.photo.camera = photo.camera ?? plan.kept[photo.uuid]?.camera
+            entered.photo.sidecars = plan.ofSameSource[photo.uuid]?.sidecars ?? sidecars[photo.uuid] ?? []
             return entered
         }
         try transaction.photos.insert(photos, keepingIDs: mode == .replace)
+        try seal(in: transaction)
         if mode == .replace { try transaction.sealedFields.endReplacing() }
         try transaction.swipes.insert(plan.newSessions)
-        if mode == .replace, let preferences = contents.preferences { try transaction.settings.store(preferences) }
+        try update(categories, in: transaction)
         try check(transaction)
+    }
+
+    /// What the library has, and the backup's word counts of.
+    /// - Parameter categories: the ids here by those in the backup.
+    private func update(_ categories: [Int64: Int64], in transaction: any CatalogueTransaction) throws {
+        for (id, details) in plan.updatedCategories { _ = try transaction.categories.update(id: id, to: details) }
+        if let order = plan.categoryOrder {
+            let ordered = Set(order)
+            let others = try transaction.categories.all().map(\.id).filter { !ordered.contains($0) }
+            try transaction.categories.reorder(order + others)
+        }
+        for update in plan.updatedPhotos {
+            var photo = update.wanted
+            photo.categoryId = categories[photo.categoryId] ?? update.there.categoryId
+            try transaction.photos.update(photo)
+        }
+        for (uuid, completion) in plan.completions {
+            guard let original = originals[uuid], var photo = try transaction.photos.find(.id(completion.there.id))
+            else {
+                continue
+            }
+            photo.originalPath = original.path
+            // It had none, so no file is given up.
+            _ = try transaction.photos.setFiles(of: photo, line: nil, of: nil)
+        }
+        if plan.takesPreferences, let preferences = contents.preferences {
+            try transaction.settings.store(preferences)
+        }
+    }
+
+    private func seal(in transaction: any CatalogueTransaction) throws {
+        guard let keyring else { return }
+        for (uuid, values) in plan.sealed {
+            let sealed = values.map { field, plaintext in
+                (field, keyring.seal(plaintext, at: SealedFields.place(.init(uuid: uuid, field: field.rawValue))))
+            }
+            try transaction.sealedFields.set(Dictionary(uniqueKeysWithValues: sealed), of: uuid)
+        }
     }
 
     private func entry(_ category: Category, id: Int64? = nil, position: Int? = nil) -> CategoryEntry {
@@ -86,5 +136,15 @@ struct RestoreApplication {
             throw MeshError(
                 .internal, "The restored library did not pass its check; nothing was changed. Please report it.")
         }
+    }
+}
+
+extension SourcedPhoto {
+    /// A photo of the library, with what another program's backup says of it.
+    fileprivate func describing(_ there: Photo, in category: Int64) -> SourcedPhoto {
+        var described = there
+        (described.id, described.categoryId, described.isFavorite) = (photo.id, category, photo.isFavorite)
+        described.caption = photo.caption ?? there.caption
+        return SourcedPhoto(photo: described, sourceDigest: sourceDigest, sourceSize: sourceSize)
     }
 }

@@ -6,6 +6,8 @@ import ServiceMesh
 /// What restoring a backup would do to the library as it is: computed from the catalogue for the preview, and again,
 /// by the same code, in the transaction that does it.
 struct RestorePlan: Sendable {
+    /// What is done: a merge into a library that has not been used replaces it by the backup.
+    var mode = RestoreMode.merge
     /// In the order of the backup.
     var newCategories: [Category] = []
     /// Category id in the backup to that of the library, for those that are there already.
@@ -20,77 +22,190 @@ struct RestorePlan: Sendable {
     /// Photos of the library that the backup does not have (replace): they go to the trash.
     var removed: [Photo] = []
     var newSessions: [SwipeRecord] = []
+    /// What is sealed, opened, by the uuid that its photo has in the library.
+    var sealed: [String: [SealedField: [UInt8]]] = [:]
+    var sealedCount: Int { sealed.values.reduce(0) { $0 + $1.count } }
+    /// Details that categories of the library get from the backup, by their ids.
+    var updatedCategories: [Int64: CategoryDetails] = [:]
+    /// The order that the library's categories get from the backup; nil where it stays.
+    var categoryOrder: [Int64]?
+    var updatedPhotos: [PhotoUpdate] = []
+    var takesPreferences = false
+    /// What photos that are kept lack and the backup has (merge), by its uuid.
+    var completions: [String: Completion] = [:]
+
+    /// An original that a photo of the library gets.
+    struct Completion: Sendable {
+        let there: Photo
+        /// The entry that has it.
+        let entry: String
+        /// Of the source: SHA-256, lower-case hex.
+        let digest: String
+        /// In bytes.
+        let size: Int64
+
+        var line: ReceiptLine {
+            ReceiptLine(
+                item: there.path, outcome: RestorePlan.completed,
+                detail: "photo \(there.id) gets its original from the backup")
+        }
+    }
+
+    static let completed = "completed"
+
+    /// Outcomes of lines that tell of nothing lost.
+    static let harmless: Set = ["ignored", ForeignContents.assumed, ForeignContents.left, updated, completed]
     /// Everything a person should know: conflicts, defaults, what was dropped.
     var lines: [ReceiptLine] = []
 
     static func make(
-        _ contents: BackupContents, mode: RestoreMode, in transaction: any CatalogueTransaction
+        _ contents: BackupContents, _ opened: OpenedFields = .none, mode: RestoreMode, prefersBackup: Bool = false,
+        in transaction: any CatalogueTransaction
     ) throws -> RestorePlan {
         var plan = RestorePlan()
         plan.lines = contents.defaulted
-        switch mode {
-        case .merge: try plan.merge(contents, in: transaction)
-        case .replace: try plan.replace(contents, in: transaction)
+        // A new machine becomes the old one.
+        plan.mode = try !contents.isPartial && isUnused(transaction) ? .replace : mode
+        switch plan.mode {
+        case .merge: try plan.merge(contents, prefersBackup, in: transaction)
+        case .replace:
+            try plan.replace(contents, in: transaction)
+            plan.takesPreferences = contents.preferences != nil
         }
+        try plan.takeOver(opened, contents, prefersBackup, in: transaction)
         return plan
     }
 
-    private mutating func merge(_ contents: BackupContents, in transaction: any CatalogueTransaction) throws {
-        for category in contents.categories {
+    /// Categories under names that they may have here: a number alone would be taken for an id.
+    /// - Parameter isHere: whether the library has a category of a name already; then it keeps it.
+    private mutating func named(
+        _ categories: [Category], unless isHere: (String) throws -> Bool
+    ) rethrows -> [Category] {
+        var taken = Set(categories.map { CategoryName.key($0.displayName) })
+        return try categories.map { category in
+            let old = category.displayName
+            guard CategoryName.isNumber(old), try !isHere(old) else { return category }
+            let name = CategoryName.named(number: old)
+            var (text, number) = (name, 1)
+            while !taken.insert(CategoryName.key(text)).inserted {
+                number += 1
+                text = "\(name) (\(number))"
+            }
+            lines.append(
+                ReceiptLine(
+                    item: old, outcome: "renamed",
+                    detail: "its name is only a number, which means an id, and is '\(text)' here"))
+            return Category(
+                id: category.id, displayName: text, position: category.position, iconResource: category.iconResource,
+                colorHex: category.colorHex, isDefault: category.isDefault, createdAt: category.createdAt,
+                photoCount: category.photoCount)
+        }
+    }
+
+    /// What is sealed goes to the photo that stands for the backup's. In a merge the library's own values stay; a replacement
+    /// takes the backup's, and leaves those of which the backup says nothing.
+    private mutating func takeOver(
+        _ opened: OpenedFields, _ contents: BackupContents, _ prefersBackup: Bool,
+        in transaction: any CatalogueTransaction
+    ) throws {
+        var there: [String: Set<String>] = [:]
+        for uuid in opened.unopened.keys {
+            // What cannot be opened cannot be compared: only what the library does not have is missing.
+            guard let photo = kept[uuid] else { continue }
+            there[uuid] = Set(try transaction.sealedFields.values(of: photo.uuid).map(\.name.field))
+        }
+        lines += opened.lines(
+            contents, "sealed fields do not open, and are not taken over: they are damaged, or under another key",
+            there: there)
+        guard !opened.values.isEmpty else { return }
+        for photo in contents.photos.map(\.photo) {
+            guard var values = opened.values[photo.uuid] else { continue }
+            guard mode == .merge || contents.isForeign, let there = kept[photo.uuid] else {
+                sealed[photo.uuid] = values
+                continue
+            }
+            var differs = false
+            for row in try transaction.sealedFields.values(of: there.uuid) {
+                guard let field = SealedField(rawValue: row.name.field), let other = values.removeValue(forKey: field)
+                else { continue }
+                let own = try? opened.keyring?.open(row.sealed, at: SealedFields.place(row.name))
+                guard own != other else { continue }
+                differs = true
+                // What does not open is overwritten by nobody.
+                if prefersBackup, own != nil { values[field] = other }
+            }
+            if differs { tell(there.path, ["sealed fields"], prefersBackup) }
+            // Two photos of the backup may be one here: the first one counts.
+            if !values.isEmpty { sealed[there.uuid, default: [:]].merge(values) { first, _ in first } }
+        }
+    }
+
+    private mutating func merge(
+        _ contents: BackupContents, _ prefersBackup: Bool, in transaction: any CatalogueTransaction
+    ) throws {
+        let isForeign = contents.isForeign
+        let categories = try named(contents.categories) { try transaction.categories.find(.displayName($0)) != nil }
+        for category in categories {
             if let there = try transaction.categories.find(.displayName(category.displayName)) {
                 matchedCategories[category.id] = there.id
-                if category.colorHex != there.colorHex {
-                    lines.append(
-                        ReceiptLine(
-                            item: there.displayName, outcome: "conflict",
-                            detail: "the library's colour \(there.colorHex) stays; the backup has \(category.colorHex)")
-                    )
-                }
+                compare(category, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
             } else {
                 newCategories.append(category)
             }
         }
+        compareOrder(contents, try transaction.categories.all(), prefersBackup: prefersBackup)
         let matches = try transaction.photos.matches(
             of: contents.photos.map {
                 PhotoIdentity(
                     uuid: $0.photo.uuid, contentDigest: $0.photo.contentDigest, sourceDigest: $0.sourceDigest)
             })
-        for (photo, there) in zip(contents.photos.map(\.photo), matches) {
+        var completed: Set<Int64> = []
+        for (sourced, there) in zip(contents.photos, matches) {
+            let photo = sourced.photo
             if let there {
                 kept[photo.uuid] = there
-                if let difference = Self.difference(between: there, and: photo) {
-                    lines.append(
-                        ReceiptLine(
-                            item: there.path, outcome: "conflict", detail: "the library's \(difference) stays"))
+                if !isForeign, !completed.contains(there.id), try complete(there, from: sourced, in: transaction) {
+                    completed.insert(there.id)
                 }
+                compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
             } else {
                 newPhotos.append(photo)
             }
         }
         let known = try transaction.swipes.known(contents.swipeSessions.map(\.sessionID))
         newSessions = contents.swipeSessions.filter { !known.contains($0.sessionID) }
+        if !known.isEmpty { compareSessions(contents, with: try transaction.swipes.history()) }
+        comparePreferences(contents, with: try transaction.settings.settings(), prefersBackup: prefersBackup)
     }
 
-    private static func difference(between there: Photo, and photo: Photo) -> String? {
-        var fields: [String] = []
-        if there.contentDigest != photo.contentDigest { fields.append("picture") }
-        if there.caption != photo.caption { fields.append("caption") }
-        if there.isFavorite != photo.isFavorite { fields.append("favourite mark") }
-        if there.takenAt != photo.takenAt { fields.append("date") }
-        return fields.isEmpty ? nil : fields.joined(separator: ", ")
+    /// A photo that was reduced, or came without its original, gets that where the backup has it, and it is the same source's.
+    /// - Returns: whether it does.
+    private mutating func complete(
+        _ there: Photo, from sourced: SourcedPhoto, in transaction: any CatalogueTransaction
+    ) throws -> Bool {
+        guard there.originalPath == nil, let entry = sourced.photo.originalPath,
+            try transaction.photos.find(sourceDigest: sourced.sourceDigest)?.id == there.id
+        else { return false }
+        completions[sourced.photo.uuid] = Completion(
+            there: there, entry: entry, digest: sourced.sourceDigest, size: sourced.sourceSize)
+        return true
     }
 
     private mutating func replace(_ contents: BackupContents, in transaction: any CatalogueTransaction) throws {
-        newCategories = contents.categories
+        newCategories = named(contents.categories) { _ in false }
         newSessions = contents.swipeSessions
         var present: [SourcedPhoto] = []
         try transaction.photos.forEach(since: nil) { present.append($0) }
         // Those of the same uuid first: two photos may share their content, and each is to keep its own file.
-        var unused = Dictionary(grouping: present, by: \.photo.contentDigest)
+        // What another program saved is the source of a photo, and not its content.
+        func key(_ photo: SourcedPhoto) -> String {
+            contents.isForeign ? photo.sourceDigest : photo.photo.contentDigest
+        }
+        var unused = Dictionary(grouping: present, by: key)
         func take(_ wanted: SourcedPhoto, where isMeant: (SourcedPhoto) throws -> Bool) rethrows -> Bool {
             let photo = wanted.photo
-            guard let index = try unused[photo.contentDigest]?.firstIndex(where: isMeant),
-                let there = unused[photo.contentDigest]?.remove(at: index)
+            guard let index = try unused[key(wanted)]?.firstIndex(where: isMeant),
+                let there = unused[key(wanted)]?.remove(at: index)
             else { return false }
             kept[photo.uuid] = there.photo
             if there.sourceDigest == wanted.sourceDigest { ofSameSource[photo.uuid] = there.photo }
@@ -99,7 +214,10 @@ struct RestorePlan: Sendable {
         let others = contents.photos.filter { wanted in !take(wanted) { $0.photo.uuid == wanted.photo.uuid } }
         // Sealed fields are sealed for a uuid: a photo of another one that has any goes to the trash with them.
         newPhotos = try others.filter { wanted in
-            try !take(wanted) { try transaction.sealedFields.values(of: $0.photo.uuid).isEmpty }
+            try !take(wanted) {
+                // Another program's photo takes the uuid that is here.
+                try contents.isForeign || transaction.sealedFields.values(of: $0.photo.uuid).isEmpty
+            }
         }.map(\.photo)
         removed = unused.values.flatMap { $0 }.map(\.photo).sorted { $0.id < $1.id }
     }

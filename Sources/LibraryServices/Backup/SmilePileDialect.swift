@@ -15,13 +15,10 @@ enum SmilePileDialect {
     static let generator = "SmilePile"
     static let version = "1.0"
 
-    /// - Throws: `invalid_argument` for an archive that is no backup, or of another dialect; `data_loss`.
-    static func read(_ archive: BackupArchive) throws -> DescribedBackup {
-        let manifest = try archive.document(manifestEntry, BackupManifest.self)
-        guard manifest.generator == generator, let files = manifest.files else {
-            throw MeshError(
-                .invalidArgument,
-                "This backup was not written by SmilePile for Linux. This version restores only those.")
+    /// - Throws: `data_loss`.
+    static func read(_ archive: BackupArchive, _ manifest: BackupManifest) throws -> DescribedBackup {
+        guard let files = manifest.files else {
+            throw MeshError(refusingBackup: "its manifest names no files.", entry: manifestEntry)
         }
         let metadata = try archive.document(metadataEntry, BackupMetadata.self)
         guard manifest.photoCount == metadata.photos.count, manifest.categoryCount == metadata.categories.count else {
@@ -29,49 +26,113 @@ enum SmilePileDialect {
         }
         var contents = try metadata.contents(isPartial: manifest.isPartial == true)
         try contents.validate()
+        var notices: [ReceiptLine] = []
+        if files.contains(where: { $0.path == BackupFormat.sealedEntry }) {
+            contents.sealed = try archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
+            if contents.sealed == nil {
+                notices.append(
+                    ReceiptLine(
+                        item: BackupFormat.sealedEntry, outcome: BackupFormat.sealedOutcome,
+                        detail: "a later version sealed the fields; restore them with that version"))
+            }
+        }
+        if let sealed = contents.sealed, sealed.sealedWith != manifest.sealedWith {
+            throw MeshError(
+                refusingBackup: "what its manifest says about sealed fields disagrees.",
+                entry: BackupFormat.sealedEntry)
+        }
         return DescribedBackup(
             summary: BackupSummary(
                 dialect: name, backupVersion: manifest.backupVersion, appVersion: manifest.appVersion,
                 timestamp: manifest.timestamp, photoCount: manifest.photoCount,
                 categoryCount: manifest.categoryCount, isPartial: contents.isPartial,
-                sealedWith: manifest.sealedWith),
+                sealedWith: manifest.sealedWith, sealedValues: contents.sealed?.values.count),
             contents: contents,
             promised: files.map { BackupArchive.Entry(path: $0.path, size: $0.size, sha256: $0.sha256) },
-            unpromised: [manifestEntry], damaged: files.filter { $0.damaged == true }.map(\.path))
+            unpromised: [manifestEntry], damaged: files.filter { $0.damaged == true }.map(\.path), notices: notices)
+    }
+
+    /// For a backup whose manifest is damaged: digests and sizes of its photos stand in the metadata too.
+    /// - Throws: `data_loss`, `invalid_argument`.
+    static func readWithoutManifest(
+        _ archive: BackupArchive, _ failure: BackupArchive.Failure
+    ) throws -> DescribedBackup {
+        let metadata = try archive.document(metadataEntry, BackupMetadata.self)
+        var contents = try metadata.contents(isPartial: false)
+        try contents.validate()
+        contents.sealed = try? archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
+        return DescribedBackup(
+            summary: BackupSummary(
+                dialect: name, backupVersion: metadata.version, appVersion: "unknown", timestamp: metadata.timestamp,
+                photoCount: contents.photos.count, categoryCount: contents.categories.count, isPartial: false,
+                sealedWith: contents.sealed?.sealedWith, sealedValues: contents.sealed?.values.count),
+            contents: contents,
+            promised: contents.files.map {
+                BackupArchive.Entry(path: $0.path, size: $0.size, sha256: $0.digest ?? "")
+            },
+            unpromised: Set(
+                [manifestEntry, metadataEntry, appMetadataEntry, BackupFormat.sealedEntry]
+                    + archive.entries(below: BackupFormat.thumbnailPrefix).map(\.path)), damaged: [],
+            notices: [ReceiptLine(item: failure.name, outcome: "damaged", detail: failure.sentence)])
     }
 
     /// The documents of a backup, in the order in which they stand in it.
-    /// - Parameter damaged: paths of photos whose bytes are not those that the catalogue had recorded.
+    /// - Parameter files: every other entry; those that are `damaged` are not what the catalogue had recorded.
     static func documents(
-        of contents: BackupContents, at time: Timestamp, damaged: Set<String>
+        of contents: BackupContents, files: [BackupManifest.File], at time: Timestamp
     ) throws -> [(name: String, bytes: Data)] {
         let content = BackupMetadata(contents, at: time)
-        let others = [
+        var others = [
             (name: metadataEntry, bytes: try encode(content)),
             (name: appMetadataEntry, bytes: try encode(AppMetadata(content))),
         ]
+        let sealed = contents.sealed?.only(of: contents.photos)
+        if let sealed { others.append((name: BackupFormat.sealedEntry, bytes: try encode(sealed))) }
+        for document in others { try requirePossible(document.name, document.bytes) }
+        return [
+            (name: manifestEntry, bytes: try manifest(of: contents, documents: others, files: files, at: time))
+        ] + others
+    }
+
+    /// - Parameter documents: all others.
+    static func manifest(
+        of contents: BackupContents, documents: [(name: String, bytes: Data)], files: [BackupManifest.File],
+        at time: Timestamp
+    ) throws -> Data {
         let manifest = BackupManifest(
             backupVersion: version, appVersion: Release.version, platform: "Linux", timestamp: time,
             photoCount: contents.photos.count, categoryCount: contents.categories.count, generator: generator,
-            isPartial: contents.isPartial ? true : nil, sealedWith: nil,
-            files: others.map { document in
+            isPartial: contents.isPartial ? true : nil,
+            sealedWith: contents.sealed?.only(of: contents.photos)?.sealedWith,
+            withoutOriginals: contents.leavesOriginals ? true : nil,
+            files: documents.map { document in
                 let digest = ContentDigest(of: document.bytes)
                 return .init(path: document.name, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
-            }
-                + contents.photos.map(\.photo).map { photo in
-                    .init(
-                        path: photo.path, size: photo.fileSize, sha256: photo.contentDigest,
-                        damaged: damaged.contains(photo.path) ? true : nil)
-                })
-        return [(name: manifestEntry, bytes: try encode(manifest))] + others
+            } + files)
+        return try encode(manifest)
     }
 
-    /// What an unfinished backup of ours holds, from its metadata document.
-    static func contents(ofUnfinished metadata: Data, isPartial: Bool) throws -> BackupContents {
-        try JSONDecoder().decode(BackupMetadata.self, from: metadata).contents(isPartial: isPartial)
+    /// What an unfinished backup of ours holds, from its documents.
+    /// - Parameter sealed: nil where it has none.
+    static func contents(
+        ofUnfinished metadata: Data, sealed: Data? = nil, isPartial: Bool
+    ) throws -> BackupContents {
+        var contents = try JSONDecoder().decode(BackupMetadata.self, from: metadata).contents(isPartial: isPartial)
+        contents.sealed = try sealed.flatMap { try SealedDocument(reading: $0) }
+        return contents
     }
 
-    private static func encode<T: Encodable>(_ document: T) throws -> Data {
+    /// - Throws: `resource_exhausted` for a document that would not be read back.
+    static func requirePossible(_ name: String, _ bytes: Data) throws {
+        guard bytes.count <= BackupFormat.maximumDocument else {
+            throw MeshError(
+                .resourceExhausted,
+                "The backup would have a \(name) of more than \(BackupFormat.maximumDocument >> 20) MiB. "
+                    + "Back up some categories at a time.")
+        }
+    }
+
+    static func encode<T: Encodable>(_ document: T) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(document)
@@ -98,8 +159,10 @@ struct BackupManifest: Codable, Sendable {
     let generator: String?
     /// Set where the backup holds a part of the library only.
     let isPartial: Bool?
-    /// What the sealed fields need to be opened: a key's id, or `passphrase`; absent without sealed fields.
+    /// What the sealed fields need to be opened: ids of keys, or `passphrase`; absent without sealed fields.
     let sealedWith: String?
+    /// Set where originals and sidecars were left out.
+    let withoutOriginals: Bool?
     let files: [File]?
 }
 
@@ -131,6 +194,8 @@ struct BackupMetadata: Codable, Sendable {
         /// Absent in backups from before they were kept, as the next one.
         let takenOffset: Int?
         let dateSource: String?
+        /// Absent where the picture says none, and in backups from before it was kept.
+        let camera: String?
         /// Absent of photos that can be seen.
         let unseenBy: String?
         /// Absent of photos that were not reviewed, and in backups from before it was kept.
@@ -142,6 +207,10 @@ struct BackupMetadata: Codable, Sendable {
         let contentDigest: String
         let sourceDigest: String
         let sourceSize: Int64
+        /// The entry that has the source; absent where the backup does not have it, and where the photo is it.
+        let originalPath: String?
+        /// Absent where there are none.
+        let sidecars: [KeptSidecar]?
     }
 
     /// A time on a camera's clock, in no zone. Before that was so, backups said the moment, in UTC: what clocks here showed then
@@ -243,10 +312,12 @@ extension BackupMetadata.Photo {
             isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
             takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
             takenOffset: photo.takenOffset, dateSource: photo.dateSource?.rawValue,
-            unseenBy: photo.unseenBy, lastDecision: photo.lastDecision?.rawValue, width: photo.width,
+            camera: photo.camera, unseenBy: photo.unseenBy, lastDecision: photo.lastDecision?.rawValue,
+            width: photo.width,
             height: photo.height, fileSize: photo.fileSize,
             mediaType: photo.mediaType, contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest,
-            sourceSize: sourced.sourceSize)
+            sourceSize: sourced.sourceSize, originalPath: photo.originalPath == photo.path ? nil : photo.originalPath,
+            sidecars: photo.sidecars.isEmpty ? nil : photo.sidecars)
     }
 
     fileprivate var sourced: SourcedPhoto {
@@ -255,7 +326,9 @@ extension BackupMetadata.Photo {
                 id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, caption: caption,
                 isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
                 isFavorite: isFavorite, takenAt: takenAt?.date, takenOffset: takenOffset,
-                dateSource: dateSource.flatMap(DateSource.init), contentDigest: contentDigest, mediaType: mediaType,
+                dateSource: dateSource.flatMap(DateSource.init), camera: camera, contentDigest: contentDigest,
+                mediaType: mediaType,
+                originalPath: originalPath ?? (contentDigest == sourceDigest ? path : nil), sidecars: sidecars ?? [],
                 unseenBy: unseenBy, lastDecision: lastDecision.flatMap(SwipeAction.init)),
             sourceDigest: sourceDigest, sourceSize: sourceSize)
     }

@@ -36,7 +36,7 @@ struct UnfinishedBackups: Sendable {
         if let left = try await catalogue.read({ try $0.unfinishedBackups.find(name) }) {
             _ = try await pool.run { try removeFile(of: left) }
         }
-        let library = try await pool.run { try self.library }
+        let library = try await pool.run { try places.origin() }
         try await catalogue.write {
             try $0.unfinishedBackups.put(.init(path: name, job: job, library: library, file: nil))
         }
@@ -47,7 +47,7 @@ struct UnfinishedBackups: Sendable {
     func make(_ name: String, by job: JobID) async throws -> Int32 {
         let path = try requirePath(name)
         let (descriptor, library, file) = try await pool.run {
-            let library = try self.library
+            let library = try places.origin()
             let descriptor = clinux_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: path, code: errno) }
             do {
@@ -90,7 +90,7 @@ struct UnfinishedBackups: Sendable {
     /// The file that the caller has open, and whose contents he knows, is this library's from now on.
     func claim(_ name: String, _ descriptor: Int32, by job: JobID) async throws {
         let path = try requirePath(name)
-        let (library, file) = try await pool.run { (try self.library, try FileOrigin(of: descriptor, path)) }
+        let (library, file) = try await pool.run { (try places.origin(), try FileOrigin(of: descriptor, path)) }
         try await catalogue.write {
             try $0.unfinishedBackups.put(.init(path: name, job: job, library: library, file: file))
         }
@@ -126,7 +126,7 @@ struct UnfinishedBackups: Sendable {
     /// that of which this is a copy. Looks at nothing that may be on another file system.
     func settle() async throws {
         try await adoptFromBefore()
-        let library = try await pool.run { try self.library }
+        let library = try await pool.run { try places.origin() }
         let known = try await catalogue.read { transaction in
             let all = try transaction.unfinishedBackups.all()
             let unfinished = try transaction.jobs.unfinished(all.compactMap(\.job))
@@ -176,17 +176,6 @@ struct UnfinishedBackups: Sendable {
         case outOfReach
     }
 
-    private var library: UnfinishedBackup.Library {
-        get throws {
-            let descriptor = clinux_open_name(places.library, 1)
-            guard descriptor >= 0 else {
-                throw FileSystem.Failure(action: "look at", path: places.library, code: errno)
-            }
-            defer { close(descriptor) }
-            return .init(path: places.library, origin: try FileOrigin(of: descriptor, places.library))
-        }
-    }
-
     private func requirePath(_ name: String) throws -> String {
         guard let path = places.path(name) else {
             throw MeshError(.invalidArgument, "\(name.prefix(200)) is no place for a backup. Name another one.")
@@ -195,7 +184,7 @@ struct UnfinishedBackups: Sendable {
     }
 
     private func look(at backup: UnfinishedBackup, _ path: String) throws -> Finding {
-        if !backup.isInLibrary, let maker = backup.library, try !maker.isSame(as: library) { return .anothers }
+        if !backup.isInLibrary, let maker = backup.library, try !maker.isSame(as: places.origin()) { return .anothers }
         let descriptor = clinux_open_name(path, 0)
         guard descriptor >= 0 else {
             guard errno == ENOENT || errno == ENOTDIR else {

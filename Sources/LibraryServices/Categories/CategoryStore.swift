@@ -23,7 +23,7 @@ public actor CategoryStore: MeshService {
     package init(catalogue: any Catalogue) { self.catalogue = catalogue }
 
     /// Name and colour, in order. Created once in a library's life.
-    private static let defaults = [
+    static let defaults = [
         ("Family", "#E91E63"), ("Cars", "#F44336"), ("Games", "#9C27B0"), ("Sports", "#4CAF50"),
     ]
 
@@ -111,7 +111,7 @@ public actor CategoryStore: MeshService {
             guard ids.count == known.count, Set(ids) == Set(known) else {
                 throw MeshError(
                     .invalidArgument,
-                    "A new order names every category once. The library has: \(known.map(String.init).joined(separator: " "))."
+                    "A new order names every category once. The library has: \(known.map { "#\($0)" }.joined(separator: " "))."
                 )
             }
             try transaction.categories.reorder(ids)

@@ -41,7 +41,7 @@ extension OneImport {
         shown.originalPath = prepared.isOriginal ? names.photo.path : names.original?.path
         shown.sidecars = zip(sidecars, names.sidecars).map { $0.kept(as: $1) }
         shown.unseenBy = nil
-        shown.caption = prepared.caption
+        (shown.caption, shown.camera) = (prepared.caption, prepared.camera)
         (shown.takenAt, shown.takenOffset) = (prepared.taken?.clock, prepared.taken?.offset)
         shown.dateSource = prepared.taken?.source
         let completed = line(file, .completed, "photo \(photo.id) can be shown now, \(shown.path)")

@@ -192,7 +192,7 @@ struct OneImport: Sendable {
             fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: particulars.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
             takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source,
-            contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
+            camera: prepared.camera, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path,
             sidecars: zip(sidecars, names.sidecars).map { $0.kept(as: $1) },
             unseenBy: prepared.isUnseen ? Release.version : nil)

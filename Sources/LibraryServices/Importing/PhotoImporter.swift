@@ -66,6 +66,7 @@ public actor PhotoImporter: MeshService {
 
     /// The request with the paths of its list in it, and with a `/` at the end of folders.
     func complete(_ request: ImportPhotos) async throws -> ImportPhotos {
+        if let uploads = request.uploads { return try await claim(uploads, for: request) }
         var paths = request.paths
         if let list = request.list {
             guard paths.isEmpty else {
@@ -77,9 +78,43 @@ public actor PhotoImporter: MeshService {
         return request.with(paths: try await files.run { named.map(ImportSource.init(naming:)).map(\.text) })
     }
 
+    private func claim(_ uploads: [String], for request: ImportPhotos) async throws -> ImportPhotos {
+        guard request.paths.isEmpty, request.list == nil, request.dryRun != true else {
+            throw MeshError(
+                .invalidArgument, "An import of uploads takes neither paths nor a list, and is no dry run.")
+        }
+        // All that can be refused, before they are used up.
+        _ = try await category(request)
+        try SourceSelection.check(excluding: request.exclude ?? [])
+        let claimed = try await requireMesh().send(ClaimUploads(ids: uploads))
+        return request.with(paths: [ImportSource(naming: claimed.path).text])
+    }
+
+    /// Removes the uploads among what an import that has ended was given.
+    private func release(_ request: ImportPhotos) async {
+        let uploads = request.paths.filter(isUpload)
+        guard !uploads.isEmpty, let mesh else { return }
+        // What stays is removed some days later.
+        _ = try? await uncancelled { try await mesh.send(ReleaseUploads(paths: uploads)) }
+    }
+
+    private nonisolated func isUpload(_ path: String) -> Bool {
+        guard let name = namedFiles.uploads else { return false }
+        return path.hasPrefix(FilePath(bytes: (namedFiles.library + "/" + name + "/").utf8).text)
+    }
+
+    /// Uploads that have been released are done with; only the end of their import was not written down.
+    private func left(of request: ImportPhotos) async throws -> ImportPhotos {
+        let released = try await files.run { [self] in
+            Set(request.paths.filter { isUpload($0) && !FileSystem.isThere(FilePath(text: $0)) })
+        }
+        return released.isEmpty ? request : request.with(paths: request.paths.filter { !released.contains($0) })
+    }
+
     /// Whether it can go on: what it has not come to yet has to be there, or to have been removed from where it was.
     func checkAgain(_ request: ImportPhotos, _ job: Job) async throws {
         let done = try await job.recordedItems()
+        let request = try await left(of: request)
         let left = request.paths.map(ImportSource.init(text:)).filter { !done.contains($0.path) }
         try await files.run {
             var emptied: [String: Bool] = [:]
@@ -110,6 +145,12 @@ public actor PhotoImporter: MeshService {
     /// line is written with its row, so what has none was not imported; other lines may be lost by a kill, and then
     /// the file is looked at once more.
     func run(_ request: ImportPhotos, job: Job) async throws -> ImportReceipt {
+        let receipt = try await importing(try await left(of: request), job: job)
+        await release(request)
+        return receipt
+    }
+
+    private func importing(_ request: ImportPhotos, job: Job) async throws -> ImportReceipt {
         let mesh = try requireMesh()
         let isDryRun = request.dryRun == true
         job.begin(phase: "reading folders")
@@ -219,6 +260,13 @@ public actor PhotoImporter: MeshService {
         }
     }
 
+    /// Of one that ends by an error.
+    func end(_ request: ImportPhotos, failing job: Job) async -> ImportReceipt {
+        let receipt = await receipt(of: request, stopping: job)
+        await release(request)
+        return receipt
+    }
+
     /// Of one that is stopped before its files are known, or by an error.
     func receipt(of request: ImportPhotos, stopping job: Job) async -> ImportReceipt {
         let kept = job.checkpoint.flatMap { try? JSONDecoder().decode(Int64.self, from: $0) }
@@ -276,7 +324,7 @@ extension ImportPhotos: HandledJob {
     }
 
     public func receipt(on service: PhotoImporter, failing job: Job) async -> ImportReceipt? {
-        await service.receipt(of: self, stopping: job)
+        await service.end(self, failing: job)
     }
 }
 

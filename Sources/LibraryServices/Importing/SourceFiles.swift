@@ -54,6 +54,7 @@ struct SourceFiles {
 
     private let selection: SourceSelection
     private let library: FilePath
+    private let uploads: String?
     private let ownFiles: Set<FileIdentity>
     private let ownFolders: Set<FileIdentity>
     private var seen: Set<FilePath> = []
@@ -70,6 +71,7 @@ struct SourceFiles {
         // Found paths are real ones, so the library's has to be one too, or it is not recognised behind a link.
         let own = FilePath(bytes: namedFiles.library.utf8)
         library = (try? FileSystem.real(own)) ?? own
+        uploads = namedFiles.uploads
         // By path alone it would not be recognised where it is mounted a second time.
         ownFiles = namedFiles.ownFiles
         ownFolders = namedFiles.ownFolders
@@ -91,7 +93,7 @@ struct SourceFiles {
         while let entry = waiting.popLast() {
             if isCancelled() { throw CancellationError() }
             let path = entry.path
-            guard path != library, !path.text.hasPrefix(library.text + "/") else {
+            guard path != library, !path.text.hasPrefix(library.text + "/") || isUpload(path) else {
                 refuse(path, "it is the library itself")
                 continue
             }
@@ -117,6 +119,10 @@ struct SourceFiles {
                 refuse(path, String(cString: strerror(failure.code)))
             }
         }
+    }
+
+    private func isUpload(_ path: FilePath) -> Bool {
+        uploads.map { path.text.hasPrefix("\(library.text)/\($0)/") } ?? false
     }
 
     private func reasonToPassOver(_ entry: Entry, isFolder: Bool) -> PassedOver? {

@@ -33,6 +33,7 @@ extension Thumbnailer {
                     contentDigest: ContentDigest(of: card).sha256.hex, mediaType: "image/jpeg", fileExtension: ".jpg",
                     fileSize: Int64(card.count), width: picture.width, height: picture.height,
                     taken: picture.taken.map(PhotoDate.init), caption: picture.caption, rating: picture.rating,
+                    camera: picture.camera,
                     position: GeoPosition(latitude: picture.latitude, longitude: picture.longitude), isUnseen: true)
             } catch {
                 let photoFiles = photoFiles

@@ -19,6 +19,9 @@ public actor Thumbnailer: MeshService {
         GetThumbnail.self
         GetPhotoPixels.self
         RebuildThumbnails.self
+        OpenPhoto.self
+        OpenTrashedPhoto.self
+        MakeSheetPage.self
     }
 
     let catalogue: any Catalogue
@@ -33,6 +36,8 @@ public actor Thumbnailer: MeshService {
     /// Stored photos that are why no thumbnail could be made of them, until one is. ``mostRemembered`` at most.
     var unmade: [StoredName: MeshError] = [:]
     static let mostRemembered = 1_000
+    /// Pages of contact sheets that are being made.
+    var sheetsUnderWay = 0
 
     package init(
         catalogue: any Catalogue, namedFiles: NamedFiles, photoFiles: any PhotoFiles, workers: ImageWorkerPool,
@@ -63,8 +68,17 @@ public actor Thumbnailer: MeshService {
 
     // Not isolated: several conversions run at once, and nothing of the actor's changes.
     nonisolated func prepare(_ request: PreparePhoto) async throws -> PreparedPhoto {
-        let namedFiles = namedFiles
-        let (descriptor, status) = try await files.run { try namedFiles.open(FilePath(text: request.source)) }
+        let (namedFiles, photoFiles) = (namedFiles, photoFiles)
+        let (descriptor, status) = try await files.run {
+            guard request.isStaged else { return try namedFiles.open(FilePath(text: request.source)) }
+            let descriptor = try photoFiles.openStaged(request.source)
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else {
+                defer { close(descriptor) }
+                throw FileSystem.Failure(action: "look at", path: request.source, code: errno)
+            }
+            return (descriptor, status)
+        }
         defer { close(descriptor) }
         let source = OpenSource(descriptor, status)
         do {
@@ -96,7 +110,7 @@ public actor Thumbnailer: MeshService {
                     sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: "image/jpeg",
                     fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
                     height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption,
-                    rating: made.rating,
+                    rating: made.rating, camera: made.camera,
                     position: GeoPosition(latitude: made.latitude, longitude: made.longitude))
             }
         }

@@ -11,6 +11,8 @@ public actor LibraryOverview: MeshService {
     public static var messages: MessageList<LibraryOverview> { GetLibraryStatus.self }
 
     private let path: String
+    private let places: BackupPlaces
+    private var clock = MeshClock.system
     private let catalogue: any Catalogue
     private let photoFiles: any PhotoFiles
     private let thumbnailer: Thumbnailer
@@ -24,6 +26,7 @@ public actor LibraryOverview: MeshService {
         files: BlockingPool, problems: [String]
     ) {
         self.path = path
+        places = BackupPlaces(library: path)
         self.catalogue = catalogue
         self.photoFiles = photoFiles
         self.thumbnailer = thumbnailer
@@ -31,19 +34,33 @@ public actor LibraryOverview: MeshService {
         self.problems = problems
     }
 
+    public func start(on mesh: Mesh) { clock = mesh.clock }
+
     func status() async throws -> LibraryStatus {
+        let (places, now) = (places, clock.timestamp())
         let (path, photoFiles) = (path, photoFiles)
         let (free, peak) = try await files.run { (try photoFiles.room(), FileSystem.peakMemory(of: getpid())) }
         let workers = try await thumbnailer.status()
         let problems = await catalogue.problems() + problems
         return try await catalogue.read { transaction in
             let totals = try transaction.photos.totals()
+            let made = try transaction.madeBackups.all()
+            let newest = made.lazy.filter(\.isWhole).compactMap { backup in
+                backup.verifiedAt.map { verified in
+                    NewestBackup(
+                        path: places.path(backup.path) ?? backup.path, madeAt: backup.madeAt, verifiedAt: verified,
+                        ageSeconds: max(0, (now.milliseconds &- backup.madeAt.milliseconds) / 1000))
+                }
+            }.first
             return LibraryStatus(
                 version: Release.version, pid: getpid(), path: path, photos: totals.photos,
                 favorites: totals.favorites, categories: try transaction.categories.count(),
                 trashed: try transaction.trash.count(), photoBytes: totals.bytes,
                 photosWithoutOriginal: try transaction.photos.countWithoutOriginal(), freeBytes: free,
-                lastBackupDate: try transaction.settings.settings().lastBackupDate, imageWorkers: workers,
+                lastBackupDate: try transaction.settings.settings().lastBackupDate, newestBackup: newest,
+                backupSchedule: try transaction.madeBackups.schedule().map {
+                    BackupSchedule($0, made: made, places, now: now)
+                }, imageWorkers: workers,
                 peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems)
         }
     }

@@ -37,8 +37,8 @@ struct LegacyCategories: Sendable {
     /// - Parameter here: the library's categories, in order.
     init(_ old: LegacyLibrary, here: [Category]) {
         fallback = here.first.map { ($0.id, $0.displayName) }
-        let names = LegacyNames.names(for: old.categories)
         let existing = Dictionary(here.map { (CategoryName.key($0.displayName), $0) }) { first, _ in first }
+        let names = LegacyNames.names(for: old.categories) { existing[CategoryName.key($0)] != nil }
         let fitting = Self.fitting(old, names, existing: existing, room: CategoryLimits.count - here.count)
         var placed: [String: (place: Place, name: String)] = [:]
         for (category, name) in zip(old.categories, names) {

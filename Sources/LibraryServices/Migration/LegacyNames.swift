@@ -15,8 +15,11 @@ struct LegacyNames {
     ///
     /// Old names that are alike when case is ignored stay alike: they mean one category here. Names that only became
     /// alike by being changed do not: those are told apart by a number.
-    static func names(for categories: [LegacyLibrary.Category]) -> [Name] {
-        var names = categories.map(name)
+    /// - Parameter here: whether the library has a category of a name already; then the old one keeps its own.
+    static func names(
+        for categories: [LegacyLibrary.Category], unless here: (String) -> Bool = { _ in false }
+    ) -> [Name] {
+        var names = categories.map { name(for: $0, unless: here) }
         var taken = Set(names.filter { $0.change == nil }.map { CategoryName.key($0.text) })
         var next: [String: Int] = [:]
         for (index, name) in names.enumerated() {
@@ -34,7 +37,7 @@ struct LegacyNames {
         return names
     }
 
-    private static func name(for category: LegacyLibrary.Category) -> Name {
+    private static func name(for category: LegacyLibrary.Category, unless here: (String) -> Bool) -> Name {
         let bytes = category.name ?? []
         var change: String?
         var text = String(decoding: bytes, as: UTF8.self)
@@ -55,6 +58,10 @@ struct LegacyNames {
         if short != text {
             change = change ?? "was longer than \(CategoryName.maximumLength) characters"
             text = short
+        }
+        if CategoryName.isNumber(text), !here(text) {
+            return Name(
+                text: CategoryName.named(number: text), change: change ?? "was only a number, which means an id")
         }
         guard CategoryName.isBlank(text) else { return Name(text: text, change: change) }
         let key = (category.key ?? "").unicodeScalars.filter { $0.properties.isAlphabetic || $0.isASCIIDigit }

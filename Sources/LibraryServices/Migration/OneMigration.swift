@@ -183,7 +183,7 @@ enum LegacyIdentity {
     }
 
     /// RFC 9562, version 8: bits of our own choosing.
-    private static func derived(from parts: [String]) -> String {
+    static func derived(from parts: [String]) -> String {
         let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")
         var bytes = Array(ContentDigest(of: Data("smilepile migrate \(text)".utf8)).sha256.bytes.prefix(16))
         bytes[6] = bytes[6] & 0x0f | 0x80

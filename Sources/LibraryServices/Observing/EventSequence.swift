@@ -6,7 +6,7 @@ import Synchronization
 /// How often each kind of thing has changed since the library was opened. Counted on the thread that commits.
 final class Revisions: Sendable {
     private static let kinds: [CataloguePart: EventKind] = [
-        .categories: .categories, .photos: .photos, .settings: .settings, .swipeActions: .swipe,
+        .backups: .backups, .categories: .categories, .photos: .photos, .settings: .settings, .swipeActions: .swipe,
         .swipeSessions: .swipe, .trash: .trash,
     ]
 

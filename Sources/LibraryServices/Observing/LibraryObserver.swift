@@ -18,11 +18,17 @@ public actor LibraryObserver: MeshService {
         ObservePendingSwipes.self
         ObserveTrash.self
         SubscribeToEvents.self
+        GetTimeline.self
     }
 
-    private let catalogue: any Catalogue
+    let catalogue: any Catalogue
     private let hub: ObservationHub
     private let revisions = Revisions()
+    /// By filters and month; see `LibraryObserver+Timeline.swift`.
+    var keptSpans: [GetTimeline: KeptSpans] = [:]
+
+    /// How often photos have changed since the library was opened.
+    var photoRevision: UInt64 { revisions.counts[.photos] ?? 0 }
 
     /// - Parameters:
     ///   - catalogue: which tells its one listener of commits: this.

@@ -5,7 +5,7 @@ import LibraryModel
 import LibraryStorage
 import ServiceMesh
 
-/// Finds out again when photos were taken. Pictures are opened by the image workers, several at once; each photo's new date
+/// Finds out again when photos were taken, and with what. Pictures are opened by the image workers, several at once; each photo's new facts
 /// and its line in the receipt are one transaction. It calls no other service.
 public actor PhotoRedater: MeshService {
     public static let serviceName = "PhotoRedater"
@@ -60,7 +60,7 @@ public actor PhotoRedater: MeshService {
         var progress = job.checkpoint.flatMap { try? JSONDecoder().decode(Progress.self, from: $0) } ?? Progress()
         let total = try await catalogue.read { try $0.photos.count(query) }
         // Those that have been redated may not meet the filters any more.
-        job.begin(phase: "reading dates", items: max(Int64(total), progress.photos))
+        job.begin(phase: "reading dates and cameras", items: max(Int64(total), progress.photos))
         job.advance(items: progress.photos)
         while true {
             try await job.mayContinue()
@@ -90,52 +90,67 @@ public actor PhotoRedater: MeshService {
 
     // Not isolated: several photos at once, and nothing of the actor's changes.
     private nonisolated func redate(_ photo: Photo, _ isDryRun: Bool, _ job: Job) async throws {
-        let picture: PhotoDate?
+        let picture: EmbeddedFacts
         do {
-            picture = try await readDate(of: photo)
+            picture = try await readFacts(of: photo)
         } catch {
             // A helper that is ended together with the daemon, or with the job, says nothing of the photo.
             try Task.checkCancellation()
             return job.record(Self.line(photo, .unreadable, Self.why(MeshError(describing: error))))
         }
-        switch DateRevision(of: photo, picture: picture, now: .now()) {
-        case .stays: return
+        let camera = picture.camera == photo.camera ? nil : picture.camera
+        switch DateRevision(of: photo, picture: picture.taken.map(PhotoDate.init), now: .now()) {
+        case .stays:
+            guard let camera else { return }
+            try await set(nil, camera, of: photo, Self.line(photo, .cameraFound, camera), isDryRun, job)
         case .isDoubtful(let date):
             let (old, new) = (Self.text(photo), Self.text(date))
             let why = "\(old) stays, because a person may have said so; the picture says \(new)"
-            job.record(Self.line(photo, .kept, why))
+            let line = Self.line(photo, .kept, [why, camera].compactMap { $0 }.joined(separator: "; "))
+            guard let camera else { return job.record(line) }
+            try await set(nil, camera, of: photo, line, isDryRun, job)
         case .becomes(let date):
-            let line = Self.line(photo, .redated, "\(Self.text(photo)) → \(Self.text(date))")
-            guard !isDryRun else { return job.record(line) }
-            let id = job.id
-            // Uncancelled: what is written is counted too.
-            let isSet = try await uncancelled { [catalogue] in
-                try await catalogue.write { try $0.photos.setDate(date, of: photo, line: line, of: id) }
-            }
-            // Else somebody has dated it meanwhile, or it has gone.
-            if isSet { job.count(journaled: line) }
+            let change = "\(Self.text(photo)) → \(Self.text(date))"
+            let line = Self.line(photo, .redated, [change, camera].compactMap { $0 }.joined(separator: "; "))
+            try await set(date, camera, of: photo, line, isDryRun, job)
         }
+    }
+
+    /// Writes what is not nil.
+    private nonisolated func set(
+        _ date: PhotoDate?, _ camera: String?, of photo: Photo, _ line: ReceiptLine, _ isDryRun: Bool, _ job: Job
+    ) async throws {
+        guard !isDryRun else { return job.record(line) }
+        let id = job.id
+        // Uncancelled: what is written is counted too.
+        let isSet = try await uncancelled { [catalogue] in
+            try await catalogue.write {
+                try $0.photos.setDate(date, camera: camera, of: photo, line: line, of: id)
+            }
+        }
+        // Else somebody has dated it meanwhile, or it has gone.
+        if isSet { job.count(journaled: line) }
     }
 
     /// What the picture says: the original, or where that cannot be read, the photo.
     /// - Throws: why neither can be read; not for a photo that was taken over without a picture.
-    private nonisolated func readDate(of photo: Photo) async throws -> PhotoDate? {
-        if let original = photo.originalPath, original != photo.path, let date = try? await readDate(in: original) {
-            return date.taken.map(PhotoDate.init)
+    private nonisolated func readFacts(of photo: Photo) async throws -> EmbeddedFacts {
+        if let original = photo.originalPath, original != photo.path, let facts = try? await readFacts(in: original) {
+            return facts
         }
         do {
-            return try await readDate(in: photo.path).taken.map(PhotoDate.init)
+            return try await readFacts(in: photo.path)
         } catch let error as MeshError where error.status == .notFound && photo.fileSize == 0 {
-            return nil
+            return EmbeddedFacts(taken: nil)
         }
     }
 
-    private nonisolated func readDate(in path: String) async throws -> EmbeddedDate {
+    private nonisolated func readFacts(in path: String) async throws -> EmbeddedFacts {
         let photoFiles = photoFiles
         do {
             let descriptor = try await files.run { try photoFiles.open(StoredName(catalogued: path)) }
             defer { close(descriptor) }
-            return try await workers.readDate(source: descriptor)
+            return try await workers.readFacts(source: descriptor)
         } catch {
             throw MeshError(describing: error)
         }
@@ -148,7 +163,8 @@ public actor PhotoRedater: MeshService {
         let now = job.snapshot
         func count(_ outcome: RedateOutcome) -> Int { now.outcomes[outcome.rawValue] ?? 0 }
         return RedateReceipt(
-            photos: Int(clamping: now.progress.itemsDone), redated: count(.redated), kept: count(.kept),
+            photos: Int(clamping: now.progress.itemsDone), redated: count(.redated),
+            camerasFound: count(.cameraFound), kept: count(.kept),
             unreadable: count(.unreadable), isDryRun: request.dryRun == true, ending: ending)
     }
 
@@ -199,7 +215,9 @@ extension RedatePhotos: HandledJob {
     public typealias Service = PhotoRedater
     public static var resumption: JobResumption { .onward }
 
-    public static func needsAttention(_ outcome: String) -> Bool { outcome != RedateOutcome.redated.rawValue }
+    public static func needsAttention(_ outcome: String) -> Bool {
+        ![RedateOutcome.redated, .cameraFound].map(\.rawValue).contains(outcome)
+    }
 
     public func prepare(on service: PhotoRedater) async throws { try await service.check(self) }
 

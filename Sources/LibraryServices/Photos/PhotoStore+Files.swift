@@ -63,6 +63,7 @@ extension Photo {
         sidecars = other.sidecars
         unseenBy = other.unseenBy
         caption = caption ?? other.caption
+        camera = other.camera ?? camera
         if other.takenAt != nil, dateSource != .person {
             takenAt = other.takenAt
             takenOffset = other.takenOffset

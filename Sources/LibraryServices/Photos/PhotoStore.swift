@@ -12,7 +12,9 @@ public actor PhotoStore: MeshService {
     public static var messages: MessageList<PhotoStore> {
         SearchPhotos.self
         CountPhotos.self
+        SelectPhotos.self
         ListSealedPhotos.self
+        ListCameras.self
         GetPhoto.self
         AddPhoto.self
         AddPhotos.self
@@ -75,9 +77,19 @@ public actor PhotoStore: MeshService {
         return PhotoCount(count: try await catalogue.read { try $0.photos.count(query) })
     }
 
+    func select(_ request: SelectPhotos) async throws -> SelectedPhotos {
+        let query = try PhotoIDQuery(request)
+        return try await catalogue.read { try $0.photos.ids(query) }
+    }
+
     func sealed(_ request: ListSealedPhotos) async throws -> SealedPhotos {
         let query = try SealedPhotoQuery(request)
         return try await catalogue.read { try $0.photos.sealed(query) }
+    }
+
+    func cameras(_ request: ListCameras) async throws -> CameraList {
+        let limit = try PageLimit.validated(request.limit)
+        return try await catalogue.read { try $0.photos.cameras(limit: limit) }
     }
 
     func get(_ request: GetPhoto) async throws -> Photo {
@@ -156,13 +168,13 @@ public actor PhotoStore: MeshService {
     }
 
     func setFavorite(_ request: SetFavorite) async throws -> PhotosChanged {
-        try await change(request.ids.map(PhotoKey.id)) { photos, transaction in
+        try await change(request.ids.map(PhotoKey.id), request.ignoreMissing) { photos, transaction in
             try transaction.photos.setFavorite(request.isFavorite, of: photos)
         }
     }
 
     func move(_ request: MovePhotos) async throws -> PhotosChanged {
-        try await change(request.ids.map(PhotoKey.id)) { photos, transaction in
+        try await change(request.ids.map(PhotoKey.id), request.ignoreMissing) { photos, transaction in
             try transaction.photos.move(photos, to: request.categoryId)
         }
     }
@@ -182,7 +194,9 @@ public actor PhotoStore: MeshService {
         default:
             throw MeshError(.invalidArgument, "Name the photos by one of 'ids', 'uuids', 'paths' and 'categoryId'.")
         }
-        return try await change(keys) { photos, transaction in try transaction.trash.add(photos, at: now) }
+        return try await change(keys, request.ignoreMissing) { photos, transaction in
+            try transaction.trash.add(photos, at: now)
+        }
     }
 
     func forget(_ ids: [Int64]) async throws -> ForgottenPhotos {
@@ -193,15 +207,19 @@ public actor PhotoStore: MeshService {
         return ForgottenPhotos(paths: photos.flatMap(\.filePaths).filter { !thumbnails.contains($0) })
     }
 
-    /// One transaction over photos that must all exist; counts those that `change` says it changed. A photo that is
-    /// named twice is changed once.
+    /// One transaction over photos that must all exist, unless those that do not are to be passed over; counts those that
+    /// `change` says it changed. A photo that is named twice is changed once.
     private func change(
-        _ keys: [PhotoKey], _ change: @escaping @Sendable ([Photo], any CatalogueTransaction) throws -> Int
+        _ keys: [PhotoKey], _ ignoreMissing: Bool?,
+        _ change: @escaping @Sendable ([Photo], any CatalogueTransaction) throws -> Int
     ) async throws -> PhotosChanged {
         let keys = try Self.validated(keys)
         return try await catalogue.write { transaction in
             var seen: Set<Int64> = []
-            let photos = try transaction.photos.require(keys).filter { seen.insert($0.id).inserted }
+            let named =
+                ignoreMissing == true
+                ? try transaction.photos.find(keys).compactMap { $0 } : try transaction.photos.require(keys)
+            let photos = named.filter { seen.insert($0.id).inserted }
             return PhotosChanged(count: try change(photos, transaction))
         }
     }
@@ -224,8 +242,16 @@ extension CountPhotos: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> PhotoCount { try await service.count(self) }
 }
 
+extension SelectPhotos: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> SelectedPhotos { try await service.select(self) }
+}
+
 extension ListSealedPhotos: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> SealedPhotos { try await service.sealed(self) }
+}
+
+extension ListCameras: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> CameraList { try await service.cameras(self) }
 }
 
 extension GetPhoto: HandledMessage {

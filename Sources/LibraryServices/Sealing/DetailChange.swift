@@ -40,7 +40,7 @@ struct DetailChange: Sendable {
     }
 
     /// Without those that say nothing.
-    private static func validated(_ texts: [String], _ field: SealedField) throws -> [String] {
+    static func validated(_ texts: [String], _ field: SealedField) throws -> [String] {
         var seen: Set<String> = []
         let trimmed = try texts.map { try validated($0, field) }.filter {
             !$0.isEmpty && seen.insert($0.caseFolded).inserted
@@ -113,6 +113,12 @@ enum DetailText {
     static func decode(_ bytes: [UInt8], _ field: SealedField) -> [String]? {
         if field == .tags { return try? JSONDecoder().decode([String].self, from: Data(bytes)) }
         return String(validating: bytes, as: UTF8.self).map { [$0] }
+    }
+
+    /// Whether it is what a request could have written: what was sealed elsewhere may be anything.
+    static func isValid(_ bytes: [UInt8], _ field: SealedField) -> Bool {
+        guard let texts = decode(bytes, field), !texts.isEmpty else { return false }
+        return (try? DetailChange.validated(texts, field)) == texts
     }
 
     /// - Returns: nil for what does not open, and for a field of a later version.

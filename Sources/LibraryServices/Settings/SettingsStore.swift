@@ -18,6 +18,7 @@ public actor SettingsStore: MeshService {
 
     func change(_ request: ChangeSettings) async throws -> Settings {
         try request.swipeThreshold.map(SettingKey.swipeThreshold.validate)
+        try request.groupPhotoMegabytes.map(SettingKey.groupPhotoMegabytes.validate)
         return try await catalogue.write { transaction in
             var settings = try transaction.settings.settings()
             settings.swipeThreshold = request.swipeThreshold ?? settings.swipeThreshold
@@ -25,6 +26,7 @@ public actor SettingsStore: MeshService {
             settings.autoProcessActions = request.autoProcessActions ?? settings.autoProcessActions
             settings.storageCleanupEnabled = request.storageCleanupEnabled ?? settings.storageCleanupEnabled
             settings.keepOriginals = request.keepOriginals ?? settings.keepOriginals
+            settings.groupPhotoMegabytes = request.groupPhotoMegabytes ?? settings.groupPhotoMegabytes
             settings.biometricAuthEnabled = request.biometricAuthEnabled ?? settings.biometricAuthEnabled
             try transaction.settings.store(settings)
             return settings

@@ -1,0 +1,93 @@
+import ServiceMesh
+
+/// One of a photo's three files, open to be read: for who sends or shows its bytes and should need no path into the library.
+/// A thumbnail that is missing is made first. Photos in the trash are not found: ``OpenTrashedPhoto``.
+///
+/// Over the socket the file comes as a descriptor beside the reply, for clients that ask for descriptors (see the protocol of
+/// `ControlSocket`); others get the facts alone. The descriptor is theirs: what becomes of the photo meanwhile does not change
+/// what it reads. Not for copying many photos to a folder: `smilepile photos export`.
+///
+/// Errors: `invalid_argument` (both keys or none), `not_found` (the photo, its file, or an original that the library does not
+/// have), and for a thumbnail those of ``GetThumbnail``.
+public struct OpenPhoto: Message {
+    public typealias Reply = OpenedPhoto
+    public static let method = "photo.open"
+    public static let access = Role.kid
+    public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
+    public static let carriesFiles = true
+    public static let summary = "A photo's thumbnail, the photo as it is shown, or its original, as an open file."
+    public let id: Int64?
+    public let uuid: String?
+    /// Which of its files.
+    public let file: PhotoFileKind
+
+    public init(id: Int64, _ file: PhotoFileKind) {
+        self.id = id
+        uuid = nil
+        self.file = file
+    }
+
+    public init(uuid: String, _ file: PhotoFileKind) {
+        id = nil
+        self.uuid = uuid
+        self.file = file
+    }
+}
+
+/// The same of a photo in the trash, for whoever decides whether it is to come out again; a message of its own, because no child
+/// is to see what was thrown away. A thumbnail that is missing stays so.
+///
+/// Errors: `not_found` (the photo is not in the trash, its file is gone, or there is no original).
+public struct OpenTrashedPhoto: Message {
+    public typealias Reply = OpenedPhoto
+    public static let method = "trash.open"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let replySize = ReplySize.single
+    public static let carriesFiles = true
+    public static let summary = "The thumbnail of a photo in the trash, the photo, or its original, as an open file."
+    public let uuid: String
+    /// Which of its files.
+    public let file: PhotoFileKind
+
+    public init(uuid: String, _ file: PhotoFileKind) {
+        self.uuid = uuid
+        self.file = file
+    }
+}
+
+/// The files of a photo.
+public enum PhotoFileKind: String, Codable, Sendable, CaseIterable {
+    /// A JPEG of at most 300 x 300 pixels.
+    case thumbnail
+    /// As it is shown: a JPEG of at most 2048 x 2048 pixels.
+    case photo
+    /// Byte for byte what was imported, of any type that is.
+    case original
+}
+
+public struct OpenedPhoto: Codable, Sendable, Equatable {
+    public let id: Int64
+    public let uuid: String
+    /// Of the file: one of those that are imported, and `application/octet-stream` where its name does not tell.
+    public let mediaType: String
+    /// Bytes.
+    public let size: Int64
+    /// SHA-256 of the photo as it is shown, lower-case hex: it changes whenever one of the three files does, but for a
+    /// thumbnail that a newer version of the program makes better.
+    public let contentDigest: String
+    /// Read-only. Nil over a socket where descriptors were not asked for.
+    public let content: OwnedFile?
+
+    public init(
+        id: Int64, uuid: String, mediaType: String, size: Int64, contentDigest: String, content: OwnedFile?
+    ) {
+        self.id = id
+        self.uuid = uuid
+        self.mediaType = mediaType
+        self.size = size
+        self.contentDigest = contentDigest
+        self.content = content
+    }
+}

@@ -1,0 +1,141 @@
+import ServiceMesh
+
+/// Begins an upload, for a program that has bytes and no file: a web page's. Its reply has a file, open to be written, in a
+/// place of the library's own; when all bytes are there, ``ImportPhotos`` takes it by its id. What has not been imported a day
+/// after its last byte is removed.
+///
+/// The descriptor comes as ``OpenPhoto``'s does. Whoever has it can write into that one file and do nothing else; how much it has
+/// become is looked at when its state is asked for, when it is imported, and now and then, and what is too large by then is
+/// discarded.
+///
+/// Errors: `invalid_argument` (no name, a size that is none), `resource_exhausted` (``maximumCount``, no room on the disk, more
+/// than ``maximumBytes``).
+public struct BeginUpload: Message {
+    public typealias Reply = OpenedUpload
+    public static let method = "upload.begin"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let carriesFiles = true
+    public static let summary = "Begins an upload: a file to write into, which an import then takes."
+    /// Of uploads that are not imported yet.
+    public static let maximumCount = 5_000
+    /// Of one: what an import takes at most.
+    public static let maximumBytes: Int64 = 512 << 20
+    /// Bytes that stay free on the disk.
+    public static let reservedBytes: Int64 = 256 << 20
+    public static let keptHours = 24
+
+    /// As the file is called where it comes from. Only the part behind the last `/` counts; what no file name has is replaced.
+    public let name: String
+    /// Bytes that are to come, where that is known: an import of fewer or more is refused.
+    public let size: Int64?
+    /// When the file was last written to, where that is known: what an import without a better date goes by.
+    public let modifiedAt: Timestamp?
+
+    public init(name: String, size: Int64? = nil, modifiedAt: Timestamp? = nil) {
+        self.name = name
+        self.size = size
+        self.modifiedAt = modifiedAt
+    }
+}
+
+public struct OpenedUpload: Codable, Sendable, Equatable {
+    public let upload: String
+    /// Bytes that are there; the file is open at this position.
+    public let offset: Int64
+    /// To be written. Nil over a socket where descriptors were not asked for.
+    public let content: OwnedFile?
+
+    public init(upload: String, offset: Int64, content: OwnedFile?) {
+        self.upload = upload
+        self.offset = offset
+        self.content = content
+    }
+}
+
+/// How much of uploads is there: after a cut connection, where to go on. An id that is not known, or not any more, is left out.
+/// Errors: `invalid_argument` (more than ``maximumCount`` ids).
+public struct GetUploads: Message {
+    public typealias Reply = UploadList
+    public static let method = "upload.state"
+    public static let access = Role.parent
+    public static let kind = MessageKind.read
+    public static let summary = "How many bytes of uploads are there."
+    public static let maximumCount = 1_000
+    public let ids: [String]
+    public init(ids: [String]) { self.ids = ids }
+}
+
+public struct UploadList: Codable, Sendable, Equatable {
+    public let uploads: [UploadState]
+    public init(uploads: [UploadState]) { self.uploads = uploads }
+}
+
+public struct UploadState: Codable, Sendable, Equatable {
+    public let upload: String
+    /// The name that the photo will have been made of.
+    public let name: String
+    /// Bytes that were announced.
+    public let size: Int64?
+    /// Bytes that are there.
+    public let received: Int64
+
+    public init(upload: String, name: String, size: Int64?, received: Int64) {
+        self.upload = upload
+        self.name = name
+        self.size = size
+        self.received = received
+    }
+}
+
+/// Opens an upload once more, where it ended. Errors: `not_found`.
+public struct ResumeUpload: Message {
+    public typealias Reply = OpenedUpload
+    public static let method = "upload.resume"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let carriesFiles = true
+    public static let summary = "Opens an upload to go on with it."
+    public let upload: String
+    public init(upload: String) { self.upload = upload }
+}
+
+/// Removes an upload that is not wanted. One that is not there any more is no error.
+public struct DiscardUpload: Message {
+    public typealias Reply = Done
+    public static let method = "upload.discard"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Removes an upload that is not wanted."
+    public let upload: String
+    public init(upload: String) { self.upload = upload }
+}
+
+/// Makes files of uploads, under their names and side by side, for PhotoImporter: they are no uploads from then on, and are its
+/// to release. All or none. Errors: `not_found`, `failed_precondition` (bytes are missing, or are too many).
+public struct ClaimUploads: Message {
+    public typealias Reply = ClaimedUploads
+    public static let method = "upload.claim"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Makes files of uploads, for an import."
+    public let ids: [String]
+    public init(ids: [String]) { self.ids = ids }
+}
+
+public struct ClaimedUploads: Codable, Sendable {
+    /// The folder that has them, as ``ImportPhotos/paths`` are written.
+    public let path: String
+    public init(path: String) { self.path = path }
+}
+
+/// Removes the files of an import that has ended, for PhotoImporter: of its paths, folders that ``ClaimUploads`` made.
+public struct ReleaseUploads: Message {
+    public typealias Reply = Done
+    public static let method = "upload.release"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Removes uploads that were imported."
+    public let paths: [String]
+    public init(paths: [String]) { self.paths = paths }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// What is wrong with a document, in words for whoever has it and did not write it.
+struct JSONFault: CustomStringConvertible {
+    let description: String
+
+    init(_ error: any Error) {
+        guard let error = error as? DecodingError else {
+            description = "\(error)"
+            return
+        }
+        description =
+            switch error {
+            case .keyNotFound(let key, let context):
+                "'\(Self.place(context.codingPath + [key]))' is missing"
+            case .valueNotFound(_, let context): "'\(Self.place(context.codingPath))' has no value"
+            case .typeMismatch(let type, let context):
+                "'\(Self.place(context.codingPath))' is not \(Self.name(of: type))"
+            case .dataCorrupted(let context) where context.codingPath.isEmpty:
+                "it is not JSON, or not whole, or has a number that is too large\(Self.why(context))"
+            case .dataCorrupted(let context):
+                "'\(Self.place(context.codingPath))' has a value that is not valid\(Self.why(context))"
+            @unknown default: "\(error)"
+            }
+    }
+
+    /// `photos[3].id`
+    private static func place(_ path: [any CodingKey]) -> String {
+        path.reduce(into: "") { text, key in
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += (text.isEmpty ? "" : ".") + key.stringValue.prefix(100)
+            }
+        }
+    }
+
+    private static func name(of type: any Any.Type) -> String {
+        switch type {
+        case is String.Type: "a text"
+        case is Bool.Type: "true or false"
+        case is any FixedWidthInteger.Type: "a whole number"
+        case is any BinaryFloatingPoint.Type: "a number"
+        case is any Collection.Type: "a list"
+        default: "of the form that is expected"
+        }
+    }
+
+    private static func why(_ context: DecodingError.Context) -> String {
+        let cause = (context.underlyingError as NSError?)?.userInfo["NSDebugDescription"] as? String
+        let text = cause ?? (context.codingPath.isEmpty ? "" : context.debugDescription)
+        return text.isEmpty ? "" : " (\(text.prefix(200)))"
+    }
+}

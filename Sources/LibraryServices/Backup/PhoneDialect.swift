@@ -1,0 +1,133 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// Backups of the phone apps: a `metadata.json` beside `photos/`, perhaps one folder deep (version 2), or that document alone
+/// (version 1), which has no pictures.
+///
+/// The Android app leaves out every value that is the usual one, calls photos by a hash of where they were, and makes JPEGs of
+/// all under the names that they had; the iOS app names entries after files alone.
+enum PhoneDialect {
+    static let metadataEntry = "metadata.json"
+    static let latestVersion = 2
+
+    struct Document: Decodable {
+        struct Category: Decodable {
+            let id: Int64?
+            let name: String?
+            let displayName: String?
+            let position: Int?
+            let iconResource: String?
+            let colorHex: String?
+            let isDefault: Bool?
+            let createdAt: Int64?
+        }
+
+        struct Photo: Decodable {
+            let id: Int64?
+            let path: String?
+            let categoryId: Int64?
+            let name: String?
+            let isFromAssets: Bool?
+            let createdAt: Int64?
+            let isFavorite: Bool?
+        }
+
+        struct Settings: Decodable {
+            struct Security: Decodable {
+                let hasPIN: Bool?
+                let hasPattern: Bool?
+                let kidSafeModeEnabled: Bool?
+                let deleteProtectionEnabled: Bool?
+            }
+
+            let securitySettings: Security?
+        }
+
+        struct Entry: Decodable {
+            let photoId: Int64?
+            let originalPath: String?
+            let zipEntryName: String?
+            let fileName: String?
+            /// MD5, hex.
+            let checksum: String?
+        }
+
+        let exportDate: Int64?
+        let appVersion: String?
+        let categories: [Category]?
+        let photos: [Photo]?
+        let settings: Settings?
+        let photoManifest: [Entry]?
+    }
+
+    private struct Version: Decodable {
+        let version: Int?
+    }
+
+    /// - Parameter root: the folder in the archive that has it all, with a slash at its end; empty for none.
+    /// - Throws: `unimplemented` for a later version; `data_loss`.
+    static func read(_ archive: BackupArchive, root: String = "") throws -> DescribedBackup {
+        let name = root + metadataEntry
+        let version = try archive.document(name, Version.self).version ?? latestVersion
+        guard version <= latestVersion else {
+            throw MeshError(
+                laterBackup: "version \(version) of the phone apps' backups", known: "version \(latestVersion)")
+        }
+        let document = try archive.document(name, Document.self)
+        var foreign = ForeignContents()
+        for category in document.categories ?? [] {
+            foreign.enter(
+                ForeignContents.Category(
+                    id: category.id, displayName: category.displayName, name: category.name,
+                    position: category.position, colorHex: category.colorHex, iconResource: category.iconResource,
+                    isDefault: category.isDefault, createdAt: category.createdAt))
+        }
+        let entries = ForeignEntries(archive, root: root)
+        let listed = Dictionary(
+            (document.photoManifest ?? []).compactMap { entry in entry.photoId.map { ($0, entry) } },
+            uniquingKeysWith: { first, _ in first })
+        var checksums: [String: String] = [:]
+        for photo in document.photos ?? [] {
+            let path = photo.path ?? ""
+            let entry = photo.id.flatMap { listed[$0] }
+            let file = ForeignEntries.file(path)
+            let names = [
+                entry?.zipEntryName, photo.id.map { "\($0)_\(file)" }, entry?.fileName, file, entry?.originalPath,
+            ]
+            let found = entries.find(names.compactMap { $0 })
+            if let found, let checksum = entry?.checksum?.lowercased(), checksum.utf8.count == 32 {
+                checksums[found.path] = checksum
+            }
+            foreign.enter(
+                ForeignContents.Photo(
+                    id: photo.id, path: path.isEmpty ? "photo \(photo.id ?? 0)" : path, categoryId: photo.categoryId,
+                    name: photo.name, caption: nil, isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
+                    isFavorite: photo.isFavorite),
+                entry: found)
+        }
+        noteSettings(document.settings, &foreign)
+        let contents = try foreign.contents(name)
+        return DescribedBackup(
+            summary: BackupSummary(
+                dialect: "phone", backupVersion: String(version), appVersion: document.appVersion ?? "unknown",
+                timestamp: LegacyDate.credible(document.exportDate ?? 0).date, photoCount: contents.photos.count,
+                categoryCount: contents.categories.count, isPartial: false, sealedWith: nil),
+            contents: contents, promised: [], unpromised: Set([name] + contents.photos.map(\.photo.path)), damaged: [],
+            notices: [], checksums: checksums)
+    }
+
+    private static func noteSettings(_ settings: Document.Settings?, _ foreign: inout ForeignContents) {
+        guard let settings else { return }
+        let security = settings.securitySettings
+        if security?.hasPIN == true || security?.hasPattern == true {
+            foreign.note(
+                metadataEntry, ForeignContents.left, "the phone's PIN or pattern; set one here: smilepile pin set")
+        }
+        if security?.kidSafeModeEnabled == true {
+            foreign.note(metadataEntry, ForeignContents.left, "kids mode was on; who uses this machine is decided here")
+        }
+        foreign.note(
+            metadataEntry, ForeignContents.left, "the phone app's settings (dark mode and such) have no meaning here")
+    }
+}

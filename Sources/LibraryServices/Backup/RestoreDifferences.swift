@@ -1,0 +1,140 @@
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Where library and backup say different things of one photo, category or setting. In a merge the library's word counts,
+/// and each difference has a line; asked to, the restore takes the backup's.
+extension RestorePlan {
+    /// Of lines about what the library goes on saying.
+    static let conflict = "conflict"
+    /// Of lines about what the library says from now on.
+    static let updated = "updated"
+
+    /// A photo of the library that gets what the backup says of it.
+    struct PhotoUpdate: Sendable {
+        let there: Photo
+        /// With the category that it has in the backup.
+        let wanted: Photo
+    }
+
+    mutating func tell(_ item: String, _ fields: [String], _ prefersBackup: Bool) {
+        guard !fields.isEmpty else { return }
+        let list = fields.joined(separator: ", ")
+        lines.append(
+            prefersBackup
+                ? ReceiptLine(item: item, outcome: Self.updated, detail: "gets the backup's \(list)")
+                : ReceiptLine(
+                    item: item, outcome: Self.conflict,
+                    detail: "the library's \(list) \(fields.count == 1 ? "stays" : "stay")"))
+    }
+
+    // MARK: Categories
+
+    mutating func compare(_ category: Category, with there: Category, isForeign: Bool, prefersBackup: Bool) {
+        var fields: [String] = []
+        if category.displayName != there.displayName { fields.append("name '\(there.displayName)'") }
+        if category.colorHex != there.colorHex { fields.append("colour \(there.colorHex)") }
+        if category.iconResource != there.iconResource, !isForeign || category.iconResource != nil {
+            fields.append("icon")
+        }
+        guard !fields.isEmpty else { return }
+        if prefersBackup {
+            updatedCategories[there.id] = CategoryDetails(
+                displayName: category.displayName, colorHex: category.colorHex,
+                iconResource: category.iconResource ?? there.iconResource)
+            fields = fields.map { $0.split(separator: " ").first.map(String.init) ?? $0 }
+        }
+        tell(there.displayName, fields, prefersBackup)
+    }
+
+    /// The order of those that both have.
+    mutating func compareOrder(_ contents: BackupContents, _ all: [Category], prefersBackup: Bool) {
+        let wanted = contents.categories.compactMap { matchedCategories[$0.id] }
+        let matched = Set(wanted)
+        guard wanted != all.map(\.id).filter(matched.contains) else { return }
+        if prefersBackup { categoryOrder = wanted + all.map(\.id).filter { !matched.contains($0) } }
+        tell("categories", ["order"], prefersBackup)
+    }
+
+    // MARK: Photos
+
+    /// - Parameter isForeign: another program's backup says nothing of names and dates, and its pictures are what photos are
+    ///   made of.
+    mutating func compare(_ photo: Photo, with there: Photo, isForeign: Bool, prefersBackup: Bool) {
+        var wanted = there
+        var fields: [String] = []
+        if matchedCategories[photo.categoryId] != there.categoryId { fields.append("category") }
+        if photo.name != there.name, !isForeign {
+            fields.append("name")
+            wanted.name = photo.name
+        }
+        if photo.caption != there.caption, !isForeign || photo.caption != nil {
+            fields.append("caption")
+            wanted.caption = photo.caption
+        }
+        if photo.isFavorite != there.isFavorite {
+            fields.append("favourite mark")
+            wanted.isFavorite = photo.isFavorite
+        }
+        if !isForeign,
+            photo.takenAt != there.takenAt || photo.takenOffset != there.takenOffset
+                || photo.dateSource != there.dateSource
+        {
+            fields.append("date")
+            (wanted.takenAt, wanted.takenOffset) = (photo.takenAt, photo.takenOffset)
+            wanted.dateSource = photo.dateSource
+        }
+        // The category is one of the backup until the new ones have their ids.
+        wanted.categoryId = photo.categoryId
+        if prefersBackup, !fields.isEmpty { updatedPhotos.append(PhotoUpdate(there: there, wanted: wanted)) }
+        tell(there.path, fields, prefersBackup)
+        // Two pictures of one uuid: neither is overwritten by the other.
+        if photo.contentDigest != there.contentDigest, !isForeign { tell(there.path, ["picture"], false) }
+    }
+
+    // MARK: Settings and reviews
+
+    private static let preferences: [(key: SettingKey, value: @Sendable (Settings) -> String)] = [
+        (.swipeThreshold, { String($0.swipeThreshold) }), (.enableHapticFeedback, { String($0.enableHapticFeedback) }),
+        (.autoProcessActions, { String($0.autoProcessActions) }),
+        (.storageCleanupEnabled, { String($0.storageCleanupEnabled) }), (.keepOriginals, { String($0.keepOriginals) }),
+        (.groupPhotoMegabytes, { String($0.groupPhotoMegabytes) }),
+        (.biometricAuthEnabled, { String($0.biometricAuthEnabled) }),
+    ]
+
+    mutating func comparePreferences(_ contents: BackupContents, with there: Settings, prefersBackup: Bool) {
+        guard let preferences = contents.preferences else { return }
+        let different = Self.preferences.filter { $0.value(preferences) != $0.value(there) }
+        if prefersBackup, !different.isEmpty { takesPreferences = true }
+        tell("settings", different.map(\.key.rawValue), prefersBackup)
+    }
+
+    /// Decisions of a review are what somebody did here: they are added to by nobody.
+    mutating func compareSessions(_ contents: BackupContents, with there: [SwipeRecord]) {
+        let known = Dictionary(there.map { ($0.sessionID, $0) }, uniquingKeysWith: { first, _ in first })
+        for session in contents.swipeSessions {
+            guard let own = known[session.sessionID] else { continue }
+            let isSame =
+                own.endTime == session.endTime && own.actions.count == session.actions.count
+                && own.actions.filter(\.isProcessed).count == session.actions.filter(\.isProcessed).count
+            if !isSame { tell("review \(session.sessionID.prefix(8))", ["decisions"], false) }
+        }
+    }
+
+    // MARK: A library that has not been used
+
+    /// Whether nothing has been done with the library: no photo, nothing in the trash, no review, and the categories as the
+    /// first start made them.
+    static func isUnused(_ transaction: any CatalogueTransaction) throws -> Bool {
+        guard try transaction.photos.totals().photos == 0, try transaction.trash.count() == 0,
+            try transaction.swipes.sessions(limit: 1).isEmpty
+        else { return false }
+        let categories = try transaction.categories.all()
+        return categories.count == CategoryStore.defaults.count
+            && zip(categories, CategoryStore.defaults).allSatisfy { category, made in
+                category.displayName == made.0 && category.colorHex == made.1 && category.isDefault
+                    && category.iconResource == nil
+            }
+    }
+}

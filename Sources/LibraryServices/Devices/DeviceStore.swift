@@ -1,0 +1,232 @@
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+import ZipArchive
+
+/// The browsers that are paired with the library, for the web program. They are few, so all of them are in memory, by the
+/// digests of their tokens: what looking one up takes tells nothing of how much of a guess was right. It calls no other service.
+public actor DeviceStore: MeshService {
+    public static let serviceName = "DeviceStore"
+    public static var messages: MessageList<DeviceStore> {
+        InviteDevice.self
+        PairDevice.self
+        AuthenticateDevice.self
+        ListDevices.self
+        ForgetDevice.self
+        ObserveDevices.self
+    }
+
+    private static let codeBytes = 16
+    private static let tokenBytes = 32
+    /// Wrong codes within ``patience`` before the next has to wait.
+    private static let mostWrongCodes = 10
+    /// Milliseconds.
+    private static let patience: Int64 = 60_000
+    private static let validity = Int64(InviteDevice.validMinutes) * 60_000
+    /// Between two notes of a device's use, milliseconds.
+    private static let noteDistance: Int64 = 3_600_000
+
+    private let catalogue: any Catalogue
+    private let clock: BootClock
+    /// By the digests of their tokens.
+    private var devices: [String: StoredDevice] = [:]
+    /// Codes that wait, oldest first: their digests, and when they end on ``clock``.
+    private var invitations: [(digest: String, end: Int64)] = []
+    /// When wrong codes came, on ``clock``; of the last minute.
+    private var wrongCodes: [Int64] = []
+    nonisolated let paired = ObservedValue(PairedDeviceIDs(ids: []))
+
+    /// - Parameter clock: which nobody can set, and which counts sleep: a code is no longer good after a night.
+    package init(catalogue: any Catalogue, clock: BootClock = .system) {
+        self.catalogue = catalogue
+        self.clock = clock
+    }
+
+    public func start(on mesh: Mesh) async throws {
+        let all = try await catalogue.read { try $0.devices.all() }
+        devices = Dictionary(all.map { ($0.tokenDigest, $0) }, uniquingKeysWith: { first, _ in first })
+        publish()
+    }
+
+    public func stop() async { paired.finish() }
+
+    private var now: Int64 { clock.now().milliseconds }
+
+    private func publish() {
+        paired.publish(PairedDeviceIDs(ids: devices.values.map(\.device.id).sorted()))
+    }
+
+    // MARK: Pairing
+
+    func invite() -> Invitation {
+        let now = now
+        invitations.removeAll { $0.end <= now }
+        // Refusing would keep a family out whose script has asked too often, and make nobody safer.
+        if invitations.count == InviteDevice.maximumCount { invitations.removeFirst() }
+        let code = Self.random(Self.codeBytes)
+        invitations.append((Self.digest(code), now + Self.validity))
+        return Invitation(
+            code: Self.text(code), expiresAt: Timestamp(milliseconds: Timestamp.now().milliseconds + Self.validity))
+    }
+
+    func pair(_ request: PairDevice) async throws -> PairedDevice {
+        let name = try Self.name(request.name)
+        try refuseWhileGuessed()
+        let now = now
+        guard let code = Self.bytes(request.code, count: Self.codeBytes),
+            let index = invitations.firstIndex(where: { $0.digest == Self.digest(code) }), invitations[index].end > now
+        else {
+            wrongCodes.append(now)
+            throw MeshError(
+                .unauthenticated, "This code is not valid, or not any more. Get a new one: smilepile web")
+        }
+        guard devices.count < Device.maximumCount else {
+            throw MeshError(
+                short: .count,
+                "\(devices.count) devices are paired, which is the most. Forget one: smilepile web devices")
+        }
+        // Used up before anything is waited for: two with the same code are not both let in.
+        invitations.remove(at: index)
+        let token = Self.random(Self.tokenBytes)
+        let time = Timestamp.now()
+        let stored = StoredDevice(
+            Device(
+                id: UUID().uuidString.lowercased(), name: name, userAgent: Self.userAgent(request.userAgent),
+                createdAt: time, lastSeenAt: time), tokenDigest: Self.digest(token))
+        try await catalogue.write { try $0.devices.insert(stored) }
+        devices[stored.tokenDigest] = stored
+        publish()
+        return PairedDevice(device: stored.device, token: Self.text(token))
+    }
+
+    /// 128 bits are not guessed; this keeps whoever tries from making the daemon work.
+    private func refuseWhileGuessed() throws {
+        let now = now
+        wrongCodes.removeAll { $0 + Self.patience <= now }
+        guard wrongCodes.count >= Self.mostWrongCodes, let first = wrongCodes.first else { return }
+        let left = first + Self.patience - now
+        throw MeshError(
+            .resourceExhausted, "Too many wrong codes came. Try again in \((left + 999) / 1000) s.",
+            details: ["retryAfterMs": .integer(left)])
+    }
+
+    // MARK: Letting in
+
+    func authenticate(_ token: String) async throws -> Device {
+        guard let bytes = Self.bytes(token, count: Self.tokenBytes), let found = devices[Self.digest(bytes)] else {
+            throw MeshError(.unauthenticated, "This device is not paired, or not any more. Pair it: smilepile web")
+        }
+        let time = Timestamp.now()
+        guard abs(time.milliseconds - found.device.lastSeenAt.milliseconds) >= Self.noteDistance else {
+            return found.device
+        }
+        // Noted here first, so that those who come meanwhile do not all write.
+        let device = Device(
+            id: found.device.id, name: found.device.name, userAgent: found.device.userAgent,
+            createdAt: found.device.createdAt, lastSeenAt: time)
+        devices[found.tokenDigest]?.device = device
+        // Nobody is kept out because a disk is full.
+        try? await catalogue.write { try $0.devices.setLastSeen(time, of: device.id) }
+        // It may have been forgotten meanwhile.
+        guard devices[found.tokenDigest] != nil else { return try await authenticate(token) }
+        return device
+    }
+
+    func list() -> DeviceList {
+        DeviceList(
+            devices: devices.values.map(\.device).sorted {
+                ($0.createdAt.milliseconds, $0.id) < ($1.createdAt.milliseconds, $1.id)
+            })
+    }
+
+    func forget(_ id: String) async throws -> Device {
+        guard let stored = devices.values.first(where: { $0.device.id == id.lowercased() }) else {
+            throw MeshError(.notFound, "No such device is paired. See which are: smilepile web devices")
+        }
+        // Out at once, whatever becomes of the row: should it not go, nobody is let in before the next start, and whoever asked is told.
+        devices[stored.tokenDigest] = nil
+        publish()
+        _ = try await catalogue.write { try $0.devices.remove(stored.device.id) }
+        return stored.device
+    }
+
+    // MARK: Texts
+
+    private static func name(_ text: String) throws -> String {
+        let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let isShown = name.unicodeScalars.allSatisfy {
+            ![.control, .lineSeparator, .paragraphSeparator, .format].contains($0.properties.generalCategory)
+        }
+        guard Device.nameLength.contains(name.unicodeScalars.count), isShown else {
+            throw MeshError(
+                .invalidArgument,
+                "A device's name has 1 to \(Device.nameLength.upperBound) characters, all of which can be seen.")
+        }
+        return name
+    }
+
+    private static func userAgent(_ text: String?) -> String? {
+        guard let text else { return nil }
+        let shown = text.unicodeScalars.prefix(Device.userAgentLength).map { scalar in
+            scalar.properties.generalCategory == .control ? " " : Character(scalar)
+        }
+        let agent = String(shown).trimmingCharacters(in: .whitespaces)
+        return agent.isEmpty ? nil : agent
+    }
+
+    // MARK: Secrets
+
+    private static func random(_ count: Int) -> [UInt8] {
+        // The kernel's.
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    private static func digest(_ bytes: [UInt8]) -> String { ContentDigest(of: bytes).sha256.hex }
+
+    /// In base64url without its padding.
+    private static func text(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// Nil for all that is not the one text of so many bytes.
+    private static func bytes(_ text: String, count: Int) -> [UInt8]? {
+        guard text.utf8.count == (count * 8 + 5) / 6 else { return nil }
+        let padding = String(repeating: "=", count: (3 - count % 3) % 3)
+        let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + padding
+        guard let data = Data(base64Encoded: base64), data.count == count, self.text(Array(data)) == text else {
+            return nil
+        }
+        return Array(data)
+    }
+}
+
+extension InviteDevice: HandledMessage {
+    public func perform(on service: DeviceStore) async throws -> Invitation { await service.invite() }
+}
+
+extension PairDevice: HandledMessage {
+    public func perform(on service: DeviceStore) async throws -> PairedDevice { try await service.pair(self) }
+}
+
+extension AuthenticateDevice: HandledMessage {
+    public func perform(on service: DeviceStore) async throws -> Device { try await service.authenticate(token) }
+}
+
+extension ListDevices: HandledMessage {
+    public func perform(on service: DeviceStore) async throws -> DeviceList { await service.list() }
+}
+
+extension ForgetDevice: HandledMessage {
+    public func perform(on service: DeviceStore) async throws -> Device { try await service.forget(id) }
+}
+
+extension ObserveDevices: HandledObservation {
+    public typealias Service = DeviceStore
+    public typealias Update = PairedDeviceIDs
+
+    public func observe(on service: DeviceStore) async throws -> Observation<PairedDeviceIDs> {
+        service.paired.observe()
+    }
+}

@@ -1,0 +1,122 @@
+import Files
+import Foundation
+import Imaging
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Sending the photo of the day.
+extension GroupStore {
+    /// Bytes that stay free on the disk.
+    private static let reservedBytes: Int64 = 64 << 20
+
+    /// Sends to one group go one after the other: each of a crowd would else have its own picture made, and all but one of
+    /// them for nothing. Who waits then finds out whether the one before has sent.
+    func send(_ request: SendGroupPhoto) async throws -> GroupPhoto {
+        let group = request.groupId.lowercased()
+        let key = try PhotoKey(id: request.id, uuid: request.uuid, path: nil)
+        let offset = try GroupTime.validated(offset: request.utcOffset)
+        while let other = sending[group] {
+            _ = await other.result
+            try Task.checkCancellation()
+        }
+        let task = Task(executorPreference: MeshClock.executor) {
+            try await self.sendAlone(key, to: group, offset: offset)
+        }
+        sending[group] = task
+        defer { sending[group] = nil }
+        let photo = try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        await evict()
+        await show()
+        return photo
+    }
+
+    private func sendAlone(_ key: PhotoKey, to group: String, offset: Int?) async throws -> GroupPhoto {
+        let clocks = clocks
+        let photo = try await catalogue.read { transaction in
+            _ = try Self.sender(in: group, at: clocks.time(in: transaction), offset, transaction)
+            return try transaction.photos.require(key)
+        }
+        guard photo.unseenBy == nil else {
+            throw MeshError(
+                .failedPrecondition,
+                "The photo \(photo.id) is only a placeholder, because its picture could not be opened. Send another one."
+            )
+        }
+        let name = try Thumbnailer.name(ofPhoto: photo.path)
+        let id = UUID().uuidString.lowercased()
+        unsettled.insert(id)
+        defer { unsettled.remove(id) }
+        do {
+            let made = try await makePicture(of: name, for: id)
+            return try await catalogue.write { transaction in
+                // All of it may have changed meanwhile.
+                let time = try clocks.time(in: transaction)
+                let (sender, day) = try Self.sender(in: group, at: time, offset, transaction)
+                let end = time.now.milliseconds + Int64(GroupPhoto.lifetimeHours) * 3_600_000
+                let stored = StoredGroupPhoto(
+                    id: id, groupId: group, senderId: sender.userId, senderName: sender.firstName, day: day,
+                    width: made.width, height: made.height, fileSize: made.fileSize, createdAt: time.wall,
+                    expiresAt: Timestamp(milliseconds: end), lastUsedAt: time.now)
+                try transaction.groups.insert(stored)
+                try transaction.groups.setTime(time.reading)
+                return GroupPhoto(stored, at: time)
+            }
+        } catch {
+            // Where nobody knows whether it has a row, the next sweep will.
+            if !MeshError(describing: error).mayHaveBeenStored {
+                let (files, folder) = (files, folder)
+                try? await uncancelled { try await files.run { folder.remove([id]) } }
+            }
+            throw error
+        }
+    }
+
+    /// Who sends, and for which day.
+    /// - Throws: `not_found`, `failed_precondition` (one is not in it), `already_exists` (one has sent).
+    private static func sender(
+        in group: String, at time: GroupTime, _ offset: Int?, _ transaction: any CatalogueTransaction
+    ) throws -> (member: GroupMember, day: Int64) {
+        guard let member = try transaction.groups.require(group).ownMember else {
+            throw MeshError(.failedPrecondition, "You are not in this group, so nothing can be sent to it.")
+        }
+        let day = GroupTime.day(of: time.wall, offset: offset)
+        // A day that has passed is not had a second time by travelling, or by setting the clock back.
+        if let last = try transaction.groups.lastDay(of: member.userId, in: group), last >= day {
+            throw CatalogueError.sentAlready
+        }
+        return (member, day)
+    }
+
+    private func makePicture(of name: StoredName, for id: String) async throws -> BarePicture {
+        let (files, folder, photoFiles) = (files, folder, photoFiles)
+        let (source, content) = try await files.run {
+            guard try folder.room() >= Self.reservedBytes else {
+                throw MeshError(
+                    short: .space,
+                    "There is not enough room on the library's disk. Free some space, then send it again.")
+            }
+            let source = OwnedFile(owning: try Thumbnailer.open(name, in: photoFiles))
+            return (source, try folder.begin(id))
+        }
+        // Both are open until the worker has answered.
+        defer { withExtendedLifetime((source, content)) {} }
+        let (from, to) = (source.withDescriptor { $0 }, content.withDescriptor { $0 })
+        let made: BarePicture
+        do throws(ImagingError) {
+            made = try await workers.makeBare(source: from, picture: to)
+        } catch {
+            throw Thumbnailer.ofStoredPhoto(error)
+        }
+        try await files.run { try folder.publish(id, content) }
+        return made
+    }
+}
+
+extension SendGroupPhoto: HandledMessage {
+    public func perform(on service: GroupStore) async throws -> GroupPhoto { try await service.send(self) }
+}

@@ -1,0 +1,160 @@
+import CLinux
+import Files
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// Where uploads lie: `uploads/` in the library's folder. An upload is `ID.part`, with what is known of it in `ID.json`; an
+/// import has the files that it takes in `import-ID/`, under their own names. Everything here blocks.
+struct UploadFolder: Sendable {
+    /// What is known of an upload beside its bytes.
+    struct Facts: Codable, Sendable {
+        let name: String
+        let size: Int64?
+        /// Milliseconds since 1970.
+        let modifiedAt: Int64?
+    }
+
+    let path: String
+
+    private static let claimPrefix = "import-"
+
+    private func part(_ id: String) -> String { path + "/\(id).part" }
+    private func facts(_ id: String) -> String { path + "/\(id).json" }
+
+    // MARK: Uploads
+
+    /// Those that are there, by their ids.
+    func all() throws -> [String: Facts] {
+        guard try FileSystem.status(path) != nil else { return [:] }
+        var all: [String: Facts] = [:]
+        for case .some(let name) in try FileSystem.names(in: path) where name.hasSuffix(".json") {
+            let id = String(name.dropLast(5))
+            guard UUID(uuidString: id) != nil, let facts = try? read(id) else { continue }
+            all[id] = facts
+        }
+        return all
+    }
+
+    private func read(_ id: String) throws -> Facts {
+        try FileSystem.withFile(facts(id), O_RDONLY | O_NOFOLLOW) { descriptor in
+            var bytes = [UInt8](repeating: 0, count: 16 << 10)
+            let count = pread(descriptor, &bytes, bytes.count, 0)
+            return try JSONDecoder().decode(Facts.self, from: Data(bytes.prefix(max(0, count))))
+        }
+    }
+
+    func begin(_ id: String, _ facts: Facts) throws -> OwnedFile {
+        try FileSystem.makeFolder(path)
+        let encoded = Array(try JSONEncoder().encode(facts))
+        let file = try open(id, O_WRONLY | O_CREAT | O_EXCL)
+        try FileSystem.withFile(self.facts(id), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) { descriptor in
+            guard write(descriptor, encoded, encoded.count) == encoded.count else {
+                throw FileSystem.Failure(action: "write", path: self.facts(id), code: errno)
+            }
+        }
+        return file
+    }
+
+    private func open(_ id: String, _ flags: Int32) throws -> OwnedFile {
+        let descriptor = clinux_open(part(id), flags | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: part(id), code: errno) }
+        return OwnedFile(owning: descriptor)
+    }
+
+    /// Open at its end.
+    func resume(_ id: String) throws -> (content: OwnedFile, offset: Int64) {
+        let content = try open(id, O_WRONLY)
+        let offset = content.withDescriptor { lseek($0, 0, SEEK_END) }
+        guard offset >= 0 else { throw FileSystem.Failure(action: "look at", path: part(id), code: errno) }
+        return (content, Int64(offset))
+    }
+
+    /// Bytes that are there, and when the last came; nil where there is no such upload.
+    func status(_ id: String) throws -> (size: Int64, written: Timestamp)? {
+        try FileSystem.status(part(id)).map {
+            (Int64($0.st_size), Timestamp(milliseconds: Int64($0.st_mtim.tv_sec) * 1000))
+        }
+    }
+
+    func remove(_ id: String) throws {
+        try FileSystem.remove(part(id))
+        try FileSystem.remove(facts(id))
+    }
+
+    func room() throws -> Int64 {
+        try FileSystem.freeBytes(FileSystem.status(path) == nil ? FileSystem.parent(of: path) : path)
+    }
+
+    // MARK: Imports of them
+
+    /// Puts uploads under their names into a folder of their own, durably. All or none.
+    /// - Returns: that folder, as imports name it.
+    func claim(_ uploads: [(id: String, facts: Facts)]) throws -> String {
+        let folder = path + "/" + Self.claimPrefix + UUID().uuidString.lowercased()
+        try FileSystem.makeFolder(folder)
+        var taken: Set<String> = []
+        var moved: [(id: String, path: String)] = []
+        do {
+            for (id, facts) in uploads {
+                // Made harmless when it was written down; what lies in a file is looked at again.
+                guard let name = UploadName.harmless(facts.name) else {
+                    throw MeshError(.dataLoss, "The upload \(id) has lost its name. Upload it again.")
+                }
+                let free = (1...).lazy.map { UploadName.numbered(name, $0) }.first {
+                    taken.insert($0.lowercased()).inserted
+                }
+                let target = folder + "/" + (free ?? id)
+                try setTimes(of: part(id), facts)
+                try FileSystem.rename(part(id), to: target)
+                moved.append((id, target))
+            }
+            try FileSystem.sync(folder)
+        } catch {
+            for (id, target) in moved { try? FileSystem.rename(target, to: part(id)) }
+            rmdir(folder)
+            throw error
+        }
+        for (id, _) in uploads { try? FileSystem.remove(facts(id)) }
+        return FilePath(bytes: folder.utf8).text
+    }
+
+    /// The bytes durable, and the file's time what the client said: that of the upload says nothing about the picture, and the
+    /// first moment of 1970 is taken for none.
+    private func setTimes(of path: String, _ facts: Facts) throws {
+        try FileSystem.withFile(path, O_RDONLY | O_NOFOLLOW) { descriptor in
+            let milliseconds = max(0, facts.modifiedAt ?? 0)
+            let time = timespec(
+                tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
+            let times = [time, time]
+            try FileSystem.check(futimens(descriptor, times), "set the time of", path)
+            try FileSystem.sync(descriptor, path)
+        }
+    }
+
+    /// Removes folders that ``claim(_:)`` made, and what is in them; other paths are left alone.
+    /// - Parameter paths: as imports name them.
+    func release(_ paths: [String]) {
+        for path in paths {
+            let folder = FilePath(text: ImportSource(text: path).path).withCString { String(cString: $0) }
+            guard FileSystem.parent(of: folder) == self.path,
+                folder.dropFirst(self.path.count + 1).hasPrefix(Self.claimPrefix),
+                let names = try? FileSystem.names(in: folder)
+            else { continue }
+            for case .some(let name) in names { try? FileSystem.remove(folder + "/" + name) }
+            rmdir(folder)
+        }
+    }
+
+    /// Removes what imports left that never ran: all of a folder that was made before a moment.
+    func removeClaims(before moment: Timestamp) throws {
+        guard try FileSystem.status(path) != nil else { return }
+        for case .some(let name) in try FileSystem.names(in: path) where name.hasPrefix(Self.claimPrefix) {
+            let folder = path + "/" + name
+            guard let status = try FileSystem.status(folder), status.st_mode & S_IFMT == S_IFDIR,
+                Int64(status.st_mtim.tv_sec) * 1000 < moment.milliseconds
+            else { continue }
+            release([FilePath(bytes: folder.utf8).text])
+        }
+    }
+}

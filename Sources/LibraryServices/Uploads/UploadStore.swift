@@ -1,0 +1,227 @@
+import Executors
+import Files
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Files that come in pieces from programs that have none: where they are written, how much of them is there, and what becomes
+/// of those that nobody imports. They are kept over restarts. It calls no other service.
+public actor UploadStore: MeshService {
+    public static let serviceName = "UploadStore"
+    public static var messages: MessageList<UploadStore> {
+        BeginUpload.self
+        GetUploads.self
+        ResumeUpload.self
+        DiscardUpload.self
+        ClaimUploads.self
+        ReleaseUploads.self
+    }
+
+    /// An import that waits for a person may take its time; after this its uploads are gone, as its receipt then tells.
+    private static let claimDays: Int64 = 7
+    private static let sweepEvery = Duration.seconds(3600)
+
+    private let folder: UploadFolder
+    private let files: BlockingPool
+    private var uploads: [String: UploadFolder.Facts] = [:]
+    private var sweeping: Task<Void, Never>?
+
+    /// - Parameter folder: absolute; made when the first upload begins.
+    package init(folder: String, files: BlockingPool) {
+        self.folder = UploadFolder(path: folder)
+        self.files = files
+    }
+
+    public func start(on mesh: Mesh) async throws {
+        let folder = folder
+        uploads = try await files.run { try folder.all() }
+        await sweep()
+        sweeping = Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
+            while !Task.isCancelled {
+                // A timer by nature: uploads go because time has passed.
+                try? await clock.sleep(for: Self.sweepEvery)
+                if !Task.isCancelled { await self?.sweep() }
+            }
+        }
+    }
+
+    public func stop() async {
+        sweeping?.cancel()
+        await sweeping?.value
+    }
+
+    // MARK: One upload
+
+    func begin(_ request: BeginUpload) async throws -> OpenedUpload {
+        guard let name = UploadName.harmless(request.name) else {
+            throw MeshError(
+                .invalidArgument, "A file that is uploaded has a name of 4,096 bytes at most, and not only dots.")
+        }
+        let size = request.size ?? 0
+        guard size >= 0 else { throw MeshError(.invalidArgument, "'size' is a number of bytes, 0 or more.") }
+        guard size <= BeginUpload.maximumBytes else {
+            throw MeshError(
+                short: .size,
+                "A file of \(size) bytes is more than an import takes (\(BeginUpload.maximumBytes)). Make a smaller copy of it."
+            )
+        }
+        guard uploads.count < BeginUpload.maximumCount else {
+            throw MeshError(
+                short: .count,
+                "\(uploads.count) uploads wait to be imported, which is the most. Import them, or discard some: upload.discard"
+            )
+        }
+        let id = UUID().uuidString.lowercased()
+        let facts = UploadFolder.Facts(name: name, size: request.size, modifiedAt: request.modifiedAt?.milliseconds)
+        // Counted before it is there, so that those who come together do not pass the bound together.
+        uploads[id] = facts
+        do {
+            let folder = folder
+            let content = try await files.run {
+                guard try folder.room() - size >= BeginUpload.reservedBytes else {
+                    throw MeshError(
+                        short: .space,
+                        "There is not enough room on the library's disk for this file. Free some space first.")
+                }
+                return try folder.begin(id, facts)
+            }
+            return OpenedUpload(upload: id, offset: 0, content: content)
+        } catch {
+            uploads[id] = nil
+            throw error
+        }
+    }
+
+    func resume(_ id: String) async throws -> OpenedUpload {
+        let id = id.lowercased()
+        guard uploads[id] != nil else { throw Self.gone(id) }
+        let folder = folder
+        let (content, offset) = try await files.run { try folder.resume(id) }
+        return OpenedUpload(upload: id, offset: offset, content: content)
+    }
+
+    func states(_ ids: [String]) async throws -> UploadList {
+        guard ids.count <= GetUploads.maximumCount else {
+            throw MeshError(.invalidArgument, "Ask for \(GetUploads.maximumCount) uploads at most at once.")
+        }
+        let asked = ids.compactMap { id in uploads[id.lowercased()].map { (id.lowercased(), $0) } }
+        let folder = folder
+        let sizes = try await files.run { try asked.map { try folder.status($0.0)?.size } }
+        var states: [UploadState] = []
+        var tooLarge: [String] = []
+        for ((id, facts), size) in zip(asked, sizes) {
+            guard let size else { continue }
+            guard size <= facts.size ?? BeginUpload.maximumBytes else {
+                tooLarge.append(id)
+                continue
+            }
+            states.append(UploadState(upload: id, name: facts.name, size: facts.size, received: size))
+        }
+        if !tooLarge.isEmpty { try await discard(tooLarge) }
+        return UploadList(uploads: states)
+    }
+
+    func discard(_ ids: [String]) async throws {
+        let known = Set(ids.map { $0.lowercased() }).filter { uploads[$0] != nil }
+        for id in known { uploads[id] = nil }
+        let folder = folder
+        try await files.run { for id in known { try folder.remove(id) } }
+    }
+
+    private static func gone(_ id: String) -> MeshError {
+        MeshError(
+            .notFound,
+            "There is no upload '\(id.prefix(40))': it was imported, discarded, or forgotten after a day. Upload it again."
+        )
+    }
+
+    // MARK: Importing them
+
+    func claim(_ ids: [String]) async throws -> ClaimedUploads {
+        let ids = ids.map { $0.lowercased() }
+        guard !ids.isEmpty, Set(ids).count == ids.count else {
+            throw MeshError(.invalidArgument, "Name each upload that is to be imported once.")
+        }
+        var claimed: [(id: String, facts: UploadFolder.Facts)] = []
+        for id in ids {
+            guard let facts = uploads[id] else { throw Self.gone(id) }
+            claimed.append((id, facts))
+        }
+        // Nobody else's from here on.
+        for id in ids { uploads[id] = nil }
+        do {
+            let (folder, claimed) = (folder, claimed)
+            return ClaimedUploads(
+                path: try await files.run {
+                    for (id, facts) in claimed { try Self.check(id, facts, folder) }
+                    return try folder.claim(claimed)
+                })
+        } catch {
+            for (id, facts) in claimed { uploads[id] = facts }
+            throw error
+        }
+    }
+
+    private static func check(_ id: String, _ facts: UploadFolder.Facts, _ folder: UploadFolder) throws {
+        guard let size = try folder.status(id)?.size else { throw gone(id) }
+        guard let announced = facts.size, size != announced else { return }
+        throw MeshError(
+            .failedPrecondition,
+            size < announced
+                ? "The upload '\(facts.name)' has \(size) of \(announced) bytes. Go on with it first: upload.resume"
+                : "The upload '\(facts.name)' has \(size) bytes, and \(announced) were announced. Discard it, and upload it again.",
+            details: ["upload": .string(id), "received": .integer(size)])
+    }
+
+    func release(_ paths: [String]) async throws -> Done {
+        let folder = folder
+        try await files.run { folder.release(paths) }
+        return Done()
+    }
+
+    // MARK: What nobody wants
+
+    private func sweep() async {
+        let now = Timestamp.now().milliseconds
+        let oldest = now - Int64(BeginUpload.keptHours) * 3_600_000
+        let (folder, known) = (folder, uploads)
+        let unwanted =
+            (try? await files.run { () -> [String] in
+                try? folder.removeClaims(before: Timestamp(milliseconds: now - Self.claimDays * 86_400_000))
+                return known.filter { id, facts in
+                    guard let found = try? folder.status(id) else { return true }
+                    return found.written.milliseconds < oldest || found.size > facts.size ?? BeginUpload.maximumBytes
+                }.map(\.key)
+            }) ?? []
+        // What cannot be removed now is met again.
+        try? await discard(unwanted)
+    }
+}
+
+extension BeginUpload: HandledMessage {
+    public func perform(on service: UploadStore) async throws -> OpenedUpload { try await service.begin(self) }
+}
+
+extension GetUploads: HandledMessage {
+    public func perform(on service: UploadStore) async throws -> UploadList { try await service.states(ids) }
+}
+
+extension ResumeUpload: HandledMessage {
+    public func perform(on service: UploadStore) async throws -> OpenedUpload { try await service.resume(upload) }
+}
+
+extension DiscardUpload: HandledMessage {
+    public func perform(on service: UploadStore) async throws -> Done {
+        try await service.discard([upload])
+        return Done()
+    }
+}
+
+extension ClaimUploads: HandledMessage {
+    public func perform(on service: UploadStore) async throws -> ClaimedUploads { try await service.claim(ids) }
+}
+
+extension ReleaseUploads: HandledMessage {
+    public func perform(on service: UploadStore) async throws -> Done { try await service.release(paths) }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import LibraryModel
+import LibraryServices
+import ServiceMesh
+import SmilePile
+import Synchronization
+import TestSupport
+import Testing
+
+/// Pairing browsers, letting them in, and putting them out.
+@Suite struct DeviceTests {
+    private struct Paired {
+        let folder: TemporaryFolder
+        let time: SetBootClock
+        var library: PhotoLibrary
+        var mesh: Mesh { library.mesh }
+        var kid: CallContext { .root(mesh: mesh, role: .kid) }
+
+        init() async throws {
+            folder = try TemporaryFolder("devices")
+            time = SetBootClock()
+            library = try await Self.open(folder, time)
+        }
+
+        private static func open(_ folder: TemporaryFolder, _ time: SetBootClock) async throws -> PhotoLibrary {
+            var options = PhotoLibrary.Options(workers: 1)
+            options.bootClock = time.clock
+            return try await PhotoLibrary.open(at: folder.file("library"), options: options)
+        }
+
+        mutating func reopen() async throws {
+            await library.close()
+            library = try await Self.open(folder, time)
+        }
+
+        func pair(_ name: String) async throws -> PairedDevice {
+            let code = try await mesh.send(InviteDevice()).code
+            return try await mesh.send(PairDevice(code: code, name: name), in: kid)
+        }
+
+        func status(ofCode code: String) async -> MeshStatus? {
+            await LibraryServicesTests.status { _ = try await mesh.send(PairDevice(code: code, name: "x"), in: kid) }
+        }
+
+        func status(ofToken token: String) async -> MeshStatus? {
+            await LibraryServicesTests.status { _ = try await mesh.send(AuthenticateDevice(token: token), in: kid) }
+        }
+    }
+
+    @Test func aDeviceIsPairedLetInAndForgotten() async throws {
+        var test = try await Paired()
+        let invitation = try await test.mesh.send(InviteDevice())
+        #expect(invitation.code.utf8.count == 22)
+        let paired = try await test.mesh.send(
+            PairDevice(code: invitation.code, name: "  Ada's phone ", userAgent: "Mozilla\u{7}/5.0"), in: test.kid)
+        #expect(paired.device.name == "Ada's phone" && paired.device.userAgent == "Mozilla /5.0")
+        #expect(paired.token.utf8.count == 43)
+        #expect(try await test.mesh.send(AuthenticateDevice(token: paired.token), in: test.kid) == paired.device)
+        // Once, and no more.
+        #expect(await test.status(ofCode: invitation.code) == .unauthenticated)
+        let other = try await test.pair("tablet")
+        #expect(try await test.mesh.send(ListDevices()).devices == [paired.device, other.device])
+        try await test.reopen()
+        #expect(try await test.mesh.send(AuthenticateDevice(token: paired.token)).id == paired.device.id)
+        #expect(try await test.mesh.send(ForgetDevice(id: paired.device.id)).id == paired.device.id)
+        #expect(await test.status(ofToken: paired.token) == .unauthenticated)
+        #expect(await status { _ = try await test.mesh.send(ForgetDevice(id: paired.device.id)) } == .notFound)
+        try await test.reopen()
+        #expect(await test.status(ofToken: paired.token) == .unauthenticated)
+        #expect(try await test.mesh.send(ListDevices()).devices.map(\.id) == [other.device.id])
+        await test.library.close()
+    }
+
+    @Test func aCodeIsGoodForTenMinutesAndNotOverARestart() async throws {
+        var test = try await Paired()
+        let (first, second) = (try await test.mesh.send(InviteDevice()), try await test.mesh.send(InviteDevice()))
+        test.time.pass(milliseconds: 599_999)
+        _ = try await test.mesh.send(PairDevice(code: first.code, name: "in time"))
+        test.time.pass(milliseconds: 1)
+        #expect(await test.status(ofCode: second.code) == .unauthenticated)
+        let third = try await test.mesh.send(InviteDevice())
+        try await test.reopen()
+        #expect(await test.status(ofCode: third.code) == .unauthenticated)
+        await test.library.close()
+    }
+
+    /// A script that asks for codes for ever keeps no one out.
+    @Test func theOldestOfTooManyCodesEnds() async throws {
+        let test = try await Paired()
+        var codes: [String] = []
+        for _ in 0...InviteDevice.maximumCount { codes.append(try await test.mesh.send(InviteDevice()).code) }
+        #expect(await test.status(ofCode: codes[0]) == .unauthenticated)
+        for code in [codes[1], codes[codes.count - 1]] { #expect(await test.status(ofCode: code) == nil) }
+        await test.library.close()
+    }
+
+    @Test func oneCodeLetsOneIn() async throws {
+        let test = try await Paired()
+        let code = try await test.mesh.send(InviteDevice()).code
+        let mesh = test.mesh
+        let paired = await withTaskGroup(of: Bool.self) { group in
+            for number in 1...8 {
+                group.addTask { (try? await mesh.send(PairDevice(code: code, name: "device \(number)"))) != nil }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(paired == 1)
+        #expect(try await test.mesh.send(ListDevices()).devices.count == 1)
+        await test.library.close()
+    }
+
+    @Test func guessesAreLimited() async throws {
+        let test = try await Paired()
+        let good = try await test.mesh.send(InviteDevice()).code
+        for _ in 1...10 {
+            #expect(await test.status(ofCode: String(repeating: "A", count: 22)) == .unauthenticated)
+            test.time.pass(milliseconds: 1_000)
+        }
+        let error = await #expect(throws: MeshError.self) {
+            try await test.mesh.send(PairDevice(code: good, name: "late"))
+        }
+        #expect(error?.status == .resourceExhausted && error?.details["retryAfterMs"] == 50_000)
+        test.time.pass(milliseconds: 50_000)
+        _ = try await test.mesh.send(PairDevice(code: good, name: "later"))
+        await test.library.close()
+    }
+
+    @Test func wrongTokensNamesAndNumbersAreRefused() async throws {
+        let test = try await Paired()
+        let token = try await test.pair("one").token
+        for wrong in [
+            "", "x", token + "=", token.dropLast() + "!", String(token.reversed()), token + token, " " + token,
+            String(repeating: "é", count: 43), String(repeating: "A", count: 1 << 20),
+        ].map({ String($0) }) where wrong != token {
+            #expect(await test.status(ofToken: wrong) == .unauthenticated)
+        }
+        for name in ["", "   ", "a\nb", "a\u{202E}b", String(repeating: "x", count: 101)] {
+            let code = try await test.mesh.send(InviteDevice()).code
+            #expect(
+                await status { _ = try await test.mesh.send(PairDevice(code: code, name: name)) } == .invalidArgument)
+            // The code is still good.
+            _ = try await test.mesh.send(PairDevice(code: code, name: "named"))
+        }
+        await test.library.close()
+    }
+
+    @Test func whoObservesSeesDevicesComeAndGo() async throws {
+        let test = try await Paired()
+        let (seen, changes) = AsyncStream.makeStream(of: [String].self)
+        let mesh = test.mesh
+        let kid = test.kid
+        let task = Task {
+            try await mesh.observe(ObserveDevices(), in: kid) { changes.yield($0.value.ids) }
+        }
+        var iterator = seen.makeAsyncIterator()
+        #expect(await iterator.next() == [])
+        let device = try await test.pair("phone").device
+        #expect(await iterator.next() == [device.id])
+        _ = try await test.mesh.send(ForgetDevice(id: device.id))
+        #expect(await iterator.next() == [])
+        await test.library.close()
+        _ = await task.result
+    }
+
+    /// Neither token nor code is in any file of the library.
+    @Test func secretsAreInNoFile() async throws {
+        let test = try await Paired()
+        let code = try await test.mesh.send(InviteDevice()).code
+        let paired = try await test.mesh.send(PairDevice(code: code, name: "phone"))
+        let raw = try #require(
+            Data(base64Encoded: paired.token.replacing("-", with: "+").replacing("_", with: "/") + "="))
+        let folder = test.folder.file("library")
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasPrefix("catalogue") {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
+            for secret in [Data(code.utf8), Data(paired.token.utf8), raw] { #expect(bytes.range(of: secret) == nil) }
+            if name == "catalogue.sqlite-wal" { #expect(bytes.range(of: Data("phone".utf8)) != nil) }
+        }
+        await test.library.close()
+    }
+}

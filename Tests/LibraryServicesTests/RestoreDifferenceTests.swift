@@ -1,0 +1,234 @@
+import Foundation
+import LibraryModel
+@testable import LibraryServices
+import SampleAlbum
+import ServiceMesh
+import SmilePile
+import TestSupport
+import Testing
+
+/// What a restore gives back, what it leaves as it is, and that it says so; and what it saves of a damaged backup.
+@Suite(.timeLimit(.minutes(4))) struct RestoreDifferenceTests {
+    /// A library that somebody has lived in.
+    private func livedIn() async throws -> TestLibrary {
+        let test = try await TestLibrary("lived")
+        _ = try await test.importSamples(6, album: SampleAlbum(width: 64, height: 48))
+        let categories = try await test.mesh.send(ListCategories()).categories
+        let sea = try await test.mesh.send(AddCategory(displayName: "Sea", colorHex: "#112233"))
+        _ = try await test.mesh.send(DeleteCategory(id: categories[2].id))
+        _ = try await test.mesh.send(
+            EditCategory(id: categories[1].id, displayName: "Wheels", colorHex: "#445566"))
+        let ids = try await test.mesh.send(ListCategories()).categories.map(\.id)
+        _ = try await test.mesh.send(ReorderCategories(ids: ids.reversed()))
+        let photos = try await test.allPhotos()
+        _ = try await test.mesh.send(MovePhotos(ids: [photos[0].id], categoryId: sea.id))
+        _ = try await test.mesh.send(SetCaption(id: photos[1].id, caption: "waves"))
+        _ = try await test.mesh.send(SetFavorite(ids: [photos[2].id], isFavorite: true))
+        _ = try await test.mesh.send(SetPhotoDetail(id: photos[3].id, notes: "first steps", location: "here"))
+        _ = try await test.mesh.send(DeletePhotos(ids: [photos[5].id]))
+        _ = try await test.mesh.send(ChangeSettings(swipeThreshold: 0.7, enableHapticFeedback: false))
+        let session = try await test.mesh.send(StartSwipeSession())
+        _ = try await test.mesh.send(
+            RecordSwipe(
+                sessionID: session.sessionID, photoIdentifier: photos[0].uuid, contentDigest: photos[0].contentDigest,
+                action: .keep))
+        return test
+    }
+
+    private func backUp(_ test: TestLibrary) async throws -> (path: String, job: JobSnapshot) {
+        let path = test.folder.file("b.zip")
+        let job = try await test.run(CreateBackup(path: path))
+        #expect(job.state == .finished && !job.needsAttention, "\(job)")
+        return (path, job)
+    }
+
+    private func lines(_ test: TestLibrary, _ job: JobSnapshot, _ outcome: String) async throws -> [String: String] {
+        let lines = try await test.lines(job.id).filter { $0.outcome == outcome }
+        return Dictionary(lines.map { ($0.item, $0.detail ?? "") }, uniquingKeysWith: { $0 + "; " + $1 })
+    }
+
+    // MARK: A new machine
+
+    @Test func anUnusedLibraryBecomesTheBackupByAPlainRestore() async throws {
+        let old = try await livedIn()
+        let (path, made) = try await backUp(old)
+        #expect(made.receipt?["trashed"] == 1)
+        let new = try await TestLibrary("new")
+        let key = try await old.mesh.send(ExportKeys(passphrase: "correct horse"))
+        _ = try await new.mesh.send(ImportKeys(text: key.text, passphrase: "correct horse"))
+        let dry = try await new.run(RestoreBackup(path: path, dryRun: true))
+        #expect(dry.receipt?["becameBackup"] == true)
+        let job = try await new.run(RestoreBackup(path: path))
+        #expect(job.state == .finished && !job.needsAttention && job.receipt?["becameBackup"] == true, "\(job)")
+        #expect(try await new.allPhotos() == old.allPhotos())
+        #expect(try await new.mesh.send(ListCategories()) == old.mesh.send(ListCategories()))
+        #expect(try await new.mesh.send(ListSwipeSessions()) == old.mesh.send(ListSwipeSessions()))
+        let (settings, before) = (try await new.mesh.send(GetSettings()), try await old.mesh.send(GetSettings()))
+        #expect(settings.swipeThreshold == 0.7 && !settings.enableHapticFeedback)
+        #expect(settings.keepOriginals == before.keepOriginals)
+        for photo in try await old.allPhotos() {
+            let detail = try await old.mesh.send(GetPhotoDetail(id: photo.id))
+            #expect(try await new.mesh.send(GetPhotoDetail(id: photo.id)) == detail)
+        }
+        // The next ids are behind those that are there.
+        let added = try await new.mesh.send(AddCategory(displayName: "More"))
+        #expect(added.id > (try await old.mesh.send(ListCategories()).categories.map(\.id).max() ?? 0))
+        // It is used now: a second run merges, and changes nothing.
+        let again = try await new.run(RestoreBackup(path: path))
+        #expect(again.receipt?["becameBackup"] == nil && again.receipt?["photosAdded"] == 0)
+        #expect(again.outcomes["conflict"] == nil, "\(again)")
+        await old.library.close()
+        await new.library.close()
+    }
+
+    @Test(arguments: ["a category", "a trashed photo", "another colour", "a review", "a part"])
+    func aLibraryThatWasUsedDoesNot(_ use: String) async throws {
+        let old = try await livedIn()
+        var (path, _) = try await backUp(old)
+        let new = try await TestLibrary("used")
+        let family = try await new.mesh.send(ListCategories()).categories[0]
+        switch use {
+        case "a category": _ = try await new.mesh.send(AddCategory(displayName: "Mine"))
+        case "another colour":
+            _ = try await new.mesh.send(EditCategory(id: family.id, colorHex: "#000000"))
+        case "a review": _ = try await new.mesh.send(StartSwipeSession())
+        case "a part":
+            path = old.folder.file("part.zip")
+            let sea = try await old.mesh.send(GetCategory(displayName: "Sea"))
+            _ = try await old.run(CreateBackup(path: path, categoryIds: [sea.id]))
+        default:
+            _ = try await new.importSamples(1, album: SampleAlbum(width: 32, height: 32, seed: 8))
+            _ = try await new.mesh.send(DeletePhotos(ids: new.allPhotos().map(\.id)))
+        }
+        let job = try await new.run(RestoreBackup(path: path))
+        #expect(job.state == .finished && job.receipt?["becameBackup"] == nil, "\(use): \(job)")
+        let names = try await new.mesh.send(ListCategories()).categories.map(\.displayName)
+        #expect(names.contains("Games") && names.contains("Sea"), "\(use): \(names)")
+        await old.library.close()
+        await new.library.close()
+    }
+
+    // MARK: Differences
+
+    @Test(arguments: [false, true]) func everyDifferenceIsALine(_ prefersBackup: Bool) async throws {
+        let test = try await livedIn()
+        let (path, _) = try await backUp(test)
+        let before = try await test.allPhotos()
+        let categories = try await test.mesh.send(ListCategories())
+        let wheels = try await test.mesh.send(GetCategory(displayName: "Wheels"))
+        _ = try await test.mesh.send(
+            EditCategory(id: wheels.id, displayName: "WHEELS", colorHex: "#999999"))
+        let ids = categories.categories.map(\.id)
+        _ = try await test.mesh.send(ReorderCategories(ids: Array(ids.dropFirst()) + [ids[0]]))
+        let (moved, named, dated) = (before[0], before[1], before[3])
+        _ = try await test.mesh.send(MovePhotos(ids: [moved.id], categoryId: wheels.id))
+        _ = try await test.mesh.send(SetFavorite(ids: [moved.id], isFavorite: !moved.isFavorite))
+        _ = try await test.mesh.send(EditPhoto(id: named.id, name: "another"))
+        _ = try await test.mesh.send(SetCaption(id: named.id, caption: nil))
+        _ = try await test.mesh.send(EditPhoto(id: dated.id, takenAt: LocalDateTime("2001-02-03T04:05:06")))
+        _ = try await test.mesh.send(SetPhotoDetail(id: dated.id, location: "elsewhere"))
+        _ = try await test.mesh.send(ChangeSettings(swipeThreshold: 0.1, enableHapticFeedback: true))
+        let session = try #require(try await test.mesh.send(ListSwipeSessions()).sessions.first)
+        _ = try await test.mesh.send(FinishSwipeSession(sessionID: session.sessionID))
+
+        let changed = try await test.allPhotos()
+        let dry = try await test.run(RestoreBackup(path: path, dryRun: true, prefersBackup: prefersBackup))
+        #expect(try await test.allPhotos() == changed)
+        let job = try await test.run(RestoreBackup(path: path, prefersBackup: prefersBackup))
+        #expect(job.state == .finished && job.outcomes == dry.outcomes, "\(job)")
+        let said = try await lines(test, job, prefersBackup ? "updated" : "conflict")
+        let verb = prefersBackup ? "gets the backup's" : "the library's"
+        #expect(said["WHEELS"]?.contains("name") == true && said["WHEELS"]?.contains("colour") == true, "\(said)")
+        #expect(said["categories"]?.contains("order") == true)
+        #expect(said[moved.path]?.hasPrefix("\(verb) category, favourite mark") == true, "\(said)")
+        #expect(said[named.path]?.hasPrefix("\(verb) name, caption") == true)
+        #expect(said[dated.path]?.contains("date") == true && said[dated.path]?.contains("sealed fields") == true)
+        #expect(said["settings"]?.contains("swipeThreshold, enableHapticFeedback") == true)
+        // What was decided here stays, whoever is asked.
+        #expect(try await lines(test, job, "conflict")["review \(session.sessionID.prefix(8))"] != nil)
+        let after = try await test.allPhotos()
+        let settings = try await test.mesh.send(GetSettings())
+        if prefersBackup {
+            #expect(after == before && settings.swipeThreshold == 0.7)
+            #expect(try await test.mesh.send(ListCategories()) == categories)
+            #expect(try await test.mesh.send(GetPhotoDetail(id: dated.id)).location != "elsewhere")
+            let again = try await test.run(RestoreBackup(path: path, prefersBackup: true))
+            #expect(again.outcomes["updated"] == nil, "\(again)")
+        } else {
+            #expect(after == changed && settings.swipeThreshold == 0.1)
+            #expect(try await test.mesh.send(GetCategory(id: wheels.id)).displayName == "WHEELS")
+            #expect(try await test.mesh.send(GetPhotoDetail(id: dated.id)).location == "elsewhere")
+        }
+        await test.library.close()
+    }
+
+    // MARK: Damage
+
+    /// One flipped byte anywhere: it is reported, unless it is in the time of an entry, which nothing is restored from; and
+    /// salvaging gets every photo but the one that it hit.
+    @Test func oneFlippedByteCostsOnePhotoAtMost() async throws {
+        let old = try await TestLibrary("damaged")
+        _ = try await old.importSamples(20, album: SampleAlbum(width: 48, height: 32))
+        let (path, _) = try await backUp(old)
+        let good = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let new = try await TestLibrary("salvaged")
+        let whole = try await new.run(RestoreBackup(path: path, dryRun: true)).outcomes
+        var (unusable, unnoticed) = ([(place: Int, why: String)](), [Int]())
+        let bad = old.folder.file("bad.zip")
+        for place in stride(from: 0, to: good.count, by: 997) {
+            var bytes = good
+            bytes[place] ^= 0x10
+            try Data(bytes).write(to: URL(fileURLWithPath: bad))
+            let verified = try await new.run(VerifyBackup(path: bad))
+            if verified.state == .failed {
+                #expect([.dataLoss, .invalidArgument].contains(verified.error?.status), "byte \(place): \(verified)")
+            } else {
+                unnoticed.append(place)
+                let restored = try await new.run(RestoreBackup(path: bad, dryRun: true))
+                #expect(restored.receipt?["photosAdded"] == 20 && restored.outcomes == whole, "byte \(place)")
+                continue
+            }
+            let salvaged = try await new.run(RestoreBackup(path: bad, dryRun: true, salvage: true))
+            guard salvaged.state == .finished, case .integer(let count)? = salvaged.receipt?["photosAdded"] else {
+                unusable.append((place, salvaged.error?.message ?? "\(salvaged)"))
+                continue
+            }
+            #expect(count >= 19 && salvaged.needsAttention, "byte \(place): \(salvaged)")
+        }
+        // What says where everything is, sizes and places, is there once.
+        #expect(
+            unusable.count < 6 && unusable.allSatisfy { $0.why.contains("This archive cannot be used") },
+            "\(unusable) of \(good.count)")
+        await old.library.close()
+        await new.library.close()
+    }
+
+    @Test func aDamagedBackupSaysWhatIsWholeAndIsSalvaged() async throws {
+        let old = try await TestLibrary("damaged")
+        _ = try await old.importSamples(5, album: SampleAlbum(width: 64, height: 48))
+        let (path, _) = try await backUp(old)
+        let photo = try await old.allPhotos()[2]
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let picture = [UInt8](try old.bytes(photo.path))
+        let start = try #require(Data(bytes).range(of: Data(picture))).lowerBound
+        bytes[start + picture.count / 2] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        let new = try await TestLibrary("salvaged")
+        for mode in [RestoreMode.merge, .replace] {
+            let refused = try await new.run(RestoreBackup(path: path, mode: mode))
+            #expect(refused.error?.status == .dataLoss && refused.error?.details["entry"] == .string(photo.path))
+            #expect(refused.error?.message.contains("4 of 5 photos in it are whole") == true)
+            #expect(refused.error?.message.contains("--salvage") == true)
+        }
+        let both = RestoreBackup(path: path, mode: .replace, salvage: true)
+        #expect(await status { _ = try await new.mesh.send(both) } == .invalidArgument)
+        let job = try await new.run(RestoreBackup(path: path, salvage: true))
+        #expect(job.state == .finished && job.needsAttention && job.receipt?["photosAdded"] == 4, "\(job)")
+        #expect(try await lines(new, job, "damaged")[photo.path]?.hasPrefix("left out") == true)
+        let there = try await new.allPhotos()
+        #expect(try await Set(there.map(\.uuid)) == Set(old.allPhotos().map(\.uuid)).subtracting([photo.uuid]))
+        for photo in there { #expect(try new.bytes(photo.path) == old.bytes(photo.path)) }
+        await old.library.close()
+        await new.library.close()
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import LibraryModel
+import SampleAlbum
+import ServiceMesh
+import SmilePile
+import TestSupport
+import Testing
+
+@testable import LibraryServices
+
+/// Files that come in pieces.
+@Suite struct UploadTests {
+    /// The bytes of a picture that no other test's is.
+    private func picture(_ test: TestLibrary, _ number: Int = 0) throws -> [UInt8] {
+        let folder = test.folder.file("album-\(number)")
+        try SampleAlbum(width: 64, height: 48).write(count: number + 1, to: folder)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        return Array(try Data(contentsOf: URL(fileURLWithPath: folder + "/" + names[number])))
+    }
+
+    private func write(_ bytes: some Collection<UInt8>, to opened: OpenedUpload) throws {
+        let content = try #require(opened.content)
+        let bytes = Array(bytes)
+        #expect(content.withDescriptor { Foundation.write($0, bytes, bytes.count) } == bytes.count)
+    }
+
+    private func upload(_ name: String, _ bytes: [UInt8], _ test: TestLibrary) async throws -> String {
+        let opened = try await test.mesh.send(BeginUpload(name: name, size: Int64(bytes.count)))
+        try write(bytes, to: opened)
+        return opened.upload
+    }
+
+    private func left(_ test: TestLibrary) throws -> [String] { try test.files("uploads") }
+
+    @Test func anUploadThatWasCutGoesOnAndBecomesAPhoto() async throws {
+        let test = try await TestLibrary()
+        let bytes = try picture(test)
+        let taken = Timestamp(milliseconds: 1_560_340_800_000)
+        let begun = try await test.mesh.send(
+            BeginUpload(name: "Ferien.jpg", size: Int64(bytes.count), modifiedAt: taken))
+        try write(bytes.prefix(100), to: begun)
+        let state = try await test.mesh.send(GetUploads(ids: [begun.upload, "nobody", begun.upload.uppercased()]))
+            .uploads
+        #expect(state.count == 2 && state[0].received == 100 && state[0].name == "Ferien.jpg")
+        #expect(state[0].size == Int64(bytes.count))
+        // Not before all of it is there.
+        let early = await #expect(throws: MeshError.self) {
+            try await test.mesh.send(ImportPhotos(uploads: [begun.upload]))
+        }
+        #expect(early?.status == .failedPrecondition && early?.details["received"] == 100)
+
+        let resumed = try await test.mesh.send(ResumeUpload(upload: begun.upload))
+        #expect(resumed.offset == 100)
+        try write(bytes.dropFirst(100), to: resumed)
+        let job = try await test.run(ImportPhotos(uploads: [begun.upload]))
+        #expect(job.outcomes == ["imported": 1])
+        let photo = try #require(try await test.allPhotos().first)
+        #expect(photo.name == "Ferien")
+        #expect(try test.bytes(photo.path) == Data(bytes))
+        #expect(try await test.lines(job.id).map { $0.item.hasSuffix("/Ferien.jpg") } == [true])
+        #expect(try left(test).isEmpty)
+        #expect(try await test.mesh.send(GetUploads(ids: [begun.upload])).uploads.isEmpty)
+        #expect(await status { _ = try await test.mesh.send(ResumeUpload(upload: begun.upload)) } == .notFound)
+        #expect(await status { _ = try await test.mesh.send(ImportPhotos(uploads: [begun.upload])) } == .notFound)
+        await test.library.close()
+    }
+
+    @Test func uploadsAreImportedTogetherWithWhatBelongsToThem() async throws {
+        let test = try await TestLibrary()
+        let sidecar = #"{"title":"a.jpg","description":"At the beach","photoTakenTime":{"timestamp":"1560340800"}}"#
+        let ids = [
+            try await upload("a.jpg", picture(test, 0), test),
+            try await upload("a.jpg.json", Array(sidecar.utf8), test),
+            try await upload("A.jpg", picture(test, 1), test), try await upload("notes.txt", Array("x".utf8), test),
+            try await upload("broken.jpg", [0xFF, 0xD8, 0xFF, 0xE0, 0, 1], test),
+        ]
+        let job = try await test.run(ImportPhotos(uploads: ids))
+        #expect(job.outcomes["imported"] == 2 && job.outcomes.count == 2)
+        let photos = try await test.allPhotos()
+        #expect(Set(photos.map(\.name)) == ["a", "A (2)"])
+        #expect(photos.first { $0.name == "a" }?.caption == "At the beach")
+        #expect(try left(test).isEmpty)
+        await test.library.close()
+    }
+
+    @Test func whatANameCannotBeIsLeftOut() async throws {
+        for (name, harmless) in [
+            ("../../etc/passwd", "passwd"), ("C:\\Users\\ada\\x.jpg", "x.jpg"), ("..", nil), ("", nil), ("/", nil),
+            (".hidden.jpg", "hidden.jpg"), ("a\nb\0c\u{202E}gpj.jpg", "a_b_c_gpj.jpg"), (" x.jpg. ", "x.jpg"),
+            ("été 🎉.jpg", "été 🎉.jpg"), (String(repeating: "x", count: 5_000), nil),
+        ] as [(String, String?)] {
+            #expect(UploadName.harmless(name) == harmless, "\(name)")
+        }
+        let long = try #require(UploadName.harmless(String(repeating: "é", count: 500) + ".jpeg"))
+        #expect(long.utf8.count <= 200 && long.hasSuffix("é.jpeg"))
+        #expect(UploadName.numbered("a.tar.jpg", 3) == "a.tar (3).jpg" && UploadName.numbered("a", 1) == "a")
+        let test = try await TestLibrary()
+        let bytes = try picture(test)
+        let id = try await upload("../../../catalogue.sqlite", bytes, test)
+        #expect(try await test.mesh.send(GetUploads(ids: [id])).uploads.map(\.name) == ["catalogue.sqlite"])
+        #expect(try await test.run(ImportPhotos(uploads: [id])).outcomes == ["imported": 1])
+        await test.library.close()
+    }
+
+    @Test func whatCannotBeAnUploadIsRefused() async throws {
+        let test = try await TestLibrary()
+        #expect(await status { _ = try await test.mesh.send(BeginUpload(name: "..")) } == .invalidArgument)
+        #expect(await status { _ = try await test.mesh.send(BeginUpload(name: "a.jpg", size: -1)) } == .invalidArgument)
+        let huge = BeginUpload(name: "a.jpg", size: BeginUpload.maximumBytes + 1)
+        #expect(await status { _ = try await test.mesh.send(huge) } == .resourceExhausted)
+        #expect(await status { _ = try await test.mesh.send(ResumeUpload(upload: "../../x")) } == .notFound)
+        let id = try await upload("a.jpg", picture(test), test)
+        for wrong in [
+            ImportPhotos(uploads: []), ImportPhotos(uploads: [id, id]),
+            ImportPhotos(uploads: [id]).with(list: "list"),
+        ] where wrong.uploads != nil {
+            #expect(await status { _ = try await test.mesh.send(wrong) } == .invalidArgument)
+        }
+        // A refusal uses nothing up.
+        #expect(await status { _ = try await test.mesh.send(ImportPhotos(uploads: [id], categoryId: 99)) } == .notFound)
+        #expect(await status { _ = try await test.mesh.send(ImportPhotos(uploads: [id, "nobody"])) } == .notFound)
+        #expect(try await test.mesh.send(GetUploads(ids: [id])).uploads.count == 1)
+        for _ in 1...2 { _ = try await test.mesh.send(DiscardUpload(upload: id)) }
+        #expect(try await test.mesh.send(GetUploads(ids: [id])).uploads.isEmpty)
+        #expect(try left(test).isEmpty)
+        await test.library.close()
+    }
+
+    @Test func moreThanWasAnnouncedIsDiscarded() async throws {
+        let test = try await TestLibrary()
+        let begun = try await test.mesh.send(BeginUpload(name: "a.jpg", size: 10))
+        try write(Array(repeating: UInt8(1), count: 11), to: begun)
+        #expect(
+            await status { _ = try await test.mesh.send(ImportPhotos(uploads: [begun.upload])) } == .failedPrecondition)
+        #expect(try await test.mesh.send(GetUploads(ids: [begun.upload])).uploads.isEmpty)
+        #expect(try left(test).isEmpty)
+        await test.library.close()
+    }
+
+    @Test func uploadsOutliveTheDaemonForADay() async throws {
+        let test = try await TestLibrary()
+        let (young, old) = (
+            try await upload("young.jpg", picture(test, 0), test), try await upload("old.jpg", picture(test, 1), test)
+        )
+        await test.library.close()
+        let folder = test.path + "/uploads/"
+        for name in [old + ".part", old + ".json"] {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -86_500)], ofItemAtPath: folder + name)
+        }
+        // What an import that never ran has left.
+        let claimed = folder + "import-00000000-0000-4000-8000-000000000000"
+        try FileManager.default.createDirectory(atPath: claimed, withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: claimed + "/x.jpg"))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -8 * 86_400)], ofItemAtPath: claimed)
+        let library = try await test.reopened()
+        #expect(try await library.mesh.send(GetUploads(ids: [young, old])).uploads.map(\.upload) == [young])
+        #expect(try left(test).sorted() == [young + ".json", young + ".part"])
+        await library.close()
+    }
+
+    /// The library's own files are no sources, whatever lies beside uploads.
+    @Test func nothingElseOfTheLibraryIsImported() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(1)
+        _ = try await upload("a.jpg", picture(test, 3), test)
+        let job = try await test.run(ImportPhotos(paths: [test.path + "/photos", test.path]))
+        #expect(job.outcomes["imported"] == nil && job.outcomes["unreadable"] == 2)
+        await test.library.close()
+    }
+}

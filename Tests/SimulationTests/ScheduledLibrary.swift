@@ -1,0 +1,122 @@
+import Database
+import Executors
+import Files
+import Foundation
+import LibraryModel
+@testable import LibraryServices
+import PhotoFolder
+import Sealing
+@testable import SQLiteCatalogue
+import ServiceMesh
+import ServiceMeshTesting
+import Synchronization
+import ZipArchive
+
+/// A library that backs itself up, in simulated time, and the stick that its backups go to.
+final class ScheduledLibrary: Sendable {
+    private struct State {
+        var mesh: Mesh
+        var database: DatabasePool
+        var photos = 0
+    }
+
+    let stick: String
+    private let away: String
+    private let folder: LibraryFolder
+    private let simulation: Simulation
+    private let state: Mutex<State>
+
+    private var mesh: Mesh { state.withLock { $0.mesh } }
+
+    /// - Parameter path: a folder with a catalogue in it.
+    init(at path: String, in simulation: Simulation) async throws {
+        self.simulation = simulation
+        folder = LibraryFolder(path: path)
+        (stick, away) = (path + ".stick", path + ".away")
+        try folder.make()
+        try FileSystem.makeFolder(stick)
+        let (mesh, database) = try await Self.open(folder, simulation)
+        state = Mutex(State(mesh: mesh, database: database))
+    }
+
+    deinit { for place in [stick, away] { try? FileManager.default.removeItem(atPath: place) } }
+
+    private static func open(_ folder: LibraryFolder, _ simulation: Simulation) async throws -> (Mesh, DatabasePool) {
+        let database = try await DatabasePool.open(
+            at: folder.catalogue, schema: CatalogueSchema.schema, execution: .steps(simulation.steps))
+        let catalogue = SQLiteCatalogue(database)
+        let pool = BlockingPool(steps: simulation.steps)
+        let places = BackupPlaces(library: folder.path)
+        let discards = DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool)
+        _ = try await Reconciliation.run(
+            catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, places: places,
+            discards: discards, pool: pool)
+        let fields = SealedFields(
+            catalogue: catalogue, keyFile: KeyFile(path: folder.path + ".key"), namedFiles: folder.namedFiles,
+            pool: pool)
+        let mesh = try Mesh(
+            services: [
+                PhotoStore(catalogue: catalogue, discards: discards),
+                BackupCoordinator(
+                    catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, places: places,
+                    discards: discards, fields: fields, bulk: pool, width: 2),
+                BackupScheduler(
+                    catalogue: catalogue, places: places, fields: fields, pool: pool,
+                    isIdle: { !simulation.oneIn(3) }),
+            ], journal: catalogue.journal, clock: simulation.clock)
+        try await mesh.start()
+        return (mesh, database)
+    }
+
+    func send<M: HandledMessage>(_ message: M) async throws -> M.Reply {
+        try await mesh.send(message, in: .root(mesh: mesh, role: .service))
+    }
+
+    /// Kills it under its own hands, and opens it again as it was left.
+    func crash() async throws {
+        let (old, database) = state.withLock { ($0.mesh, $0.database) }
+        database.crash()
+        // What a killed process would not do any more must not meet what the next one does.
+        await old.stop()
+        let (mesh, reopened) = try await Self.open(folder, simulation)
+        state.withLock { ($0.mesh, $0.database) = (mesh, reopened) }
+    }
+
+    func close() async {
+        let (mesh, database) = state.withLock { ($0.mesh, $0.database) }
+        await mesh.stop()
+        await database.close()
+    }
+
+    func addPhoto() async throws {
+        let number = state.withLock { state in
+            state.photos += 1
+            return state.photos
+        }
+        let bytes = Data("photo \(number)".utf8)
+        let hex = String(number, radix: 16)
+        let path = "photos/IMG_20260101_000000_\(String(repeating: "0", count: 8 - hex.count))\(hex).jpg"
+        try bytes.write(to: URL(fileURLWithPath: folder.path + "/" + path))
+        let digest = ContentDigest(of: bytes).sha256.hex
+        let uuid = "0b1c2d3e-0000-4000-8000-\(String(repeating: "0", count: 12 - hex.count))\(hex)"
+        let photo = Photo(
+            id: 1, uuid: uuid, path: path, categoryId: 1, name: "photo \(number)", caption: nil, isFromAssets: false,
+            createdAt: simulation.clock.timestamp(), fileSize: Int64(bytes.count), width: 1, height: 1,
+            isFavorite: false, takenAt: nil, contentDigest: digest, mediaType: "image/jpeg")
+        _ = try await send(
+            AddPhotos(photos: [SourcedPhoto(photo: photo, sourceDigest: digest, sourceSize: Int64(bytes.count))]))
+    }
+
+    // MARK: The stick
+
+    var isPluggedIn: Bool { FileManager.default.fileExists(atPath: stick) }
+
+    func plugIn() throws { if !isPluggedIn { try FileManager.default.moveItem(atPath: away, toPath: stick) } }
+
+    func pullOut() throws { if isPluggedIn { try FileManager.default.moveItem(atPath: stick, toPath: away) } }
+
+    /// Names of what is on it.
+    func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: isPluggedIn ? stick : away).sorted()
+    }
+}
