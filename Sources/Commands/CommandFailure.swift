@@ -4,8 +4,8 @@ import ServiceMesh
 enum CommandFailure: Error, Equatable {
     /// Written wrongly: what is wrong, and the command whose usage line helps.
     case usage(String, command: [String])
-    /// Nothing answers at this socket, which may be one that the command line named.
-    case notRunning(socket: String, isNamed: Bool = false)
+    /// Nothing answers at this socket, which may be one that the command line named. What is known of others.
+    case notRunning(socket: String, isNamed: Bool = false, elsewhere: [OtherSocket] = [])
     /// The connection ended before the answer came. What was started may go on.
     case connectionLost(String)
     /// The daemon is there and says nothing: what, and what to do.
@@ -28,9 +28,13 @@ enum CommandFailure: Error, Equatable {
     var message: String {
         switch self {
         case .usage(let message, _), .local(let message), .notAnswering(let message): message
-        case .notRunning(let socket, let isNamed):
+        case .notRunning(let socket, let isNamed, let elsewhere) where elsewhere.isEmpty:
             "The daemon is not running (nothing answers at \(socket)). Start it with: smilepile up"
-                + (isNamed ? " --socket \(socket)" : "")
+                + (isNamed ? " --socket \(Shell.word(socket))" : "")
+        case .notRunning(let socket, let isNamed, let elsewhere):
+            "Nothing answers at \(socket), but a daemon listens at \(elsewhere.map(\.path).joined(separator: ", at ")). "
+                + elsewhere[0].advice
+                + ". To start another one: smilepile up" + (isNamed ? " --socket \(Shell.word(socket))" : "")
         case .connectionLost(let what):
             "The connection to the daemon broke: \(what) What was started may go on; look with: smilepile jobs"
         case .refused(let error): error.message
@@ -43,6 +47,9 @@ enum CommandFailure: Error, Equatable {
         if case .refused(let refused) = self {
             error["status"] = .string(refused.status.rawValue)
             if !refused.details.isEmpty { error["details"] = .object(refused.details) }
+        }
+        if case .notRunning(_, _, let elsewhere) = self, !elsewhere.isEmpty {
+            error["sockets"] = .array(elsewhere.map { .string($0.path) })
         }
         return .object(["error": .object(error)])
     }

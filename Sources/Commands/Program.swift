@@ -16,6 +16,7 @@ public struct Program: Sendable {
     private let reviewTerminal: @Sendable () throws -> (any ReviewTerminal)?
     private let pictureTerminal: @Sendable () -> TerminalSize?
     private let openFile: @Sendable (String) async throws -> Void
+    private let otherSockets: @Sendable (String) -> [String]
 
     /// The program in the process's own surroundings.
     public init() {
@@ -25,7 +26,8 @@ public struct Program: Sendable {
             console: .standard(environment: environment), connect: { try SocketConnection.open($0) },
             reviewTerminal: { isatty(0) == 1 && isatty(1) == 1 ? try StandardTerminal() : nil },
             pictureTerminal: { isatty(1) == 1 ? StandardTerminal.size() : nil },
-            openFile: { try await DesktopViewer(environment: environment).open($0) })
+            openFile: { try await DesktopViewer(environment: environment).open($0) },
+            otherSockets: ListeningDaemon.sockets(except:))
     }
 
     init(
@@ -33,7 +35,8 @@ public struct Program: Sendable {
         connect: @escaping @Sendable (String) async throws -> any LibraryConnection,
         reviewTerminal: @escaping @Sendable () throws -> (any ReviewTerminal)? = { nil },
         pictureTerminal: @escaping @Sendable () -> TerminalSize? = { nil },
-        openFile: @escaping @Sendable (String) async throws -> Void = { _ in throw DesktopViewer.missing }
+        openFile: @escaping @Sendable (String) async throws -> Void = { _ in throw DesktopViewer.missing },
+        otherSockets: @escaping @Sendable (String) -> [String] = { _ in [] }
     ) {
         self.environment = environment
         self.currentFolder = currentFolder
@@ -42,6 +45,7 @@ public struct Program: Sendable {
         self.reviewTerminal = reviewTerminal
         self.pictureTerminal = pictureTerminal
         self.openFile = openFile
+        self.otherSockets = otherSockets
     }
 
     /// What the process was started with, its own name left out. `CommandLine.arguments` repairs names that are not UTF-8,
@@ -70,7 +74,7 @@ public struct Program: Sendable {
         do {
             switch try Parser(commands: CommandTable.all).parse(arguments) {
             case .help(let words):
-                console.result(HelpText.page(for: words, style: console.style))
+                console.result(HelpText.page(for: words, style: console.style, columns: console.results.columns()))
                 return .done
             case .version:
                 console.result(CommandTable.versionLine)
@@ -104,8 +108,14 @@ public struct Program: Sendable {
         session.socketPath = session.absolute(invocation.value("socket") ?? session.socketPath)
         do {
             return try await invocation.command.perform(invocation, session)
-        } catch CommandFailure.notRunning(let socket, _) where invocation.value("socket") != nil {
-            return report(.notRunning(socket: socket, isNamed: true), asJSON: isJSON)
+        } catch CommandFailure.notRunning(let socket, _, _) {
+            let isNamed = invocation.value("socket") != nil
+            // Every process is looked at.
+            let found = try? await Console.offPool { [otherSockets] in otherSockets(socket) }
+            let others = (found ?? []).prefix(3).map {
+                OtherSocket(path: $0, isNamed: isNamed, environment: environment)
+            }
+            return report(.notRunning(socket: socket, isNamed: isNamed, elsewhere: others), asJSON: isJSON)
         } catch {
             return report(CommandFailure(describing: error), asJSON: isJSON)
         }

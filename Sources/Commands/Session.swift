@@ -1,4 +1,5 @@
 import Foundation
+import LibraryModel
 import ServiceMesh
 
 /// What a command works with: the console, the surroundings it was started in, and the way to the daemon.
@@ -43,6 +44,16 @@ struct Session: Sendable {
     /// Prints the reply as it came with `--json`, else what `human` makes of it.
     func show<Value>(_ answer: Answer<Value>, human: (Value) -> Void) {
         if wantsJSON { show(json: answer.json) } else { human(answer.value) }
+    }
+
+    /// Says how many photos were changed, where that took several requests as well.
+    /// - Parameter words: of so many: `12 photos moved.`
+    func show(changed count: Int, words: (String) -> String) throws {
+        if wantsJSON {
+            show(json: try JSONText.encode(PhotosChanged(count: count)))
+        } else {
+            console.result(words(Figures.count(count, "photo")))
+        }
     }
 
     func show(json: Data) {

@@ -19,18 +19,21 @@ struct CommandTests {
 
     // MARK: Categories
 
-    @Test("A category is found by its id first, then by its name, whatever its case")
+    @Test("A category is found by '#' and its id, by its name, and by its id alone where nothing is called so")
     func categoryNames() async throws {
         let stage = Stage()
         try stage.answer(
             "category.list",
             CategoryList(categories: [
+                // As a library of an older version may have them.
                 Sample.category(1, "Family"), Sample.category(7, "1"), Sample.category(9, "2025"),
             ]))
-        let found = try await stage.connection.categories(named: ["1", "family", "2025", "9"])
-        #expect(found.map(\.id) == [1, 1, 9, 9])
+        let found = try await stage.connection.categories(named: ["#1", "1", "family", "2025", "9", "#9", " 9 ", "007"])
+        #expect(found.map(\.id) == [1, 7, 1, 9, 9, 9, 9, 7])
         #expect(stage.methods == ["category.list"])
-        await #expect(throws: CommandFailure.self) { try await stage.connection.category(named: "3") }
+        for wrong in ["3", "#3", "#", "#2025", "#-1", "99999999999999999999", ""] {
+            await #expect(throws: CommandFailure.self) { try await stage.connection.category(named: wrong) }
+        }
     }
 
     @Test("Categories in a table, as names, and as JSON")
@@ -39,7 +42,7 @@ struct CommandTests {
         #expect(await table.run("categories") == .done)
         #expect(
             table.results
-                == "ID  NAME    COLOUR   PHOTOS\n 1  Family  #4CAF50       3\n 2  Cars    #4CAF50       0\n 3  Été     #4CAF50       0\n"
+                == "ID  NAME    COLOUR   PHOTOS\n#1  Family  #4CAF50       3\n#2  Cars    #4CAF50       0\n#3  Été     #4CAF50       0\n"
         )
         let names = try stage()
         #expect(await names.run("categories", "--names") == .done)
@@ -78,7 +81,7 @@ struct CommandTests {
                 "2025-06-30",
                 "--favorites", "--limit", "2", "--after", "xyz") == .done)
         let params = try #require(stage.params("photo.search"))
-        #expect(params["text"] == "100%" && params["categoryId"] == 2 && params["favoritesOnly"] == true)
+        #expect(params["words"] == ["100%"] && params["categoryId"] == 2 && params["favoritesOnly"] == true)
         #expect(params["limit"] == 2 && params["after"] == "xyz")
         #expect(params["from"] == "2025-06-01T00:00:00" && params["to"] == "2025-06-30T23:59:59.999")
         #expect(stage.results.contains("Family") && stage.results.contains("2048×1536"))
@@ -235,8 +238,26 @@ struct CommandTests {
         #expect(params["path"] == "/home/ada/out" && params["categoryIds"] == [2, 1])
         #expect(params["since"]?.stringValue.flatMap(Timestamp.init(rfc3339:)) == LocalDate.startOf("2025-01-01"))
         #expect(stage.results.contains("(12.0 MB, a part of the library):\n/media/b.zip\n"))
-        #expect(stage.results.contains("1 photo of the library could not be backed up whole."))
+        #expect(stage.results.contains("1 file of the library could not be backed up whole."))
         #expect(stage.results.contains("damaged  IMG_1.jpg: bytes differ"))
+    }
+
+    @Test("A backup for a phone says what it is, and takes no passphrase")
+    func backupForPhone() async throws {
+        let stage = try stage()
+        stage.answer("backup.create", #"{"job":"create-1"}"#)
+        let receipt = BackupReceipt(
+            path: "/media/b.zip", photos: 9, categories: 2, bytes: 12_000_000, damaged: 0, isPartial: false,
+            isForPhone: true, ending: .complete)
+        stage.answer("job.watch", try Sample.job("backup.create", outcomes: ["left": 1], receipt: receipt))
+        let line = #"{"item":"metadata.json","outcome":"left","detail":"not in it: captions (3)"}"#
+        stage.answer("job.receipt", #"{"lines":[\#(line)]}"#)
+        #expect(await stage.run("backup", "create", "out", "--for-phone") == .done)
+        #expect(try #require(stage.params("backup.create"))["forPhone"] == true)
+        #expect(stage.results.contains("It is for the phone apps, and no backup of the library"))
+        #expect(stage.results.contains("left  metadata.json: not in it: captions (3)"), "\(stage.results)")
+        #expect(await stage.run("backup", "create", "--for-phone", "--passphrase") == .usage)
+        #expect(await stage.run("backup", "create", "--for-phone", "--passphrase-file", "p") == .usage)
     }
 
     @Test("Status, for a person and for a program")
@@ -255,6 +276,7 @@ struct CommandTests {
     func unprotected() async throws {
         func results(missing: [String], lost: Int) async throws -> String {
             let stage = Stage()
+            stage.answer("rpc.hello", Sample.hello)
             stage.answer("job.list", #"{"jobs":[]}"#)
             let cell = ImageWorkerCell(
                 seccomp: missing.isEmpty, landlock: 7, noNewPrivileges: true, ownMemoryBytes: 1, processorSeconds: 1,
@@ -289,6 +311,7 @@ struct CommandTests {
     @Test("What the daemon refuses is said, with the exit code of its status, as JSON too")
     func refused() async throws {
         let stage = Stage()
+        stage.answer("rpc.hello", Sample.hello)
         stage.fail(
             "library.status",
             .refused(MeshError(.unavailable, "The library is\u{1B}[2J shutting down.", details: ["pid": 7])))

@@ -171,8 +171,8 @@ struct OutputTests {
         #expect(LocalDate.text(of: photo) == "~" + String(Int64.max))
         photo.takenAt = nil
         #expect(LocalDate.taken(photo) == nil && LocalDate.text(of: photo) == LocalDate.text(photo.createdAt))
-        #expect(LocalDate.lastOf("2024-12-31")?.description == "2024-12-31T23:59:59.999")
-        #expect(LocalDate.lastOf("2024-12-31T10:00") == LocalDateTime("2024-12-31T10:00:00"))
+        #expect(DateSpan("2024-12-31")?.last.description == "2024-12-31T23:59:59.999")
+        #expect(DateSpan("2024-12-31T10:00")?.last == LocalDateTime("2024-12-31T10:00:00"))
         #expect(LocalDateTime("2025-06-15T14:05:09+02:00") == LocalDateTime("2025-06-15T14:05:09"))
         for text in ["2025-02-30", "2025-06-15T25:00", "2025-06-15T14:05:09 Uhr", "", "2025-06-15T14:05:09.5+99:00"] {
             #expect(LocalDateTime(text) == nil, "\(text)")

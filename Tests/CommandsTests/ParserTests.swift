@@ -36,14 +36,14 @@ struct ParserTests {
         let line = try invocation("--json", "photos", "--socket", "/s", "search", "--limit", "5", "beach")
         #expect(line.command.words == ["photos", "search"])
         #expect(line.has("json") && line.value("socket") == "/s" && line.number("limit") == 5)
-        #expect(line.operand("TEXT") == "beach")
+        #expect(line.operand("WORD") == "beach")
     }
 
     @Test("After -- everything is taken as it is")
     func literal() throws {
         #expect(try invocation("photos", "caption", "1", "--", "--remove").operand("TEXT") == "--remove")
         #expect(try invocation("import", "--", "-h", "--", "x").operandValues("PATH") == ["-h", "--", "x"])
-        #expect(try invocation("photos", "search", "-").operand("TEXT") == "-")
+        #expect(try invocation("photos", "search", "-").operand("WORD") == "-")
     }
 
     @Test("A group without a verb runs its default, and takes its options")

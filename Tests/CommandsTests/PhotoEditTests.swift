@@ -43,6 +43,22 @@ struct PhotoEditTests {
                 == [12, 13, 14].map { ["id": .integer($0), "shift": 3_600_000] as JSONValue })
     }
 
+    @Test("In JSON one photo is the photo, and several are one document that counts them")
+    func json() async throws {
+        let stage = try stage()
+        #expect(await stage.run("photos", "edit", "12", "--shift", "1h", "--json") == .done)
+        #expect(try stage.json()["id"] == 12)
+        let several = try self.stage()
+        #expect(await several.run("photos", "edit", "12", "13", "14", "--shift", "1h", "--json") == .done)
+        #expect(try several.json() == ["count": 3])
+        // Whether a filter or a range finds one photo or many, a script reads the same.
+        let found = try self.stage()
+        try found.answer("photo.select", SelectedPhotos(ids: [12], next: nil))
+        #expect(await found.run("photos", "edit", "--where", "favorites", "--shift", "1h", "--yes", "--json") == .done)
+        #expect(try found.json() == ["count": 1])
+        #expect(found.methods.filter { $0 == "photo.edit" }.count == 1)
+    }
+
     @Test("What makes no sense is said before anything is changed")
     func refused() async throws {
         for (arguments, message) in [

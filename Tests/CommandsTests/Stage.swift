@@ -1,3 +1,4 @@
+import ControlSocket
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -13,6 +14,8 @@ final class Stage: Sendable {
         var calls: [(method: String, params: JSONValue)] = []
         var answers: [String: [Result<String, CommandFailure>]] = [:]
         var updates: [String: [String]] = [:]
+        /// Beside the answers of a method, in their order.
+        var files: [String: [[OwnedFile]]] = [:]
         var questions: [String] = []
         /// What a person types where it is not shown, one after the other.
         var secrets: [String] = []
@@ -54,6 +57,12 @@ final class Stage: Sendable {
 
     /// The next answer to `method`. The last one is given again and again.
     func answer(_ method: String, _ json: String) { put(method, .success(json)) }
+
+    /// The same with open files beside it.
+    func answer(_ method: String, _ json: String, files: [OwnedFile]) {
+        answer(method, json)
+        state.withLock { $0.files[method, default: []].append(files) }
+    }
 
     func answer(_ method: String, _ value: some Encodable) throws {
         put(method, .success(String(decoding: try JSONEncoder().encode(value), as: UTF8.self)))
@@ -150,6 +159,14 @@ final class Stage: Sendable {
             }
             if method == "job.cancel" { stage.onCancel() }
             return Data(try answer.get().utf8)
+        }
+
+        func callForFiles(_ method: String, params: Data) async throws -> ControlReply {
+            let json = try await call(method, params: params)
+            let files = stage.state.withLock { state in
+                state.files[method]?.isEmpty == false ? state.files[method]?.removeFirst() : nil
+            }
+            return ControlReply(json: json, files: files ?? [])
         }
 
         func watch(

@@ -16,6 +16,7 @@ struct WaitingJobTests {
     @Test("The list, the job itself and the status tell what it waits for")
     func shown() async throws {
         let stage = Stage()
+        stage.answer("rpc.hello", Sample.hello)
         stage.answer("job.list", #"{"jobs":[\#(try waiting())]}"#)
         stage.answer("job.get", try waiting())
         try stage.answer("library.status", Sample.status)
@@ -31,6 +32,7 @@ struct WaitingJobTests {
     @Test("The status names waiting jobs for programs")
     func status() async throws {
         let stage = Stage()
+        stage.answer("rpc.hello", Sample.hello)
         stage.answer("job.list", #"{"jobs":[\#(try waiting())]}"#)
         try stage.answer("library.status", Sample.status)
         #expect(await stage.run("status", "--json") == .done)
@@ -81,6 +83,7 @@ struct WaitingJobTests {
         let why = MeshError(.failedPrecondition, "The daemon was broken off 5 times.")
         let held = try Sample.job("library.import", state: .paused, obstacle: why)
         let stage = Stage()
+        stage.answer("rpc.hello", Sample.hello)
         stage.answer("job.list", #"{"jobs":[\#(held)]}"#)
         try stage.answer("library.status", Sample.status)
         #expect(await stage.run("jobs") == .done)
@@ -91,6 +94,7 @@ struct WaitingJobTests {
         #expect(told.count == 2 && told[0].contains("paused") && told[1].hasPrefix("Stands still"), "\(told)")
 
         let json = Stage()
+        json.answer("rpc.hello", Sample.hello)
         json.answer("job.list", #"{"jobs":[\#(held)]}"#)
         try json.answer("library.status", Sample.status)
         #expect(await json.run("status", "--json") == .done)

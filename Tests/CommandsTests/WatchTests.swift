@@ -39,7 +39,7 @@ struct WatchTests {
                 + 3  new␛[31m
                 photos: 3
                 - 1  beach
-                ~ 3  beach: changed
+                ~ 3  beach: called 'beach'
                 ~ 2  beach: caption 'Sea'
                 photos: 2
 
@@ -147,12 +147,12 @@ struct WatchTests {
                     try json(CategoryList(categories: [cars])),
                 ], "category.observe", "categories"
             ).results == """
-                  1  Family: 3 photos
+                  #1  Family: 3 photos
                 categories: 1
-                ~ 1  Family: 4 photos
-                + 2  Cars: 0 photos
+                ~ #1  Family: 4 photos
+                + #2  Cars: 0 photos
                 categories: 2
-                - 1  Family: 4 photos
+                - #1  Family: 4 photos
                 categories: 1
 
                 """)
@@ -168,6 +168,22 @@ struct WatchTests {
                 [try json(PendingSwipes(actions: [action])), try json(PendingSwipes(actions: []))],
                 "swipe.observePending", "swipe"
             ).results == "+ 7  keep u\npending: 1\n- 7\npending: 0\n")
+        var moved = Sample.photo(12, name: "sea\u{1B}[2J", caption: "a")
+        moved.categoryId = 3
+        let one = [ObservedPhoto(photo: nil), ObservedPhoto(photo: Sample.photo(12)), ObservedPhoto(photo: moved)]
+        let date = LocalDate.text(moved.createdAt)
+        #expect(
+            try await watch((one + [ObservedPhoto(photo: nil)]).map { try json($0) }, "photo.observeOne", "photo", "12")
+                .results == """
+                    not in the library
+                    + 12  beach  \(date): category #1
+                    ~ called 'sea␛[2J'
+                    ~ moved to category #3
+                    ~ caption 'a'
+                    ~ 12  sea␛[2J  \(date): category #3, caption 'a'
+                    - 12: not in the library any more
+
+                    """)
         let trashed = TrashedPhoto(
             photo: Sample.photo(1), categoryName: "Family", deletedAt: Timestamp(milliseconds: 5),
             purgeAfter: Timestamp(milliseconds: 6))

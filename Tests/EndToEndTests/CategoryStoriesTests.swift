@@ -70,7 +70,11 @@ import Testing
     @Test func story5AnEmptyCategoryIsDeleted() async throws {
         let place = try Installation()
         try await place.up()
-        let deleted = try await place.smilepile("categories", "delete", "Games")
+        // Nobody is there to be asked.
+        let asked = try await place.smilepile("categories", "delete", "Games")
+        #expect(asked.status == 2 && asked.errors.contains("--yes"))
+        #expect(try await categories(place).count == 4)
+        let deleted = try await place.smilepile("categories", "delete", "Games", "--yes")
         #expect(deleted.status == 0 && deleted.output.contains("Deleted Games"))
         #expect(try await categories(place).map(\.displayName) == ["Family", "Cars", "Sports"])
         #expect(try await place.smilepile("down").status == 0)
@@ -94,9 +98,9 @@ import Testing
         let place = try Installation()
         try await place.up()
         for name in ["Family", "Cars", "Games"] {
-            #expect(try await place.smilepile("categories", "delete", name).status == 0)
+            #expect(try await place.smilepile("categories", "delete", name, "--yes").status == 0)
         }
-        let refused = try await place.smilepile("categories", "delete", "Sports")
+        let refused = try await place.smilepile("categories", "delete", "Sports", "--yes")
         #expect(refused.status == 1 && refused.errors.contains("last category"))
         #expect(try await categories(place).map(\.displayName) == ["Sports"])
         #expect(try await place.smilepile("down").status == 0)

@@ -38,7 +38,13 @@ import Testing
             ("photo.get", #"{"id":9223372036854775808}"#), ("photo.search", #"{"from":9223372036854775808}"#),
             ("photo.search", #"{"after":"9223372036854775808.1"}"#), ("photo.count", #"{"from":2,"to":1}"#),
             ("photo.count", #"{"limit":1}"#), ("storage.list", #"{"limit":-1}"#),
-            ("photo.listSealed", #"{"after":"\u0000"}"#),
+            ("photo.listSealed", #"{"after":"\u0000"}"#), ("photo.select", #"{"limit":0}"#),
+            ("photo.select", #"{"limit":10001}"#), ("photo.select", #"{"firstId":2,"lastId":1}"#),
+            ("photo.select", #"{"after":"1.1"}"#), ("photo.select", #"{"lastId":9223372036854775808}"#),
+            ("photo.search", #"{"words":"a b"}"#), ("photo.search", #"{"words":[1]}"#),
+            ("photo.count", #"{"words":[\#(Array(repeating: "\"a\"", count: 17).joined(separator: ","))]}"#),
+            ("photo.move", #"{"ids":[],"categoryId":1,"ignoreMissing":true}"#),
+            ("category.add", #"{"displayName":"2025"}"#), ("category.add", #"{"displayName":" #3 "}"#),
         ]
         for (method, params) in refused {
             #expect(await refusal(client, method, params) == .invalidArgument, "\(method) \(params.prefix(80))")
@@ -48,6 +54,10 @@ import Testing
             ("photo.search", #"{"from":-9223372036854775808,"to":9223372036854775807}"#),
             ("photo.search", #"{"after":"9223372036854775807.9223372036854775807"}"#),
             ("photo.count", #"{"categoryId":-9223372036854775808}"#),
+            ("photo.select", #"{"firstId":-9223372036854775808,"lastId":9223372036854775807}"#),
+            ("photo.select", #"{"firstId":-9223372036854775808,"after":9223372036854775807}"#),
+            ("photo.search", #"{"words":["% _ ' \" *","\u0000","","\ud83d\ude00"]}"#),
+            ("photo.delete", #"{"ids":[99],"ignoreMissing":true}"#),
             ("category.list", #"{"text":"\u05e9\u05dc","order":"displayName"}"#),
             ("category.checkName", #"{"displayName":"\u0000"}"#),
             ("category.add", #"{"displayName":"\u05e9\u05dc\u05d5\u05dd \ud83d\udc68\u200d\ud83d\udc69"}"#),

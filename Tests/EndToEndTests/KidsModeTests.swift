@@ -28,19 +28,6 @@ import Testing
         return (place, file)
     }
 
-    private static func documented(_ section: String) throws -> Set<String> {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(
-            contentsOf: root.appendingPathComponent("Sources/LibraryModel/LibraryModel.docc/Roles.md"), encoding: .utf8)
-        let start = try #require(text.range(of: "## \(section)\n"))
-        return Set(
-            text[start.upperBound...].split(separator: "\n").prefix { !$0.hasPrefix("## ") }
-                .filter { $0.hasPrefix("| `") }.compactMap {
-                    $0.split(separator: "`").dropFirst().first.map(String.init)
-                })
-    }
-
     @Test func fromTheCommandLine() async throws {
         let (place, pinFile) = try await home()
         for command in [["photos"], ["categories"], ["photos", "show", "1"], ["mode"], ["pin"], ["ping"]] {
@@ -49,7 +36,7 @@ import Testing
         }
         for command in [
             ["photos", "delete", "1"], ["trash"], ["settings"], ["jobs"], ["import", place.folder.file("album")],
-            ["categories", "add", "Mine"], ["mode", "parent"], ["storage"], ["backup", "create"], ["status"],
+            ["categories", "add", "Mine"], ["mode", "parent"], ["storage"], ["backup", "create"], ["status", "--full"],
         ] {
             let refused = try await place.run("smilepile", command)
             #expect(refused.status == 1 && refused.errors.contains("--pin-file"), "\(command): \(refused.errors)")
@@ -67,6 +54,37 @@ import Testing
         #expect(try await place.smilepile("trash").status == 1)
         #expect(try await place.smilepile("mode", "parent", "--pin-file", pinFile).status == 0)
         #expect(try await place.smilepile("trash").status == 0)
+        #expect(try await place.smilepile("down").status == 0)
+    }
+
+    @Test func aKidsStatusSaysThatTheDaemonRunsAndNothingElse() async throws {
+        let (place, pinFile) = try await home()
+        let status = try await place.smilepile("status")
+        #expect(status.status == 0 && status.output == "Daemon  running, version \(Release.version)\nMode    kids\n")
+        #expect(!(status.output + status.errors).contains(place.folder.path))
+        let json = try await place.smilepile("status", "--json")
+        let value = try JSONDecoder().decode(JSONValue.self, from: Data(json.output.utf8))
+        #expect(value == ["running": true, "version": .string(Release.version), "currentAppMode": "kids"])
+        // Nobody is there to be asked.
+        #expect(try await place.smilepile("status", "--full").status == 1)
+        let full = try await place.smilepile("status", "--pin-file", pinFile)
+        #expect(full.status == 0 && full.output.contains("Photos"))
+        #expect(try await place.smilepile("down").status == 0)
+    }
+
+    /// Also from outside, and where the terminal is closed meanwhile.
+    @Test(arguments: [SIGTERM, SIGINT, SIGQUIT, SIGHUP]) func asking(_ signal: Int32) async throws {
+        let (place, _) = try await home()
+        var environment = place.environment
+        environment["TERM"] = "xterm"
+        let program = Installation.programs + "/smilepile"
+        let terminal = try PseudoTerminal(program, ["trash"], environment: environment)
+        #expect(await terminal.shows("PIN: "))
+        // What is typed is hidden from the question on.
+        #expect(!terminal.isAsBefore)
+        kill(terminal.pid, signal)
+        let status = await terminal.change()
+        #expect(status & 0x7F == signal && terminal.isAsBefore, "\(status)")
         #expect(try await place.smilepile("down").status == 0)
     }
 
@@ -91,7 +109,7 @@ import Testing
                 allowed.insert(method)
             }
         }
-        #expect(try allowed == Self.documented("What a kid may do"))
+        #expect(try allowed == DocumentedRoles.methods(in: "What a kid may do"))
         // Jobs of a parent are none of a kid's business, whatever they are called.
         for method in [CancelJob.method, PauseJob.method, GetJob.method, WatchJob.method] {
             await #expect(throws: MeshError.self) {

@@ -49,6 +49,12 @@ final class PINEntry: Sendable {
         return PIN(try Self.text(typed))
     }
 
+    /// Whether there is a PIN that nobody has to be asked for.
+    var hasFile: Bool { file != nil }
+
+    /// Whether standard input is the PIN's.
+    var readsInput: Bool { file == "-" }
+
     /// Whether another one may be asked for where this one was wrong.
     var mayAskAgain: Bool { file == nil && console.hasPerson }
 

@@ -1,3 +1,4 @@
+import ControlSocket
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -20,6 +21,15 @@ struct UnlockingConnection: LibraryConnection {
         } catch CommandFailure.refused(let error) where error.neededRole == .parent {
             try await unlock(after: error)
             return try await connection.call(method, params: params)
+        }
+    }
+
+    func callForFiles(_ method: String, params: Data) async throws -> ControlReply {
+        do {
+            return try await connection.callForFiles(method, params: params)
+        } catch CommandFailure.refused(let error) where error.neededRole == .parent {
+            try await unlock(after: error)
+            return try await connection.callForFiles(method, params: params)
         }
     }
 

@@ -74,7 +74,10 @@ struct BashCompletion {
         case .category: "_smilepile_lines \"$current\" < <(\(Shell.categoryNames))"
         case .words, .setting:
             "mapfile -t COMPREPLY < <(compgen -W '\((kind.choices ?? []).joined(separator: " "))' -- \"$current\")"
-        case .text, .date, .moment, .number: nil
+        case .photoFilter:
+            "mapfile -t COMPREPLY < <(compgen -W '\((kind.choices ?? []).joined(separator: " "))' -- \"$current\"); "
+                + "[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace"
+        case .text, .date, .days, .numbers, .moment, .span, .number: nil
         }
     }
 

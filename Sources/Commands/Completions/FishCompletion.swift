@@ -79,8 +79,8 @@ struct FishCompletion {
         case .path: "-F"
         case .folder: "-f -a '(__fish_complete_directories)'"
         case .category: "-f -a '(\(Shell.categoryNames))'"
-        case .words, .setting: "-f -a '\((kind.choices ?? []).joined(separator: " "))'"
-        case .text, .date, .moment, .number: nil
+        case .words, .setting, .photoFilter: "-f -a '\((kind.choices ?? []).joined(separator: " "))'"
+        case .text, .date, .days, .numbers, .moment, .span, .number: nil
         }
     }
 }

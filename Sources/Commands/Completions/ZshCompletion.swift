@@ -12,6 +12,10 @@ struct ZshCompletion {
             compadd -a names
         }
 
+        _smilepile_filters() {
+            compadd -S '' -- \(PhotoFilters.completions.joined(separator: " "))
+        }
+
         _smilepile() {
             local place= word
             local -a choices
@@ -105,7 +109,8 @@ struct ZshCompletion {
         case .folder: "_files -/"
         case .category: "_smilepile_categories"
         case .words, .setting: "(\((kind.choices ?? []).joined(separator: " ")))"
-        case .text, .date, .moment, .number: " "
+        case .photoFilter: "_smilepile_filters"
+        case .text, .date, .days, .numbers, .moment, .span, .number: " "
         }
     }
 }

@@ -1,3 +1,4 @@
+import ControlSocket
 import Foundation
 import ServiceMesh
 
@@ -7,6 +8,9 @@ protocol LibraryConnection: Sendable {
     /// Sends one request and returns its result as it came.
     /// - Throws: ``CommandFailure``.
     func call(_ method: String, params: Data) async throws -> Data
+
+    /// The same for a reply with open files, which stand beside its JSON.
+    func callForFiles(_ method: String, params: Data) async throws -> ControlReply
 
     /// The same for a request that sends notifications before its result. `onUpdate` gets each; where it throws, the
     /// request is cancelled and the error passed on.
@@ -25,6 +29,10 @@ struct Answer<Value: Sendable>: Sendable {
 }
 
 extension LibraryConnection {
+    func callForFiles(_ method: String, params: Data) async throws -> ControlReply {
+        ControlReply(json: try await call(method, params: params))
+    }
+
     /// As ``watch(_:params:onUpdate:)`` for who needs the values alone.
     func observe(
         _ method: String, params: Data, onUpdate: @escaping @Sendable (Data) async -> Void
@@ -33,15 +41,26 @@ extension LibraryConnection {
     }
 
     func send<M: Message>(_ message: M) async throws -> Answer<M.Reply> {
-        let json = try await call(M.method, params: JSONText.encode(message))
-        return Answer(value: try Reply.decode(M.Reply.self, from: json, of: M.method), json: json)
+        let params = try JSONText.encode(message)
+        let reply =
+            M.carriesFiles
+            ? try await callForFiles(M.method, params: params)
+            : ControlReply(json: try await call(M.method, params: params))
+        let value = try Reply.decode(M.Reply.self, from: reply, of: M.method)
+        return Answer(value: value, json: reply.json)
     }
 }
 
 enum Reply {
     static func decode<Value: Decodable>(_ type: Value.Type, from json: Data, of method: String) throws -> Value {
+        try decode(type, from: ControlReply(json: json), of: method)
+    }
+
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from reply: ControlReply, of method: String
+    ) throws -> Value {
         do {
-            return try JSONDecoder().decode(type, from: json)
+            return try OwnedFiles(reply.files).decode(type, from: reply.json)
         } catch {
             throw CommandFailure.local(
                 "The daemon's answer to \(method) is not understood. Are the daemon and this program of one version? "

@@ -23,6 +23,16 @@ struct SocketConnection: LibraryConnection {
         try await observe(method, params: params) { _ in }
     }
 
+    func callForFiles(_ method: String, params: Data) async throws -> ControlReply {
+        do {
+            return try await client.callForFiles(method: method, params: params)
+        } catch let error as ControlError {
+            throw CommandFailure(error)
+        } catch let error as MeshError {
+            throw CommandFailure.refused(error)
+        }
+    }
+
     func watch(
         _ method: String, params: Data, onUpdate: @escaping @Sendable (ObservedUpdate) async throws -> Void
     ) async throws -> Data {

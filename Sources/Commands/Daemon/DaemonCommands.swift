@@ -26,11 +26,16 @@ extension CommandTable {
         ) { _, session in try await down(session) },
         Command(
             words: ["status"], summary: "Show the library at a glance.",
+            details: """
+                In kids mode only that the daemon runs, its version and the mode: the rest is a parent's, and comes with a PIN's
+                file, or where --full asks for the PIN.
+                """,
+            options: [.flag("full", help: "In kids mode, ask for the PIN and show everything.")],
             examples: [
                 Example("smilepile status", "Where it is, what it holds."),
                 Example("smilepile status --json", "For a script."),
             ]
-        ) { _, session in try await status(session) },
+        ) { invocation, session in try await status(session, full: invocation.has("full")) },
         Command(
             words: ["ping"], summary: "Ask the daemon for a sign of life.",
             examples: [Example("smilepile ping", "Does it answer, and how fast?")]
@@ -55,8 +60,15 @@ extension CommandTable {
         },
     ]
 
-    private static func status(_ session: Session) async throws -> ExitCode {
+    private static func status(_ session: Session, full: Bool) async throws -> ExitCode {
         try await session.withLibrary { library in
+            if !full, !session.pins.hasFile {
+                let hello = try await library.send(Hello()).value
+                if hello.role == "\(Role.kid)" {
+                    try show(hello, try await library.send(GetMode()).value.mode, session)
+                    return .done
+                }
+            }
             let answer = try await library.send(GetLibraryStatus())
             let unfinished = try await library.send(ListJobs()).value.jobs.filter { !$0.state.hasEnded }
             let waiting = unfinished.filter { $0.state == .waiting }
@@ -97,7 +109,7 @@ extension CommandTable {
             sheet.add("Categories", String(status.categories))
             sheet.add("In the trash", String(status.trashed))
             sheet.add("Free space", Figures.size(status.freeBytes))
-            sheet.add("Last backup", status.lastBackupDate.map(LocalDate.text) ?? "never")
+            CommandTable.addBackups(of: status, to: &sheet)
             sheet.add("Jobs running", String(jobs))
             for job in waiting {
                 sheet.add("Waiting", "\(job.id): \(PlainText.neutralized(job.obstacle?.message ?? ""))")
@@ -127,6 +139,20 @@ extension CommandTable {
             session.console.show(sheet)
             return .done
         }
+    }
+
+    /// What anybody may know.
+    private static func show(_ hello: HelloReply, _ mode: AppMode, _ session: Session) throws {
+        guard !session.wantsJSON else {
+            return try session.show(json: [
+                "running": true, "version": .string(hello.version), "currentAppMode": .string(mode.rawValue),
+            ])
+        }
+        var sheet = FactSheet()
+        sheet.add("Daemon", "running, version \(hello.version)")
+        sheet.add("Mode", mode.rawValue)
+        session.console.show(sheet)
+        session.console.message("The rest is a parent's: smilepile status --full")
     }
 
     private static func up(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {

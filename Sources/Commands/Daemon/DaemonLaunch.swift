@@ -1,7 +1,8 @@
 import CLinux
 import Foundation
 
-/// Starts `smilepiled` in a session of its own and waits for it to say that it is ready.
+/// Starts a program that stays, `smilepiled` or `smilepile-web`, in a session of its own and waits for it to say that
+/// it is ready.
 struct DaemonLaunch {
     /// POSIX_SPAWN_SETSID of spawn.h, which Swift does not import because it stands behind _GNU_SOURCE.
     private static let ownSession: Int32 = 0x80
@@ -13,6 +14,11 @@ struct DaemonLaunch {
     let log: DaemonLog
     /// The daemon's program; found beside this one or in PATH where it is not given.
     var program: String?
+    /// What it is called, as a program and in a sentence.
+    var name = "smilepiled"
+    var title = "The daemon"
+    /// Beside the library and the socket.
+    var arguments: [String] = []
 
     private enum Event: Sendable {
         case ready
@@ -56,7 +62,7 @@ struct DaemonLaunch {
                 throw CommandFailure.refused(
                     .init(
                         .deadlineExceeded,
-                        "The daemon (process \(pid)) is still starting. Look into \(log.path), or try 'smilepile status'."
+                        "\(title) (process \(pid)) is still starting. Look into \(log.path), or try 'smilepile status'."
                     ))
             }
         }
@@ -67,7 +73,7 @@ struct DaemonLaunch {
         let how = signal == 0 ? "ended with code \((status >> 8) & 0xFF)" : "was ended by signal \(signal)"
         let said = log.lastLines(5)
         return .local(
-            "The daemon did not start: it \(how)."
+            "\(title) did not start: it \(how)."
                 + (said.isEmpty ? " It said nothing." : " It said: " + said.joined(separator: " / "))
                 + " The whole log: \(log.path)")
     }
@@ -75,8 +81,8 @@ struct DaemonLaunch {
     // MARK: The process
 
     private func spawn(notify: String) throws -> pid_t {
-        let program = try program ?? Self.locate(session)
-        var arguments = [program]
+        let program = try program ?? Self.locate(session, name)
+        var arguments = [program] + arguments
         if let library { arguments += ["--library", library] }
         // Always named, so that both programs mean the same one whatever the environment is.
         arguments += ["--socket", session.socketPath]
@@ -139,17 +145,17 @@ struct DaemonLaunch {
     }
 
     /// Beside this program, else in PATH.
-    static func locate(_ session: Session) throws -> String {
+    static func locate(_ session: Session, _ name: String = "smilepiled") throws -> String {
         var folders = (session.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         if let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
             folders.insert(URL(fileURLWithPath: own).deletingLastPathComponent().path, at: 0)
         }
         for folder in folders where folder.hasPrefix("/") {
-            let candidate = folder + "/smilepiled"
+            let candidate = folder + "/" + name
             if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
         }
         throw CommandFailure.local(
-            "smilepiled is neither beside this program nor in PATH. Build it with 'swift build', or install it.")
+            "\(name) is neither beside this program nor in PATH. Build it with 'swift build', or install it.")
     }
 
     private static func withCStrings<Result>(

@@ -1,9 +1,10 @@
 import CLinux
 import Foundation
 
-/// Where a daemon that no service manager watches writes its log: `$XDG_STATE_HOME/smilepile/daemon.log`.
+/// Where a program that stays and that no service manager watches writes its log:
+/// `$XDG_STATE_HOME/smilepile/daemon.log`, and `web.log` for the web program.
 struct DaemonLog {
-    /// Bytes past which the log of earlier runs is put aside, as `daemon.log.1`, when the daemon is started.
+    /// Bytes past which the log of earlier runs is put aside, as `daemon.log.1`, when the program is started.
     private static let largest: Int64 = 8_000_000
     /// How much of its end is looked at for the reason of a failed start.
     private static let tail = 16_384
@@ -28,9 +29,9 @@ struct DaemonLog {
         return folder
     }
 
-    static func open(environment: [String: String]) throws -> DaemonLog {
+    static func open(_ name: String = "daemon.log", environment: [String: String]) throws -> DaemonLog {
         let folder = try folder(environment: environment)
-        let path = folder + "/daemon.log"
+        let path = folder + "/" + name
         if size(of: path) > largest { rename(path, path + ".1") }
         // Made here, with this mode: what spawning creates follows the umask.
         let descriptor = clinux_open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)

@@ -1,7 +1,8 @@
 import CLinux
 import Foundation
 
-/// The daemon's process, held so that its end is seen and no other is signalled in its place.
+/// The process of the daemon or of the web program, held so that its end is seen and no other is signalled in its
+/// place.
 ///
 /// Not the end of a connection: the daemon closes those first, and its library a moment later. Who started another at
 /// once was told that the library is served already.
@@ -10,26 +11,27 @@ final class DaemonWatch: Sendable {
     private let process: Int32
 
     /// - Throws: ``CommandFailure`` where the process that is said to answer is not a daemon of ours.
-    init(socket path: String, pid: pid_t) throws {
+    /// - Parameter program: as which it has to be known.
+    init(socket path: String, pid: pid_t, program: String = "smilepiled") throws {
         self.pid = pid
         process = pid > 1 ? clinux_process_open(pid) : -1
-        guard process >= 0 else { throw Self.stranger(pid, path) }
-        // The number comes from the other side of the socket; no signal goes to a process that is not `smilepiled`.
+        guard process >= 0 else { throw Self.stranger(pid, path, program) }
+        // The number comes from the other side of the socket; no signal goes to a process of another program.
         // Asked now that the number is held: before, another process could still take it.
         let name = (try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8)) ?? ""
-        guard name == "smilepiled\n" else { throw Self.stranger(pid, path) }
+        guard name == program + "\n" else { throw Self.stranger(pid, path, program) }
     }
 
     deinit { if process >= 0 { close(process) } }
 
-    private static func stranger(_ pid: pid_t, _ path: String) -> CommandFailure {
-        .local("Process \(pid), which answers at \(path), is not smilepiled. Stop the program that it belongs to.")
+    private static func stranger(_ pid: pid_t, _ path: String, _ program: String) -> CommandFailure {
+        .local("Process \(pid), which answers at \(path), is not \(program). Stop the program that it belongs to.")
     }
 
     func askToStop() throws {
         // One that has ended meanwhile has stopped.
         guard clinux_process_signal(process, SIGTERM) == 0 || errno == ESRCH else {
-            throw CommandFailure.local("The daemon cannot be stopped: \(String(cString: strerror(errno))).")
+            throw CommandFailure.local("Process \(pid) cannot be stopped: \(String(cString: strerror(errno))).")
         }
         // One that was suspended hears it only then. Service managers do the same.
         _ = clinux_process_signal(process, SIGCONT)

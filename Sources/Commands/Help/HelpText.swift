@@ -1,9 +1,19 @@
 /// Help, made from the table.
-enum HelpText {
+struct HelpText {
+    /// Columns where no terminal says how many it has.
+    private static let usualWidth = 80
+    /// Columns that are used at most: longer lines are hard to read.
+    private static let greatestWidth = 100
+
+    private let style: Style
+    private let width: Int
+
     /// The lines for a command, for a group of commands, or for the program (no words).
-    static func page(for words: [String], style: Style) -> [String] {
-        if let command = CommandTable.all.first(where: { $0.words == words }) { return page(for: command, style) }
-        return words.isEmpty ? overview(style) : page(forGroup: words, style)
+    /// - Parameter columns: of the terminal that they are for; nil where there is none.
+    static func page(for words: [String], style: Style, columns: Int? = nil) -> [String] {
+        let help = HelpText(style: style, width: min(columns ?? usualWidth, greatestWidth))
+        if let command = CommandTable.all.first(where: { $0.words == words }) { return help.page(for: command) }
+        return words.isEmpty ? help.overview() : help.page(forGroup: words)
     }
 
     /// `smilepile photos list [TEXT] [options]`
@@ -16,9 +26,9 @@ enum HelpText {
             .joined(separator: " ")
     }
 
-    private static func page(for command: Command, _ style: Style) -> [String] {
-        var lines = [command.summary, "", style.bold("Usage:") + " " + usage(for: command.words)]
-        if !command.details.isEmpty { lines += ["", command.details] }
+    private func page(for command: Command) -> [String] {
+        var lines = TextWidth.wrapped(command.summary, to: width) + [""] + usageLines(for: command.words)
+        if !command.details.isEmpty { lines += [""] + paragraphs(command.details) }
         if !command.operands.isEmpty {
             lines += ["", style.bold("Arguments:")]
             lines += aligned(command.operands.map { ($0.name, $0.help + choices($0.kind)) })
@@ -29,37 +39,64 @@ enum HelpText {
                 (option.usage, option.help + (option.value.map { choices($0.kind) } ?? "") + notes(option))
             })
         lines += ["", style.bold(command.examples.count == 1 ? "Example:" : "Examples:")]
-        lines += command.examples.flatMap { ["  \($0.line)", style.dim("      \($0.purpose)")] }
+        // A line that is typed off the page stays one.
+        lines += command.examples.flatMap { example in
+            ["  \(example.line)"]
+                + TextWidth.wrapped(example.purpose, to: width, indent: 6).map { style.dim($0) }
+        }
         return lines
     }
 
-    private static func choices(_ kind: ValueKind) -> String {
+    private func usageLines(for words: [String]) -> [String] {
+        let lines = TextWidth.wrapped("Usage: " + Self.usage(for: words), to: width, hanging: 4)
+        return lines.map { $0.hasPrefix("Usage:") ? style.bold("Usage:") + $0.dropFirst(6) : $0 }
+    }
+
+    /// Lines that follow one another are one paragraph; blank lines part them, and indented ones stand by themselves.
+    private func paragraphs(_ text: String) -> [String] {
+        var lines: [String] = []
+        var paragraph: [Substring] = []
+        func end() {
+            if !paragraph.isEmpty { lines += TextWidth.wrapped(paragraph.joined(separator: " "), to: width) }
+            paragraph = []
+        }
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let indent = line.prefix { $0 == " " }.count
+            if !line.isEmpty, indent == 0 {
+                paragraph.append(line)
+            } else {
+                end()
+                lines += TextWidth.wrapped(String(line), to: width, indent: indent, hanging: 2)
+            }
+        }
+        end()
+        return lines
+    }
+
+    private func choices(_ kind: ValueKind) -> String {
         switch kind {
         case .words(let words): " (\(words.joined(separator: ", ")))"
         default: ""
         }
     }
 
-    private static func notes(_ option: Option) -> String {
+    private func notes(_ option: Option) -> String {
         (option.isRequired ? " Required." : "") + (option.repeats ? " May be repeated." : "")
     }
 
-    private static func page(forGroup words: [String], _ style: Style) -> [String] {
+    private func page(forGroup words: [String]) -> [String] {
         let members = CommandTable.all.filter { $0.words.starts(with: words) }
         let fallback = members.first(where: \.isDefaultOfGroup).map { ["", "Without a command: \($0.name)."] } ?? []
-        return [
-            CommandTable.groups[words.joined(separator: " ")] ?? "", "", style.bold("Usage:") + " " + usage(for: words),
-            "", style.bold("Commands:"),
-        ] + aligned(members.map { ($0.name, $0.summary) }) + fallback + [
-            "", "Explain one of them: smilepile \(words.joined(separator: " ")) COMMAND --help",
-        ]
+        let explain = "Explain one of them: smilepile \(words.joined(separator: " ")) COMMAND --help"
+        return TextWidth.wrapped(CommandTable.groups[words.joined(separator: " ")] ?? "", to: width) + [""]
+            + usageLines(for: words) + ["", style.bold("Commands:")]
+            + aligned(members.map { ($0.name, $0.summary) }) + fallback + [""]
+            + TextWidth.wrapped(explain, to: width)
     }
 
-    private static func overview(_ style: Style) -> [String] {
-        var lines = [
-            "SmilePile keeps a family's photos on a machine of their own.", "",
-            style.bold("Usage:") + " " + usage(for: []), "", style.bold("Commands:"),
-        ]
+    private func overview() -> [String] {
+        var lines = TextWidth.wrapped("SmilePile keeps a family's photos on a machine of their own.", to: width)
+        lines += [""] + usageLines(for: []) + ["", style.bold("Commands:")]
         lines += aligned(CommandTable.all.map { ($0.name, $0.summary) })
         lines += ["", style.bold("Options of every command:")]
         lines += aligned(Option.everywhere.map { ($0.usage, $0.help) })
@@ -68,13 +105,21 @@ enum HelpText {
         lines += [
             "", style.bold("Examples:"), "  smilepile up", "  smilepile import ~/Pictures --category Family",
             "  smilepile photos search beach --favorites", "",
-            "Explain a command: smilepile help COMMAND",
         ]
-        return lines
+        return lines + TextWidth.wrapped("Explain a command: smilepile help COMMAND", to: width)
     }
 
-    private static func aligned(_ pairs: [(String, String)]) -> [String] {
-        let width = pairs.map { TextWidth.of($0.0) }.max() ?? 0
-        return pairs.map { "  " + TextWidth.padded($0.0, to: width) + "  " + $0.1 }
+    /// Two columns; where the second would be narrow, what belongs there stands below instead.
+    private func aligned(_ pairs: [(String, String)]) -> [String] {
+        let first = pairs.map { TextWidth.of($0.0) }.max() ?? 0
+        let indent = first + 4
+        guard width - indent >= 24 else {
+            return pairs.flatMap { ["  " + $0.0] + TextWidth.wrapped($0.1, to: width, indent: 6) }
+        }
+        return pairs.flatMap { name, text -> [String] in
+            let lines = TextWidth.wrapped(text, to: width, indent: indent)
+            return ["  " + TextWidth.padded(name, to: first) + "  " + (lines.first ?? "").dropFirst(indent)]
+                + lines.dropFirst()
+        }
     }
 }

@@ -137,7 +137,7 @@ struct JobReport {
         case ImportPhotos.method: return try await describe(decoder.decode(ImportReceipt.self, from: json))
         case CreateBackup.method: return describe(try decoder.decode(BackupReceipt.self, from: json))
         case VerifyBackup.method: return describe(try decoder.decode(VerificationReceipt.self, from: json))
-        case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json))
+        case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json), job.outcomes)
         case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
         case RebuildThumbnails.method: return describe(try decoder.decode(ThumbnailReceipt.self, from: json))
         case RedatePhotos.method: return describe(try decoder.decode(RedateReceipt.self, from: json))
@@ -151,7 +151,7 @@ struct JobReport {
 
     private func describe(_ receipt: ImportReceipt) async throws -> [String] {
         let count = "\(receipt.imported) of \(Figures.count(receipt.files, "photo"))"
-        var place = "category \(receipt.categoryId)"
+        var place = "category #\(receipt.categoryId)"
         var folder: String?
         do {
             folder = try await library.send(GetLibraryStatus()).value.path
@@ -186,15 +186,32 @@ struct JobReport {
                 + "(\(Figures.size(receipt.bytes))\(receipt.isPartial ? ", a part of the library" : "")):",
             PlainText.neutralized(receipt.path),
         ]
+        if receipt.isForPhone == true {
+            lines.append("It is for the phone apps, and no backup of the library: that is made without --for-phone.")
+        }
         if receipt.damaged > 0 {
             lines.append(
                 console.style.yellow(
-                    "\(Figures.count(receipt.damaged, "photo")) of the library could not be backed up whole."))
+                    "\(Figures.count(receipt.damaged, "file")) of the library could not be backed up whole."))
+        }
+        if let values = receipt.sealedValues {
+            let sealed = Figures.count(values, "sealed value")
+            lines.append(
+                receipt.sealedWith == BackupSummary.sealedWithPassphrase
+                    ? "\(sealed) in it, under the passphrase: readable on any machine."
+                    : "\(sealed) in it, readable with this library's keys only: 'smilepile keys export', or --passphrase."
+            )
+        }
+        if let trashed = receipt.trashed, trashed > 0 {
+            lines.append("\(Figures.count(trashed, "photo")) in the trash \(trashed == 1 ? "is" : "are") not in it.")
+        }
+        if receipt.isOnLibraryDisk == true {
+            lines.append("It lies on the library's own disk, and would be lost with it. Keep one on another disk too.")
         }
         if receipt.originalsLeftOut > 0 {
             lines.append(
                 console.style.yellow(
-                    "The originals and sidecars of \(Figures.count(receipt.originalsLeftOut, "photo")) are not in it: backups hold photos as they are shown. Save the library's folder originals/ too."
+                    "The originals and sidecars of \(Figures.count(receipt.originalsLeftOut, "photo")) are not in it."
                 ))
         }
         return lines
@@ -208,6 +225,10 @@ struct JobReport {
                 + "\(Figures.count(receipt.entries, "entry", "entries")), \(Figures.size(receipt.bytes)), "
                 + "\(Figures.count(backup.photoCount, "photo")) of \(LocalDate.text(backup.timestamp))."
         ]
+            + (backup.sealedValues.map { values in
+                let opened = receipt.sealedOpened.map { "\($0) of them opened." } ?? "No key for them is here."
+                return ["\(Figures.count(values, "sealed value")). \(opened)"]
+            } ?? [])
     }
 
     private func describe(_ receipt: RescanReceipt) -> [String] {
@@ -231,13 +252,16 @@ struct JobReport {
 
     private func describe(_ receipt: RedateReceipt) -> [String] {
         let count = Figures.count(receipt.photos, "photo")
-        let verb = receipt.isDryRun ? "Would change" : "Changed"
-        return [
-            ending(receipt.ending)
-                + (receipt.redated == 0
-                    ? "Looked at \(count): no date \(receipt.isDryRun ? "would change" : "has changed")."
-                    : "\(verb) the dates of \(receipt.redated) of \(count).\(receipt.isDryRun ? " Nothing was changed." : "")")
-        ]
+        let (would, found) = (receipt.isDryRun, receipt.camerasFound ?? 0)
+        let dates =
+            receipt.redated == 0
+            ? "Looked at \(count): no date \(would ? "would change" : "has changed")."
+            : "\(would ? "Would change" : "Changed") the dates of \(receipt.redated) of \(count)."
+        let cameras =
+            found == 0
+            ? "" : " \(would ? "Would note" : "Noted") the camera of \(Figures.count(found, "other", "others"))."
+        let nothing = would && receipt.redated + found > 0 ? " Nothing was changed." : ""
+        return [ending(receipt.ending) + dates + cameras + nothing]
     }
 
     private func describe(_ receipt: ErasureReceipt) -> [String] {
@@ -280,7 +304,7 @@ struct JobReport {
         ]
     }
 
-    private func describe(_ receipt: RestoreReceipt) -> [String] {
+    private func describe(_ receipt: RestoreReceipt, _ outcomes: [String: Int]) -> [String] {
         let isPreview = receipt.isDryRun
         var sheet = FactSheet()
         sheet.add("Categories added", String(receipt.categoriesAdded))
@@ -288,6 +312,8 @@ struct JobReport {
         sheet.add("Photos kept", String(receipt.photosKept))
         if receipt.mode == .replace { sheet.add("Photos removed", String(receipt.photosRemoved)) }
         sheet.add("Reviews added", String(receipt.swipeSessionsAdded))
+        sheet.add("Sealed values added", receipt.sealedValuesAdded.map(String.init))
+        let differences = outcomes["conflict"] ?? 0
         let verb = receipt.mode == .merge ? "merge" : "replace the library by"
         let done = receipt.mode == .merge ? "Merged" : "Replaced the library by"
         return [
@@ -295,7 +321,13 @@ struct JobReport {
                 + (isPreview ? "Would \(verb)" : receipt.ending == .cancelled ? "Did not \(verb)" : done)
                 + " the backup of \(LocalDate.text(receipt.backup.timestamp))."
                 + (isPreview ? " Nothing was changed." : "")
+                + (receipt.becameBackup == true
+                    ? " The library had not been used, so it \(isPreview ? "would become" : "became") the backup." : "")
         ] + sheet.lines(style: console.style)
+            + (differences > 0
+                ? [
+                    "\(Figures.count(differences, "difference")) to the backup \(differences == 1 ? "stays" : "stay") as the library has \(differences == 1 ? "it" : "them"). To take the backup's: --prefer-backup"
+                ] : [])
     }
 
     /// How far a job came that ended without a receipt of its own.

@@ -2,7 +2,8 @@ import LibraryModel
 import ServiceMesh
 
 extension LibraryConnection {
-    /// The category that a person named by its id or by its name (case ignored).
+    /// The category that a person named: by its id as `#3`, by its name (case ignored), or by its id as `3` where no category
+    /// has that name, as in libraries from before such names were refused.
     func category(named text: String) async throws -> Category {
         try await categories(named: [text])[0]
     }
@@ -11,9 +12,14 @@ extension LibraryConnection {
     func categories(named texts: [String]) async throws -> [Category] {
         let all = try await send(ListCategories()).value.categories
         return try texts.map { text in
-            if let id = Int64(text), let found = all.first(where: { $0.id == id }) { return found }
             let key = CategoryName.key(text)
-            if let found = all.first(where: { CategoryName.key($0.displayName) == key }) { return found }
+            let isID = text.hasPrefix("#") && CategoryName.isNumber(text)
+            if !isID, let found = all.first(where: { CategoryName.key($0.displayName) == key }) { return found }
+            if CategoryName.isNumber(text), let id = Int64(key.drop { $0 == "#" }),
+                let found = all.first(where: { $0.id == id })
+            {
+                return found
+            }
             let near = Spelling.suggestion(for: text, among: all.map(\.displayName))
             throw CommandFailure.refused(
                 MeshError(

@@ -34,7 +34,7 @@ extension CommandTable {
             // Before anybody thinks of a passphrase.
             let file = try NewFile(path, mode: 0o600)
             guard !FileManager.default.fileExists(atPath: path) else { throw NewFile.refusal(path, EEXIST) }
-            let passphrase = try await passphrase(session, invocation, isNew: true)
+            let passphrase = try await Passphrase.ask(session, invocation, isNew: true)
             return try await session.withLibrary { library in
                 let answer = try await library.send(ExportKeys(passphrase: passphrase))
                 try file.write(Array(answer.value.text.utf8))
@@ -60,7 +60,7 @@ extension CommandTable {
         ) { invocation, session in
             let path = session.absolute(invocation.operand("FILE") ?? "")
             let text = try exported(path)
-            let passphrase = try await passphrase(session, invocation, isNew: false)
+            let passphrase = try await Passphrase.ask(session, invocation, isNew: false)
             return try await session.withLibrary { library in
                 let answer = try await library.send(ImportKeys(text: text, passphrase: passphrase))
                 session.show(answer) { imported in
@@ -123,25 +123,5 @@ extension CommandTable {
             throw CommandFailure.local("\(path) is no export of keys. Name a file that 'smilepile keys export' wrote.")
         }
         return text
-    }
-
-    /// - Parameter isNew: asked for twice, where a person types it.
-    private static func passphrase(
-        _ session: Session, _ invocation: Invocation, isNew: Bool
-    ) async throws -> String {
-        if let typed = try await session.console.secret("Passphrase: ") {
-            if isNew {
-                guard try await session.console.secret("The same again: ") == typed else {
-                    throw CommandFailure.local("The two passphrases are not the same. Nothing was saved.")
-                }
-            }
-            return String(decoding: typed, as: UTF8.self)
-        }
-        let bytes = try await session.console.input(exportBytes)
-        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
-        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
-            throw invocation.usageError("Give the passphrase as the first line of standard input.")
-        }
-        return text.hasSuffix("\r") ? String(text.dropLast()) : text
     }
 }

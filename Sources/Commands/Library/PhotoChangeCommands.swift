@@ -4,63 +4,73 @@ import ServiceMesh
 extension CommandTable {
     static let photoChangeCommands: [Command] = [
         Command(
-            words: ["photos", "favorite"], summary: "Mark photos as favourites.", operands: [photos],
-            examples: [Example("smilepile photos favorite 12 13", "Two at once.")]
+            words: ["photos", "favorite"], summary: "Mark photos as favourites.", details: selectionExplained,
+            operands: [photos], options: selection,
+            examples: [
+                Example("smilepile photos favorite 12 15-20", "Seven at once."),
+                Example("smilepile photos favorite --where decision=favorite", "Those that a review chose."),
+            ]
         ) { invocation, session in try await setFavorite(true, invocation, session) },
         Command(
-            words: ["photos", "unfavorite"], summary: "Take the favourite mark away.", operands: [photos],
+            words: ["photos", "unfavorite"], summary: "Take the favourite mark away.", details: selectionExplained,
+            operands: [photos], options: selection,
             examples: [Example("smilepile photos unfavorite 12", "One photo.")]
         ) { invocation, session in try await setFavorite(false, invocation, session) },
         Command(
-            words: ["photos", "move"], summary: "Move photos to another category.", operands: [photos],
-            options: [.value("to", "NAME", .category, isRequired: true, help: "The category, by name or id.")],
-            examples: [Example("smilepile photos move 12 13 --to Holidays", "Two photos, one new place.")]
+            words: ["photos", "move"], summary: "Move photos to another category.", details: selectionExplained,
+            operands: [photos],
+            options: [.value("to", "NAME", .category, isRequired: true, help: "The category, by name or #number.")]
+                + selection,
+            examples: [
+                Example("smilepile photos move 12 15-20 --to Holidays", "Seven photos, one new place."),
+                Example(
+                    "smilepile photos move --where category=Family --where from=2025 --to Holidays",
+                    "All of Family since 2025."),
+                Example("smilepile photos move - --to Holidays", "Those that 'photos search … --all --ids |' found."),
+            ]
         ) { invocation, session in
-            try await session.withLibrary { library in
+            let selection = try await PhotoSelection(invocation, session)
+            return try await session.withLibrary { library in
                 let category = try await library.category(named: invocation.value("to") ?? "")
-                let ids = try await library.photoIDs(named: invocation.operandValues("PHOTO"))
-                let answer = try await library.send(MovePhotos(ids: ids, categoryId: category.id))
-                session.show(answer) { changed in
-                    let place = PlainText.neutralized(category.displayName)
-                    session.console.result("\(Figures.count(changed.count, "photo")) moved to \(place).")
+                let place = PlainText.neutralized(category.displayName)
+                let (ids, ending) = try await selection.agreed(in: library, invocation, session) {
+                    "Move \($0) to \(place)?"
                 }
+                if let ending { return ending }
+                let count = try await PhotoBatches.change(ids, session) { batch in
+                    try await library.send(
+                        MovePhotos(ids: batch, categoryId: category.id, ignoreMissing: selection.ignoreMissing)
+                    ).value.count
+                }
+                try session.show(changed: count) { "\($0) moved to \(place)." }
                 return .done
             }
         },
         Command(
-            words: ["photos", "caption"], summary: "Write a photo's caption, or remove it.",
+            words: ["photos", "caption"], summary: "Write the caption of photos, or remove it.",
             details: """
                 Captions are searched and shown. What says something about a child does not belong there.
-                """,
-            operands: [photo, Operand("TEXT", .text, .optional, help: "The caption; put it in quotes.")],
-            options: [.flag("remove", help: "Remove the caption.")],
+                """ + "\n\n" + selectionExplained,
+            operands: [
+                Operand("PHOTO", .text, .optional, help: "A number, a range such as 12-40, a uuid, or '-'."),
+                Operand("TEXT", .text, .optional, help: "The caption; put it in quotes."),
+            ],
+            options: [.flag("remove", help: "Remove the caption.")] + selection,
             examples: [
                 Example("smilepile photos caption 12 'First day at the sea'", "Write one."),
-                Example("smilepile photos caption 12 --remove", "Remove it."),
+                Example(
+                    "smilepile photos caption --where from=2025-06-12 'At the sea'", "The same for a day and after."),
+                Example("smilepile photos caption 12-40 --remove", "Remove some."),
             ]
-        ) { invocation, session in
-            let text = invocation.operand("TEXT")
-            guard (text == nil) == invocation.has("remove") else {
-                throw invocation.usageError("Give a TEXT, or --remove.")
-            }
-            return try await session.withLibrary { library in
-                let ids = try await library.photoIDs(named: [invocation.operand("PHOTO") ?? ""])
-                let answer = try await library.send(SetCaption(id: ids[0], caption: text))
-                session.show(answer) { photo in
-                    let now = photo.caption.map { "is now: " + PlainText.neutralized($0) } ?? "was removed."
-                    session.console.result("The caption of photo \(photo.id) \(now)")
-                }
-                return .done
-            }
-        },
+        ) { invocation, session in try await setCaption(invocation, session) },
         Command(
             words: ["photos", "edit"], summary: "Change a photo's name or its date.",
             details: """
                 The date is what the camera's clock showed, or should have shown; the photo's own file stays as it is. A shift
                 is written as 1h, -30m, 2d or 1h30m; several photos of one camera whose clock was wrong take the same one.
-                """,
+                """ + "\n\n" + selectionExplained,
             operands: [photos],
-            options: [
+            options: selection + [
                 .value("name", "TEXT", .text, help: "What it is called; an empty text gives it its file's name."),
                 .value("date", "DATE", .date, help: "When it was taken: 2025-06-15 or 2025-06-15T14:05."),
                 .value("shift", "TIME", .text, help: "By how much its date is moved."),
@@ -68,53 +78,69 @@ extension CommandTable {
             ],
             examples: [
                 Example("smilepile photos edit 12 --date 1987-08-01", "A scan of an old print."),
-                Example("smilepile photos edit 12 13 14 --shift +1h", "The camera was not set to summer time."),
+                Example("smilepile photos edit 12-14 --shift +1h", "The camera was not set to summer time."),
             ]
         ) { invocation, session in try await edit(invocation, session) },
         Command(
-            words: ["photos", "redate"], summary: "Find out again when photos were taken, from their files and names.",
+            words: ["photos", "redate"],
+            summary: "Find out again when photos were taken and with what, from their files and names.",
             details: """
-                For libraries from before the camera's clock was kept, and when SmilePile has learned to read more. What a person
+                For libraries from before the camera or its clock was kept, and when SmilePile has learned to read more. What a person
                 has said stays, and a better source is never replaced by a worse one. Each photo that changes has a line; look at
                 them first with --dry-run. The files stay as they are.
-                """,
+                """ + "\n\n" + datesExplained,
             options: filters + [.flag("dry-run", help: "Only say what would change."), detach],
             examples: [
                 Example("smilepile photos redate --dry-run", "Which dates would change?"),
+                Example("smilepile photos redate --camera none", "The cameras of photos from before they were kept."),
                 Example("smilepile photos redate --category Family --to 2025-12-31", "Of a category, up to a day."),
             ]
         ) { invocation, session in
-            try await session.withLibrary { library in
-                var category: Int64?
-                if let name = invocation.value("category") { category = try await library.category(named: name).id }
+            let filters = try PhotoFilters(invocation)
+            return try await session.withLibrary { library in
+                let search = try await filters.search(in: library)
                 let request = RedatePhotos(
-                    categoryId: category, from: invocation.from("from"), to: invocation.through("to"),
-                    favoritesOnly: invocation.has("favorites") ? true : nil, reviewed: try invocation.isReviewed(),
-                    decision: invocation.decision,
+                    categoryId: search.categoryId, from: search.from, to: search.to,
+                    favoritesOnly: search.favoritesOnly, reviewed: search.reviewed, decision: search.decision,
+                    camera: search.camera, hasCamera: search.hasCamera,
                     dryRun: invocation.has("dry-run") ? true : nil)
                 return try await runJob(request, invocation, session, library)
             }
         },
         Command(
             words: ["photos", "delete"], summary: "Put photos into the trash.",
-            details: "They can be restored for 30 days: smilepile trash restore.", operands: [photos],
-            examples: [Example("smilepile photos delete 12 13", "Two at once.")]
+            details: """
+                They can be restored for 30 days: smilepile trash restore.
+                """ + "\n\n" + selectionExplained,
+            operands: [photos], options: selection,
+            examples: [
+                Example("smilepile photos delete 12 15-20", "Seven at once."),
+                Example(
+                    "smilepile photos delete --where category=Games --where to=2024", "Old ones, after a question."),
+                Example("smilepile photos delete --where text=screenshot --yes", "From a script."),
+            ]
         ) { invocation, session in
-            try await session.withLibrary { library in
-                let ids = try await library.photoIDs(named: invocation.operandValues("PHOTO"))
-                let answer = try await library.send(DeletePhotos(ids: ids))
-                session.show(answer) { changed in
-                    session.console.result("\(Figures.count(changed.count, "photo")) went to the trash.")
-                    let again = ids.map(String.init).joined(separator: " ")
-                    session.console.message("Undo it with: smilepile trash restore \(again)")
+            let selection = try await PhotoSelection(invocation, session)
+            return try await session.withLibrary { library in
+                let (ids, ending) = try await selection.agreed(in: library, invocation, session) {
+                    "Put \($0) into the trash?"
                 }
+                if let ending { return ending }
+                let count = try await PhotoBatches.change(ids, session) { batch in
+                    try await library.send(DeletePhotos(ids: batch, ignoreMissing: selection.ignoreMissing)).value.count
+                }
+                try session.show(changed: count) { "\($0) went to the trash." }
+                guard !session.wantsJSON else { return .done }
+                session.console.message(
+                    NumberRanges.text(ids).map { "Undo it with: smilepile trash restore \($0)" }
+                        ?? "They stay there for 30 days: smilepile trash")
                 return .done
             }
         },
         Command(
             words: ["photos", "restore"], summary: "Take photos out of the trash.",
             details: "The same as 'smilepile trash restore'.",
-            operands: [Operand("PHOTO", .number(1...Int64.max), .oneOrMore, help: "Their numbers.")],
+            operands: [trashed],
             examples: [Example("smilepile photos restore 12", "Back into its category.")]
         ) { invocation, session in try await restore(invocation, session) },
         Command(
@@ -123,18 +149,26 @@ extension CommandTable {
                 The files stay where they are, and are named. There is no way back but moving them out of the library and
                 importing them from there.
                 """,
-            operands: [photos],
+            operands: [photos], options: selection,
             examples: [Example("smilepile photos forget 12", "Where is its file?")]
         ) { invocation, session in
-            try await session.withLibrary { library in
+            let selection = try await PhotoSelection(invocation, session)
+            return try await session.withLibrary { library in
                 let folder = try await library.send(GetLibraryStatus()).value.path
-                let ids = try await library.photoIDs(named: invocation.operandValues("PHOTO"))
-                let answer = try await library.send(ForgetPhotos(ids: ids))
-                session.show(answer) { forgotten in
-                    for path in forgotten.paths {
-                        session.console.result(PlainText.neutralized(folder + "/" + path))
-                    }
+                let (ids, ending) = try await selection.agreed(in: library, invocation, session) {
+                    "Forget \($0), and leave their files?"
                 }
+                if let ending { return ending }
+                var paths: [String] = []
+                _ = try await PhotoBatches.change(ids, session) { batch in
+                    let forgotten = try await library.send(ForgetPhotos(ids: batch)).value.paths
+                    paths += forgotten
+                    if !session.wantsJSON {
+                        session.console.result(forgotten.map { PlainText.neutralized(folder + "/" + $0) })
+                    }
+                    return batch.count
+                }
+                if session.wantsJSON { session.show(json: try JSONText.encode(ForgottenPhotos(paths: paths))) }
                 return .done
             }
         },
@@ -143,11 +177,53 @@ extension CommandTable {
     private static func setFavorite(
         _ isFavorite: Bool, _ invocation: Invocation, _ session: Session
     ) async throws -> ExitCode {
-        try await session.withLibrary { library in
-            let ids = try await library.photoIDs(named: invocation.operandValues("PHOTO"))
-            let answer = try await library.send(SetFavorite(ids: ids, isFavorite: isFavorite))
-            session.show(answer) { changed in
-                session.console.result("\(Figures.count(changed.count, "photo")) changed.")
+        let selection = try await PhotoSelection(invocation, session)
+        return try await session.withLibrary { library in
+            let (ids, ending) = try await selection.agreed(in: library, invocation, session) { photos in
+                isFavorite ? "Mark \(photos) as favourites?" : "Take the favourite mark of \(photos) away?"
+            }
+            if let ending { return ending }
+            let count = try await PhotoBatches.change(ids, session) { batch in
+                try await library.send(
+                    SetFavorite(ids: batch, isFavorite: isFavorite, ignoreMissing: selection.ignoreMissing)
+                ).value.count
+            }
+            try session.show(changed: count) { "\($0) changed." }
+            return .done
+        }
+    }
+
+    private static func setCaption(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+        var words = [invocation.operand("PHOTO"), invocation.operand("TEXT")].compactMap { $0 }
+        // Described photos have no word of their own: the only one is the text.
+        let isDescribed = invocation.has("where")
+        let text = words.count > (isDescribed ? 0 : 1) ? words.removeLast() : nil
+        guard (text == nil) == invocation.has("remove") else {
+            throw invocation.usageError("Give a TEXT, or --remove.")
+        }
+        let selection = try await PhotoSelection(invocation, session, words: words)
+        return try await session.withLibrary { library in
+            let (ids, ending) = try await selection.agreed(in: library, invocation, session) { photos in
+                text == nil ? "Remove the captions of \(photos)?" : "Write this caption to \(photos)?"
+            }
+            if let ending { return ending }
+            var captioned: [Photo] = []
+            for id in ids {
+                guard
+                    let answer = try await selection.unlessGone({
+                        try await library.send(SetCaption(id: id, caption: text))
+                    })
+                else { continue }
+                let photo = answer.value
+                guard !session.wantsJSON else {
+                    if ids.count == 1 { session.show(json: answer.json) } else { captioned.append(photo) }
+                    continue
+                }
+                let now = photo.caption.map { "is now: " + PlainText.neutralized($0) } ?? "was removed."
+                session.console.result("The caption of photo \(photo.id) \(now)")
+            }
+            if session.wantsJSON, ids.count > 1 {
+                session.show(json: try JSONText.encode(PhotoPage(photos: captioned, next: nil)))
             }
             return .done
         }
@@ -166,38 +242,34 @@ extension CommandTable {
             }
             return offset
         }
-        let names = invocation.operandValues("PHOTO")
-        guard names.count == 1 || invocation.value("name") == nil else {
-            throw invocation.usageError("Name one photo at a time.")
-        }
         guard invocation.value("name") != nil || invocation.value("date") != nil || shift != nil || offset != nil else {
             throw invocation.usageError("Say what changes: --name, --date, --shift or --offset.")
         }
+        let selection = try await PhotoSelection(invocation, session)
         return try await session.withLibrary { library in
             // All of them first: a number that was mistyped must not leave half of them changed.
-            let ids = try await library.photoIDs(named: names)
+            let (ids, ending) = try await selection.agreed(in: library, invocation, session) { "Change \($0)?" }
+            if let ending { return ending }
+            guard ids.count == 1 || invocation.value("name") == nil else {
+                throw invocation.usageError("Name one photo at a time.")
+            }
+            // One photo is told as it is now; of more, as by the other commands, how many there are, in one document.
+            let tellsCount = session.wantsJSON && (ids.count != 1 || !selection.mustExist)
+            var count = 0
             for id in ids {
-                let answer = try await library.send(
-                    EditPhoto(
-                        id: id, name: invocation.value("name"), takenAt: invocation.from("date"), takenOffset: offset,
-                        shift: shift))
+                let request = EditPhoto(
+                    id: id, name: invocation.value("name"), takenAt: invocation.clock("date"), takenOffset: offset,
+                    shift: shift)
+                guard let answer = try await selection.unlessGone({ try await library.send(request) }) else { continue }
+                count += 1
+                guard !tellsCount else { continue }
                 session.show(answer) { photo in
                     let date = LocalDate.taken(photo) ?? "no date"
                     session.console.result(
                         "Photo \(photo.id): \(PlainText.neutralized(photo.displayName)), \(date)")
                 }
             }
-            return .done
-        }
-    }
-
-    static func restore(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
-        try await session.withLibrary { library in
-            let ids = invocation.operandValues("PHOTO").compactMap { Int64($0) }
-            let answer = try await library.send(RestorePhotos(ids: ids))
-            session.show(answer) { changed in
-                session.console.result("\(Figures.count(changed.count, "photo")) restored.")
-            }
+            if tellsCount { try session.show(changed: count) { "\($0) changed." } }
             return .done
         }
     }

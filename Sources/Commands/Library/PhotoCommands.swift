@@ -5,20 +5,6 @@ import ServiceMesh
 
 extension CommandTable {
     static let photo = Operand("PHOTO", help: "Its number, or its uuid.")
-    static let photos = Operand("PHOTO", .text, .oneOrMore, help: "Their numbers or uuids.")
-
-    static let filters: [Option] = [
-        .value("category", "NAME", .category, help: "Only of this category."),
-        .value("from", "DATE", .date, help: "Only from this day on."),
-        .value("to", "DATE", .date, help: "Only up to this day, the day included."),
-        .flag("favorites", help: "Only favourites."),
-        .flag("reviewed", help: "Only those that a review has decided about."),
-        .flag("not-reviewed", help: "Only those that no review has decided about."),
-        .value(
-            "decision", "DECISION", .words(SwipeAction.allCases.map(\.rawValue)),
-            help: "Only those about which the last review decided this."),
-    ]
-
     static let paging: [Option] = [
         .value("limit", "NUMBER", .number(1...1000), help: "How many at most; 100 unless given."),
         .value("after", "CURSOR", .text, help: "Where the page before ended, as it said."),
@@ -31,24 +17,29 @@ extension CommandTable {
                 A photo's date is what the camera's clock showed, else the day it was added. A ~ marks dates that were guessed
                 from the file's name, or from when it was last written. A * marks photos that cannot be shown yet: they need
                 more memory than there was, and their originals are kept.
-                """,
-            options: filters + paging,
+                """ + "\n\n" + datesExplained,
+            options: listing,
             examples: [
                 Example("smilepile photos", "The latest hundred."),
                 Example("smilepile photos list --category Family --not-reviewed", "What is still to be reviewed."),
-                Example(
-                    "smilepile photos list --favorites --from 2025-06-01 --to 2025-06-30", "Favourites of a month."),
+                Example("smilepile photos list --camera 'iphone 12' --from 2025-06", "Of one camera, since June."),
             ], isDefaultOfGroup: true
-        ) { invocation, session in try await search(nil, invocation, session) },
+        ) { invocation, session in try await PhotoList(session: session).run(invocation) },
         Command(
-            words: ["photos", "search"], summary: "Find photos by a text in name, caption or path.",
-            details: "Upper and lower case, and accents, make no difference. Every other character means itself.",
-            operands: [Operand("TEXT", help: "What to look for.")], options: filters + paging,
+            words: ["photos", "search"], summary: "Find photos by words in name, caption or path.",
+            details: """
+                Each word must occur somewhere in them, in any order; words in quotes stay together. Upper and lower case, and
+                accents, make no difference. Every other character means itself.
+                """ + "\n\n" + datesExplained,
+            operands: [Operand("WORD", .text, .oneOrMore, help: "What to look for.")], options: listing,
             examples: [
-                Example("smilepile photos search beach", "Everything with 'beach' in it."),
-                Example("smilepile photos search été --category Family --limit 10", "Ten at most, of one category."),
+                Example("smilepile photos search beach grandma", "Everything with both in it."),
+                Example("smilepile photos search 'first day' --category Family --from 2024", "These words together."),
+                Example("smilepile photos search beach --all --ids", "The numbers of all, for a script."),
             ]
-        ) { invocation, session in try await search(invocation.operand("TEXT"), invocation, session) },
+        ) { invocation, session in
+            try await PhotoList(session: session).run(invocation, words: invocation.operandValues("WORD"))
+        },
         Command(
             words: ["photos", "show"], summary: "Show all that is known about a photo.",
             details: "On a terminal that can show pictures, the photo itself stands above it.", operands: [photo],
@@ -68,6 +59,25 @@ extension CommandTable {
                 let categories = try await library.send(ListCategories()).value.categories
                 if let size = session.pictureTerminal() { await showPicture(of: answer.value, size, library, session) }
                 show(answer.value, folder, categories, session)
+                return .done
+            }
+        },
+        Command(
+            words: ["photos", "cameras"], summary: "List the cameras that photos were taken with.",
+            details: """
+                That of most photos comes first. What one has taken: smilepile photos list --camera 'iphone 12'. Photos from
+                before cameras were kept have none until their files are read again: smilepile photos redate --camera none.
+                """,
+            options: [.value("limit", "NUMBER", .number(1...1000), help: "How many at most; 100 unless given.")],
+            examples: [
+                Example("smilepile photos cameras", "Which there are."),
+                Example("smilepile photos cameras --limit 5", "Those of most photos."),
+            ]
+        ) { invocation, session in
+            try await session.withLibrary { library in
+                session.show(try await library.send(ListCameras(limit: invocation.number("limit")))) { list in
+                    show(list, session)
+                }
                 return .done
             }
         },
@@ -101,62 +111,33 @@ extension CommandTable {
                 Each file gets the photo's own name, with a number where two have the same, and is its original where the
                 library has that; its sidecars stand beside it. Files that are there already are not overwritten: they are
                 named, and the exit code is 5.
-                """,
-            operands: [Operand("PHOTO", .text, .any, help: "Their numbers or uuids.")],
-            options: [
+                """ + "\n\n" + selectionExplained,
+            operands: [photos],
+            options: selection + [
                 .flag("all", help: "Every photo of the library."),
                 .flag("shown", help: "The photos as they are shown, 2048 pixels at most; no originals, no sidecars."),
                 .value("to", "FOLDER", .folder, help: "Where to; the current folder unless given."),
             ],
             examples: [
                 Example("smilepile photos export 12 13 --to ~/Desktop/beach", "Two photos, into a folder."),
+                Example("smilepile photos export --where from=2025-06 --where favorites", "Here, after a question."),
                 Example("smilepile photos export --all --to /media/stick", "Everything."),
             ]
         ) { invocation, session in try await PhotoExport(session: session).run(invocation) },
     ]
 
-    private static func search(
-        _ text: String?, _ invocation: Invocation, _ session: Session
-    ) async throws -> ExitCode {
-        try await session.withLibrary { library in
-            let needsNames = invocation.has("category") || !session.wantsJSON
-            let categories = needsNames ? try await library.send(ListCategories()).value.categories : []
-            var category: Int64?
-            if let name = invocation.value("category") { category = try await library.category(named: name).id }
-            let answer = try await library.send(
-                SearchPhotos(
-                    text: text, categoryId: category, from: invocation.from("from"), to: invocation.through("to"),
-                    favoritesOnly: invocation.has("favorites") ? true : nil, reviewed: try invocation.isReviewed(),
-                    decision: invocation.decision, limit: invocation.number("limit"),
-                    after: invocation.value("after")))
-            session.show(answer) { page in
-                show(page.photos, categories, session)
-                if let next = page.next {
-                    session.console.message("There are more: repeat with --after \(PlainText.neutralized(next))")
-                }
-            }
-            return .done
+    private static func show(_ list: CameraList, _ session: Session) {
+        guard !list.cameras.isEmpty else {
+            return session.console.message("No photo says its camera.")
         }
-    }
-
-    private static func show(_ photos: [Photo], _ categories: [Category], _ session: Session) {
-        guard !photos.isEmpty else { return session.console.message("No photos.") }
-        let names = Dictionary(categories.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
-        var table = Table(
-            .init(heading: "ID", isNumeric: true), .init(heading: "DATE"), .init(heading: "NAME", shrinks: true),
-            .init(heading: "CATEGORY", shrinks: true), .init(heading: "PIXELS", isNumeric: true),
-            .init(heading: "SIZE", isNumeric: true), .init(heading: "♥"), .init(heading: "CAPTION", shrinks: true))
-        for photo in photos {
-            table.add([
-                String(photo.id), LocalDate.text(of: photo), photo.displayName,
-                names[photo.categoryId] ?? String(photo.categoryId), photo.pixels,
-                Figures.size(photo.fileSize), photo.isFavorite ? "♥" : "", photo.caption ?? "",
-            ])
-        }
+        var table = Table(.init(heading: "CAMERA", shrinks: true), .init(heading: "PHOTOS", isNumeric: true))
+        for camera in list.cameras { table.add([camera.name, String(camera.photoCount)]) }
         session.console.show(table)
-        if photos.contains(where: { $0.unseenBy != nil }) {
+        let rest = list.count - list.cameras.count
+        if rest > 0 { session.console.message("There are \(rest) more: --limit 1000") }
+        if list.withoutCamera > 0 {
             session.console.message(
-                "* cannot be shown yet. Its original is kept: smilepile photos export NUMBER")
+                "\(Figures.count(list.withoutCamera, "photo")) without: smilepile photos list --camera none")
         }
     }
 
@@ -180,10 +161,11 @@ extension CommandTable {
         sheet.add("Photo", String(photo.id))
         sheet.add("Name", photo.displayName)
         sheet.add("Caption", photo.caption)
-        sheet.add("Category", categories.first { $0.id == photo.categoryId }?.displayName ?? String(photo.categoryId))
+        sheet.add("Category", categories.first { $0.id == photo.categoryId }?.displayName ?? "#\(photo.categoryId)")
         sheet.add("Favourite", photo.isFavorite ? "yes" : "no")
         sheet.add("Last review", photo.lastDecision?.rawValue)
         sheet.add("Taken", LocalDate.taken(photo))
+        sheet.add("Camera", photo.camera)
         sheet.add("Added", LocalDate.text(photo.createdAt))
         sheet.add("Pixels", "\(photo.width)×\(photo.height)")
         if photo.unseenBy != nil {
@@ -206,23 +188,4 @@ extension CommandTable {
         sheet.add("SHA-256", photo.contentDigest)
         session.console.show(sheet)
     }
-}
-
-extension Invocation {
-    /// Whether only reviewed photos are asked for, or only others; nil for both.
-    /// - Throws: a usage error for both words.
-    func isReviewed() throws -> Bool? {
-        guard !has("reviewed") || !has("not-reviewed") else {
-            throw usageError("--reviewed and --not-reviewed exclude each other.")
-        }
-        return has("reviewed") ? true : has("not-reviewed") ? false : nil
-    }
-
-    /// Of ``CommandTable/filters``.
-    var decision: SwipeAction? { value("decision").flatMap(SwipeAction.init) }
-}
-
-extension Photo {
-    /// With a mark where it cannot be shown.
-    fileprivate var pixels: String { "\(width)×\(height)" + (unseenBy == nil ? "" : "*") }
 }

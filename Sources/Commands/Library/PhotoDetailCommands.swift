@@ -25,7 +25,7 @@ extension CommandTable {
         ) { invocation, session in
             let change = try change(invocation)
             return try await session.withLibrary { library in
-                let id = try await library.photoIDs(named: [invocation.operand("PHOTO") ?? ""])[0]
+                let id = try await library.photoID(named: invocation.operand("PHOTO") ?? "")
                 guard let change else {
                     session.show(try await library.send(GetPhotoDetail(id: id))) { show($0, session) }
                     return .done
@@ -84,7 +84,7 @@ extension CommandTable {
                 receipts of jobs; with --files originals and sidecars too. The pictures stay. There is no way back, and
                 backups and copies elsewhere are not reached.
                 """,
-            operands: [Operand("PHOTO", .text, .any, help: "Their numbers or uuids.")],
+            operands: [photos],
             options: [
                 .value("child", "NAME", .text, help: "All photos of this child."),
                 .flag("files", help: "Remove their originals and sidecars."),
@@ -104,9 +104,10 @@ extension CommandTable {
         guard names.isEmpty != (child == nil) else {
             throw invocation.usageError("Name photos, or a child by --child.")
         }
+        let selection = names.isEmpty ? nil : try await PhotoSelection(invocation, session)
         let what =
             child.map { "of all photos of '\(PlainText.neutralized($0))'" }
-            ?? "of \(Figures.count(names.count, "photo"))"
+            ?? "of \(selection?.summary ?? "")"
         let also = files == true ? ", with originals and sidecars" : ""
         let question = "Erase the sealed fields \(what)\(also), for good?"
         guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
@@ -117,7 +118,7 @@ extension CommandTable {
                 if let child {
                     ErasePhotoDetails(childName: child, files: files)
                 } else {
-                    ErasePhotoDetails(ids: try await library.photoIDs(named: names), files: files)
+                    ErasePhotoDetails(ids: try await selection?.ids(in: library) ?? [], files: files)
                 }
             return try await runJob(request, invocation, session, library)
         }

@@ -17,16 +17,37 @@ struct PhotoExport: Sendable {
 
     func run(_ invocation: Invocation) async throws -> ExitCode {
         let folder = session.absolute(invocation.value("to") ?? ".")
-        let names = invocation.operandValues("PHOTO")
-        guard names.isEmpty == invocation.has("all") else {
-            throw invocation.usageError("Name the photos, or give --all.")
+        let all = invocation.has("all")
+        let isNamed = !invocation.operandValues("PHOTO").isEmpty || invocation.has("where")
+        guard isNamed != all else {
+            throw invocation.usageError("Name the photos, describe them with --where, or give --all.")
         }
+        let selection = all ? nil : try await PhotoSelection(invocation, session)
         let showsOriginals = !invocation.has("shown")
-        let exported = try await session.withLibrary { library in
+        var ending = ExitCode.done
+        let copied = try await session.withLibrary { library -> [Exported]? in
             let root = try await library.send(GetLibraryStatus()).value.path
             // All of them first: a number that was mistyped must not leave half of an export behind.
             var photos: [Photo] = []
-            for name in names { photos.append(try await library.photo(named: name).value) }
+            if let selection, selection.filters == nil {
+                for id in try await selection.ids(in: library) {
+                    let found = try await selection.unlessGone { try await library.send(GetPhoto(id: id)).value }
+                    if let found { photos.append(found) }
+                }
+            }
+            var search: SearchPhotos?
+            if all || selection?.filters != nil {
+                search = try await (selection?.filters ?? PhotoFilters()).search(in: library)
+            }
+            if let search, !all {
+                let count = try await library.send(search.count).value.count
+                guard count > 0 else { return nil }
+                let question = "Copy \(Figures.count(count, "photo")) to \(PlainText.neutralized(folder))?"
+                guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
+                    ending = .failed
+                    return nil
+                }
+            }
             do {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             } catch {
@@ -52,12 +73,16 @@ struct PhotoExport: Sendable {
             await export(photos)
             var after: String?
             repeat {
-                guard names.isEmpty else { break }
-                let page = try await library.send(SearchPhotos(limit: 1000, after: after)).value
+                guard let search else { break }
+                let page = try await library.send(search.page(limit: 1000, after: after)).value
                 await export(page.photos)
                 after = page.next
             } while after != nil
             return exported
+        }
+        guard let exported = copied else {
+            if ending == .done { session.console.message("No photos.") }
+            return ending
         }
         if session.wantsJSON {
             session.show(json: try JSONText.encode(["photos": exported]))

@@ -8,12 +8,9 @@ extension LibraryConnection {
         return try await send(GetPhoto(uuid: text.lowercased()))
     }
 
-    /// Their ids; a uuid costs a request, a number none.
-    func photoIDs(named texts: [String]) async throws -> [Int64] {
-        var ids: [Int64] = []
-        for text in texts {
-            if let id = Int64(text) { ids.append(id) } else { ids.append(try await photo(named: text).value.id) }
-        }
-        return ids
+    /// Its id; a uuid costs a request, a number none.
+    func photoID(named text: String) async throws -> Int64 {
+        if let id = Int64(text) { return id }
+        return try await photo(named: text).value.id
     }
 }

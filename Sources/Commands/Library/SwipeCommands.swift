@@ -167,7 +167,9 @@ extension CommandTable {
         },
         Command(
             words: ["swipe", "forget"], summary: "Delete old decisions that were processed.",
-            details: "What waits to be processed stays, however old, and the photos stay reviewed.",
+            details:
+                "What waits to be processed stays, however old, and so does what an open review decided.\n"
+                + "The photos stay reviewed.",
             options: [
                 .value("before", "DATE", .date, help: "Those from before this day; needed."), oneSession,
             ],

@@ -71,7 +71,8 @@ extension CommandTable {
             let words = invocation.operandValues("COMMAND")
             // The parser knows which words there are, and what may have been meant.
             guard case .help(let known) = try Parser(commands: all).parse(words + ["--help"]) else { return .failed }
-            let lines = HelpText.page(for: known, style: session.console.style)
+            let columns = session.console.results.columns()
+            let lines = HelpText.page(for: known, style: session.console.style, columns: columns)
             if session.wantsJSON {
                 let plain = HelpText.page(for: known, style: Style(isOn: false))
                 try session.show(json: ["help": .string(plain.joined(separator: "\n"))])

@@ -2,8 +2,8 @@ import LibraryModel
 import ServiceMesh
 
 extension CommandTable {
-    private static let numbers = Operand(
-        "PHOTO", .number(1...Int64.max), .oneOrMore, help: "Their numbers, as 'smilepile trash' shows them.")
+    static let trashed = Operand(
+        "PHOTO", .numbers, .oneOrMore, help: "Numbers as 'smilepile trash' shows them, ranges such as 12-40, or '-'.")
 
     static let trashCommands: [Command] = [
         Command(
@@ -24,13 +24,13 @@ extension CommandTable {
         },
         Command(
             words: ["trash", "restore"], summary: "Take photos out of the trash, back into their category.",
-            details: "A category that is gone is made again.", operands: [numbers],
-            examples: [Example("smilepile trash restore 12 13", "Two at once.")]
+            details: "A category that is gone is made again.", operands: [trashed],
+            examples: [Example("smilepile trash restore 12 15-20", "Seven at once.")]
         ) { invocation, session in try await restore(invocation, session) },
         Command(
             words: ["trash", "purge"], summary: "Remove photos in the trash for good.",
             details: "Without numbers: those that have been there for more than 30 days. There is no way back.",
-            operands: [Operand("PHOTO", .number(1...Int64.max), .any, help: "Their numbers.")],
+            operands: [Operand("PHOTO", .numbers, .any, help: trashed.help)],
             options: [
                 .flag("all", help: "Everything in the trash."), .flag("yes", help: "Do not ask before --all."),
             ],
@@ -39,9 +39,10 @@ extension CommandTable {
                 Example("smilepile trash purge --all --yes", "Everything, from a script."),
             ]
         ) { invocation, session in
-            let ids = invocation.operandValues("PHOTO").compactMap { Int64($0) }
             let all = invocation.has("all")
-            guard !all || ids.isEmpty else { throw invocation.usageError("Give numbers, or --all.") }
+            let isNamed = !invocation.operandValues("PHOTO").isEmpty
+            guard !all || !isNamed else { throw invocation.usageError("Give numbers, or --all.") }
+            let selection = isNamed ? try await PhotoSelection(invocation, session) : nil
             return try await session.withLibrary { library in
                 if all {
                     let count = try await library.send(GetLibraryStatus()).value.trashed
@@ -50,14 +51,30 @@ extension CommandTable {
                         return .failed
                     }
                 }
-                let answer = try await library.send(PurgeTrash(ids: ids.isEmpty ? nil : ids, all: all ? true : nil))
-                session.show(answer) { changed in
-                    session.console.result("\(Figures.count(changed.count, "photo")) removed for good.")
+                let count: Int
+                if let ids = try await selection?.trashedIDs(in: library) {
+                    count = try await PhotoBatches.change(ids, session) { batch in
+                        try await library.send(PurgeTrash(ids: batch)).value.count
+                    }
+                } else {
+                    count = try await library.send(PurgeTrash(all: all ? true : nil)).value.count
                 }
+                try session.show(changed: count) { "\($0) removed for good." }
                 return .done
             }
         },
     ]
+
+    static func restore(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
+        let selection = try await PhotoSelection(invocation, session)
+        return try await session.withLibrary { library in
+            let count = try await PhotoBatches.change(try await selection.trashedIDs(in: library), session) { batch in
+                try await library.send(RestorePhotos(ids: batch)).value.count
+            }
+            try session.show(changed: count) { "\($0) restored." }
+            return .done
+        }
+    }
 
     private static func show(_ trashed: [TrashedPhoto], _ session: Session) {
         guard !trashed.isEmpty else { return session.console.message("The trash is empty.") }

@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import LibraryModel
 import Synchronization
 
 /// Where a command's words go: results to one side, messages to the other, and what each side is.
@@ -46,8 +47,9 @@ final class Console: Sendable {
         self.messages = messages
         // https://no-color.org: present and not empty, whatever its value.
         let mayColour = (environment["NO_COLOR"] ?? "").isEmpty
-        style = Style(isOn: results.isTerminal && mayColour)
-        messageStyle = Style(isOn: messages.isTerminal && mayColour)
+        let hasTrueColour = TerminalAbilities(environment: environment).colours == .all
+        style = Style(isOn: results.isTerminal && mayColour, hasTrueColour: hasTrueColour)
+        messageStyle = Style(isOn: messages.isTerminal && mayColour, hasTrueColour: hasTrueColour)
         self.ask = ask
         self.secret = secret
         self.hasPerson = hasPerson
@@ -96,8 +98,7 @@ final class Console: Sendable {
             },
             secret: { question in
                 guard isatty(0) == 1 else { return nil }
-                _ = writeAll(question, to: 2)
-                let outcome = try await offPool { SecretPrompt.read() }
+                let outcome = try await offPool { SecretPrompt.read { _ = writeAll(question, to: 2) } }
                 // The line feed that was typed was not shown either.
                 _ = writeAll("\n", to: 2)
                 switch outcome {
@@ -153,6 +154,30 @@ final class Console: Sendable {
 /// Colours and weights, or nothing where they are off.
 struct Style: Sendable {
     let isOn: Bool
+    /// 24 bits; else the 256 colours that every terminal of today has.
+    var hasTrueColour = false
+
+    /// A patch, two columns wide, of a colour as `#RRGGBB`; nil where colours are off, or for what is none.
+    func patch(of colour: String) -> String? {
+        guard isOn, let hex = CategoryColor.normalized(colour), let rgb = UInt32(hex.dropFirst(), radix: 16) else {
+            return nil
+        }
+        let parts = [rgb >> 16, rgb >> 8 & 0xFF, rgb & 0xFF].map(Int.init)
+        let code = hasTrueColour ? "2;\(parts[0]);\(parts[1]);\(parts[2])" : "5;\(Self.index(of: parts))"
+        return "\u{1B}[48;\(code)m  \u{1B}[0m"
+    }
+
+    /// The nearest of a cube of six steps a side, and of 24 greys: what 16 to 255 mean in terminals. The first sixteen are
+    /// whatever the person has made of them.
+    static func index(of colour: [Int]) -> Int {
+        let steps = [0, 95, 135, 175, 215, 255]
+        let cube = colour.map { part in steps.indices.min { abs(steps[$0] - part) < abs(steps[$1] - part) } ?? 0 }
+        let grey = min(23, max(0, (colour.reduce(0, +) / 3 - 3) / 10))
+        func distance(_ other: [Int]) -> Int { zip(colour, other).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) } }
+        let inCube = distance(cube.map { steps[$0] })
+        return distance(Array(repeating: 8 + grey * 10, count: 3)) < inCube
+            ? 232 + grey : 16 + cube[0] * 36 + cube[1] * 6 + cube[2]
+    }
 
     func bold(_ text: String) -> String { wrap(text, "1") }
     func dim(_ text: String) -> String { wrap(text, "2") }

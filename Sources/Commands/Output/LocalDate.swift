@@ -7,12 +7,6 @@ enum LocalDate {
     /// The first moment of `2025-06-15` here, or the moment that a full RFC 3339 text names.
     static func startOf(_ text: String) -> Timestamp? { moment(text) }
 
-    /// The last millisecond of `2025-06-15` on a camera's clock, or the time that a longer text names.
-    static func lastOf(_ text: String) -> LocalDateTime? {
-        guard let date = LocalDateTime(text), text.utf8.count == 10 else { return LocalDateTime(text) }
-        return LocalDateTime(milliseconds: date.milliseconds + 86_400_000 - 1)
-    }
-
     private static func moment(_ text: String) -> Timestamp? {
         // The check that such a day exists is the timestamp's; only the time zone of a bare day is ours.
         guard let read = Timestamp(rfc3339: text) else { return nil }
@@ -35,6 +29,14 @@ enum LocalDate {
         let year = String(parts.tm_year + 1900)
         return String(repeating: "0", count: max(0, 4 - year.count))
             + "\(year)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(two(parts.tm_hour)):\(two(parts.tm_min))"
+    }
+
+    /// Minutes that clocks here are ahead of UTC at a moment.
+    static func utcOffset(at moment: Timestamp = .now()) -> Int {
+        var seconds = time_t(moment.milliseconds / 1000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        return Int(parts.tm_gmtoff) / 60
     }
 
     /// `2025-06-15 14:05`, as the clock showed it.

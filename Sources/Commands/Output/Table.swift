@@ -6,7 +6,12 @@ struct Table {
         var isNumeric = false
         /// May be cut where the terminal is too narrow.
         var shrinks = false
+        /// Its cells are `#RRGGBB`, and a patch of that colour stands before each where there are colours.
+        var isColour = false
     }
+
+    /// The patch, and a space.
+    private static let patchWidth = 3
 
     private static let gap = 2
     private static let narrowest = 8
@@ -26,14 +31,18 @@ struct Table {
 
     /// - Parameter width: of the terminal in columns; nil where it does not matter.
     func lines(width: Int?, style: Style) -> [String] {
-        let widths = fitted(to: width)
-        let heading = line(columns.map(\.heading), widths)
-        return [style.dim(heading)] + rows.map { line($0, widths) }
+        let widths = fitted(to: width, style)
+        return [heading(widths, style)] + rows.map { line($0, widths, style) }
     }
 
-    private func fitted(to width: Int?) -> [Int] {
+    fileprivate func heading(_ widths: [Int], _ style: Style) -> String {
+        style.dim(line(columns.map(\.heading), widths))
+    }
+
+    fileprivate func fitted(to width: Int?, _ style: Style) -> [Int] {
         var widths = columns.indices.map { index in
-            rows.reduce(TextWidth.of(columns[index].heading)) { max($0, TextWidth.of($1[index])) }
+            let patch = columns[index].isColour && style.isOn ? Self.patchWidth : 0
+            return rows.reduce(TextWidth.of(columns[index].heading)) { max($0, TextWidth.of($1[index]) + patch) }
         }
         guard let width else { return widths }
         while case let over = widths.reduce(0, +) + Self.gap * (widths.count - 1) - width, over > 0 {
@@ -46,20 +55,40 @@ struct Table {
         return widths
     }
 
-    private func line(_ cells: [String], _ widths: [Int]) -> String {
+    /// - Parameter cuts: whether what is wider than its column is cut; else it pushes aside what follows.
+    fileprivate func line(
+        _ cells: [String], _ widths: [Int], _ style: Style = Style(isOn: false), cuts: Bool = true
+    ) -> String {
         var text = ""
         for (index, cell) in cells.enumerated() {
             if index > 0 { text += String(repeating: " ", count: Self.gap) }
-            let cut = TextWidth.cut(cell, to: widths[index])
+            var width = widths[index]
+            if columns[index].isColour, style.isOn {
+                text += (style.patch(of: cell) ?? "  ") + " "
+                width -= Self.patchWidth
+            }
+            let cut = cuts ? TextWidth.cut(cell, to: width) : cell
             let isLast = index == cells.count - 1
             // No spaces at the end of a line: they wrap on narrow terminals and clutter copies.
             text +=
                 columns[index].isNumeric
-                ? TextWidth.padded(cut, to: widths[index], inFront: true)
-                : isLast ? cut : TextWidth.padded(cut, to: widths[index])
+                ? TextWidth.padded(cut, to: width, inFront: true) : isLast ? cut : TextWidth.padded(cut, to: width)
         }
         while text.last == " " { text.removeLast() }
         return text
+    }
+}
+
+/// Tables that come one after the other and are shown as one: a heading, and columns as wide as the first one's. Nothing is
+/// cut where no terminal says how wide it is.
+struct TableStream {
+    private var widths: [Int]?
+
+    mutating func lines(_ table: Table, width: Int?, style: Style) -> [String] {
+        if let widths { return table.rows.map { table.line($0, widths, style, cuts: width != nil) } }
+        let first = table.fitted(to: width, style)
+        widths = first
+        return [table.heading(first, style)] + table.rows.map { table.line($0, first, style) }
     }
 }
 

@@ -30,6 +30,26 @@ enum TextWidth {
         0x16FE0...0x18DFF, 0x1AFF0...0x1B2FF, 0x1F200...0x1F265, 0x20000...0x3FFFD,
     ]
 
+    /// Lines of whole words, at most `columns` wide where no word is wider.
+    /// - Parameters:
+    ///   - indent: spaces before every line.
+    ///   - hanging: spaces before all lines but the first, beside those.
+    static func wrapped(_ text: String, to columns: Int, indent: Int = 0, hanging: Int = 0) -> [String] {
+        var lines: [String] = []
+        var line = String(repeating: " ", count: indent)
+        var isEmpty = true
+        for word in text.split(separator: " ") {
+            if !isEmpty, of(line) + 1 + of(String(word)) > columns {
+                lines.append(line)
+                line = String(repeating: " ", count: indent + hanging)
+                isEmpty = true
+            }
+            line += (isEmpty ? "" : " ") + word
+            isEmpty = false
+        }
+        return lines + [line]
+    }
+
     /// At most `columns` wide; what is cut off leaves an ellipsis.
     static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }

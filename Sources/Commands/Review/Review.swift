@@ -266,10 +266,7 @@ final class Review {
     private func loadMore() async throws {
         guard let next = state.next, state.following == nil else { return }
         let page = try await library.send(
-            SearchPhotos(
-                text: search.text, categoryId: search.categoryId, from: search.from, to: search.to,
-                favoritesOnly: search.favoritesOnly, reviewed: search.reviewed, decision: search.decision,
-                limit: search.limit, after: next)
+            search.page(limit: search.limit, after: next)
         ).value
         state.photos += page.photos
         state.next = page.next

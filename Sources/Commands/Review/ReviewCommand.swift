@@ -26,25 +26,19 @@ extension CommandTable {
         guard !session.wantsJSON else {
             throw invocation.usageError("A review is for a person. In scripts: smilepile swipe start, then record.")
         }
+        let filters = try PhotoFilters(invocation)
         return try await session.withLibrary { library in
-            var category: Int64?
-            if let name = invocation.value("category") { category = try await library.category(named: name).id }
-            let (reviewed, decision) = (try invocation.isReviewed(), invocation.decision)
+            let wanted = try await filters.search(in: library)
             let search = SearchPhotos(
-                categoryId: category, from: invocation.from("from"), to: invocation.through("to"),
-                favoritesOnly: invocation.has("favorites") ? true : nil,
-                reviewed: reviewed == nil && decision == nil ? false : reviewed, decision: decision, limit: 50)
+                categoryId: wanted.categoryId, from: wanted.from, to: wanted.to, favoritesOnly: wanted.favoritesOnly,
+                reviewed: wanted.reviewed == nil && wanted.decision == nil ? false : wanted.reviewed,
+                decision: wanted.decision, camera: wanted.camera, hasCamera: wanted.hasCamera, limit: 50)
             let first = try await library.send(search).value
             guard !first.photos.isEmpty else {
                 session.console.message("There is nothing to review.")
                 return .done
             }
-            let count = try await library.send(
-                CountPhotos(
-                    categoryId: search.categoryId, from: search.from, to: search.to,
-                    favoritesOnly: search.favoritesOnly,
-                    reviewed: search.reviewed, decision: search.decision)
-            ).value.count
+            let count = try await library.send(search.count).value.count
             let categories = try await library.send(ListCategories()).value.categories
             let settings = try await library.send(GetSettings()).value
             let review = Review(

@@ -109,8 +109,16 @@ enum ValueKind: Sendable, Equatable {
     case category
     /// A day, or a day and a time on a camera's clock.
     case date
+    /// A year, a month, a day or a time on a camera's clock (``DateSpan``).
+    case days
+    /// A number, a range of numbers, or `-` for standard input.
+    case numbers
+    /// One filter of photos, as `--where` takes it.
+    case photoFilter
     /// A day here, or a moment.
     case moment
+    /// A length of time: `7d`, `12h` (``TimeText``).
+    case span
     case number(ClosedRange<Int64>)
     case words([String])
     /// The name of a setting.
@@ -121,7 +129,8 @@ enum ValueKind: Sendable, Equatable {
         switch self {
         case .words(let words): words
         case .setting(let settableOnly): (settableOnly ? SettingKey.settable : SettingKey.allCases).map(\.rawValue)
-        case .text, .path, .folder, .category, .date, .moment, .number: nil
+        case .photoFilter: PhotoFilters.completions
+        case .text, .path, .folder, .category, .date, .days, .numbers, .moment, .span, .number: nil
         }
     }
 
@@ -133,8 +142,18 @@ enum ValueKind: Sendable, Equatable {
             value.isEmpty || value.utf8.contains(0) ? "must not be empty." : nil
         case .date:
             LocalDateTime(value) == nil ? "must be a date such as 2025-06-15 or 2025-06-15T14:05." : nil
+        case .days: DateSpan(value) == nil ? "must be a date such as \(DateSpan.forms)." : nil
+        case .numbers:
+            value == "-"
+                || (1...2).contains(value.split(separator: "-", omittingEmptySubsequences: false).count)
+                    && value.split(separator: "-", omittingEmptySubsequences: false).allSatisfy {
+                        $0.isNumber(upTo: 19)
+                    }
+                ? nil : "must be a number, a range such as 12-40, or '-'."
+        case .photoFilter: PhotoFilters.problem(with: value)
         case .moment:
             LocalDate.startOf(value) == nil ? "must be a date such as 2025-06-15 or 2025-06-15T10:00:00Z." : nil
+        case .span: (TimeText.shift(value) ?? 0) > 0 ? nil : "must be a length of time such as 7d or 12h."
         case .number(let range):
             if let number = Int64(value), range.contains(number) {
                 nil

@@ -22,14 +22,11 @@ struct Invocation: Sendable {
 
     func number(_ option: String) -> Int? { value(option).flatMap(Int.init) }
 
-    /// The first moment of a day, or the moment itself.
-    func from(_ option: String) -> LocalDateTime? { value(option).flatMap(LocalDateTime.init) }
+    /// The first moment of a day on a camera's clock, or the moment itself.
+    func clock(_ option: String) -> LocalDateTime? { value(option).flatMap(LocalDateTime.init) }
 
     /// The first moment of a day here, or the moment itself.
     func moment(_ option: String) -> Timestamp? { value(option).flatMap(LocalDate.startOf) }
-
-    /// The last moment of a day, or the moment itself.
-    func through(_ option: String) -> LocalDateTime? { value(option).flatMap(LocalDate.lastOf) }
 
     func usageError(_ message: String) -> CommandFailure { .usage(message, command: command.words) }
 }

@@ -122,11 +122,13 @@ final class StandardTerminal: ReviewTerminal {
             guard tcgetattr(0, &state) == 0 else {
                 throw CommandFailure.local("The terminal cannot be read: \(Self.words(errno)).")
             }
+            // What was typed before is no decision about a photo that nobody has seen. Once the terminal is ours, keys are:
+            // it is set again when a stop ends, of which two things tell, and what was pressed between them was lost.
+            let action = before == nil ? TCSAFLUSH : TCSADRAIN
             if before == nil { before = state }
             state.c_iflag &= ~tcflag_t(ICRNL | IXON | ISTRIP | INLCR)
             state.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG | IEXTEN)
-            // What was typed before is no decision about a photo that nobody has seen.
-            guard tcsetattr(0, TCSAFLUSH, &state) == 0 else {
+            guard tcsetattr(0, action, &state) == 0 else {
                 throw CommandFailure.local("The terminal cannot be set: \(Self.words(errno)).")
             }
         }

@@ -37,7 +37,7 @@ struct CategoryReport: ChangeReport {
     }
 
     private func line(_ category: Category) -> String {
-        "\(category.id)  \(PlainText.neutralized(category.displayName)): "
+        "#\(category.id)  \(PlainText.neutralized(category.displayName)): "
             + Figures.count(category.photoCount, "photo")
     }
 }

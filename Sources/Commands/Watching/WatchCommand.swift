@@ -4,7 +4,7 @@ import ServiceMesh
 
 /// What `smilepile watch` can show.
 enum WatchSubject: String, CaseIterable, Sendable {
-    case events, photos, categories, jobs, swipe, trash, settings
+    case events, photos, photo, categories, jobs, swipe, trash, settings
 }
 
 extension CommandTable {
@@ -14,20 +14,22 @@ extension CommandTable {
             details: """
                 Ctrl-C ends it, with exit code 130; so does the end of the daemon, with 3. Where changes come faster
                 than they are read, the newest state is shown and those between are left out. With --json each line
-                is one object with sequence, overflowed and value. Options that choose photos are for 'watch photos'.
+                is one object with sequence, overflowed and value. Options that choose photos are for 'watch photos';
+                'watch photo' takes the one that it is about, which need not be there yet.
                 """,
             operands: [
                 Operand(
                     "WHAT", .words(WatchSubject.allCases.map(\.rawValue)), .optional,
-                    help: "What to watch; events unless given.")
+                    help: "What to watch; events unless given."),
+                Operand("PHOTO", .text, .optional, help: "For 'watch photo': its number, or its uuid."),
             ],
             options: filters + [
                 .value("text", "TEXT", .text, help: "Only with this text in name, caption or path."),
                 .value("limit", "NUMBER", .number(1...1000), help: "How many of the newest; 100 unless given."),
             ],
             examples: [
-                Example("smilepile watch photos", "Sit beside an import."),
-                Example("smilepile watch photos --category Family --favorites", "Only some."),
+                Example("smilepile watch photos --category Family", "Sit beside an import."),
+                Example("smilepile watch photo 12", "One alone."),
                 Example("smilepile watch --json", "For a script that reacts to every change."),
             ]
         ) { invocation, session in
@@ -35,6 +37,9 @@ extension CommandTable {
             let given = (filters.map(\.name) + ["text", "limit"]).first(where: invocation.has)
             if let given, subject != .photos {
                 throw invocation.usageError("--\(given) is for 'watch photos' alone.")
+            }
+            guard (invocation.operand("PHOTO") != nil) == (subject == .photo) else {
+                throw invocation.usageError("'watch photo' takes one PHOTO, and nothing else does.")
             }
             let observed = try await observation(of: subject, invocation, session)
             return try await Watcher(session: session, observed: observed).run()
@@ -51,19 +56,23 @@ extension CommandTable {
         case .trash: try WatchedObservation(ObserveTrash(), TrashReport())
         case .settings: try WatchedObservation(ObserveSettings(), SettingsReport())
         case .jobs: WatchedObservation(method: "job.observe", params: Data("{}".utf8), report: JobsReport())
+        case .photo: try WatchedObservation(photo(invocation.operand("PHOTO") ?? ""), PhotoReport())
         case .photos: try WatchedObservation(try await photos(invocation, session), PhotosReport())
         }
     }
 
+    private static func photo(_ name: String) -> ObservePhoto {
+        Int64(name).map { ObservePhoto(id: $0) } ?? ObservePhoto(uuid: name.lowercased())
+    }
+
     private static func photos(_ invocation: Invocation, _ session: Session) async throws -> ObservePhotos {
-        var category: Int64?
-        if let name = invocation.value("category") {
-            category = try await session.withLibrary { try await $0.category(named: name).id }
-        }
+        let filters = try PhotoFilters(invocation)
+        // A connection costs little, and one that a category's name is looked up with is not the one that is watched.
+        let search = try await session.withLibrary { try await filters.search(in: $0) }
         return ObservePhotos(
-            text: invocation.value("text"), categoryId: category, from: invocation.from("from"),
-            to: invocation.through("to"), favoritesOnly: invocation.has("favorites") ? true : nil,
-            reviewed: try invocation.isReviewed(), decision: invocation.decision, limit: invocation.number("limit"))
+            text: invocation.value("text"), categoryId: search.categoryId, from: search.from, to: search.to,
+            favoritesOnly: search.favoritesOnly, reviewed: search.reviewed, decision: search.decision,
+            camera: search.camera, hasCamera: search.hasCamera, limit: invocation.number("limit"))
     }
 }
 

@@ -1,0 +1,53 @@
+import Foundation
+
+/// Where a passphrase comes from: a person at the terminal, who does not see it, or a file, or standard input. Never an
+/// argument: those are seen by everybody on the machine, and kept in the shell's history.
+enum Passphrase {
+    /// Bytes that are read in search of the first line.
+    private static let mostBytes = 100_000
+
+    /// - Parameter isNew: asked for twice, where a person types it.
+    static func ask(_ session: Session, _ invocation: Invocation, isNew: Bool) async throws -> String {
+        if let typed = try await session.console.secret("Passphrase: ") {
+            if isNew {
+                guard try await session.console.secret("The same again: ") == typed else {
+                    throw CommandFailure.local("The two passphrases are not the same. Nothing was saved.")
+                }
+            }
+            return String(decoding: typed, as: UTF8.self)
+        }
+        guard let text = firstLine(of: try await session.console.input(mostBytes)) else {
+            throw invocation.usageError("Give the passphrase as the first line of standard input.")
+        }
+        return text
+    }
+
+    /// That of a backup, where one is wanted: with `--passphrase` or `--passphrase-file FILE`.
+    static func ofBackup(_ session: Session, _ invocation: Invocation, isNew: Bool) async throws -> String? {
+        if let path = invocation.value("passphrase-file") {
+            guard !invocation.has("passphrase") else {
+                throw invocation.usageError("Give --passphrase or --passphrase-file, not both.")
+            }
+            return try read(session.absolute(path))
+        }
+        return invocation.has("passphrase") ? try await ask(session, invocation, isNew: isNew) : nil
+    }
+
+    private static func read(_ path: String) throws -> String {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw CommandFailure.local("\(path) cannot be read: \(String(cString: strerror(errno))).")
+        }
+        defer { try? file.close() }
+        guard let bytes = try? file.read(upToCount: mostBytes), let text = firstLine(of: Array(bytes)) else {
+            throw CommandFailure.local("\(path) has no passphrase: that is its first line.")
+        }
+        return text
+    }
+
+    /// - Returns: nil where it is empty, or no text.
+    private static func firstLine(of bytes: [UInt8]) -> String? {
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else { return nil }
+        return text.hasSuffix("\r") ? String(text.dropLast()) : text
+    }
+}

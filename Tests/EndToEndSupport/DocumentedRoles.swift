@@ -1,0 +1,20 @@
+import Foundation
+import ServiceMesh
+
+/// What the documentation of roles says; tests compare the programs with it.
+public enum DocumentedRoles {
+    /// The methods in the table of a section of Roles.md.
+    public static func methods(in section: String) throws -> Set<String> {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appendingPathComponent("Sources/LibraryModel/LibraryModel.docc/Roles.md"), encoding: .utf8)
+        guard let start = text.range(of: "## \(section)\n") else {
+            throw MeshError(.notFound, "Roles.md has no section \(section)")
+        }
+        return Set(
+            text[start.upperBound...].split(separator: "\n").prefix { !$0.hasPrefix("## ") }
+                .filter { $0.hasPrefix("| `") }
+                .compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) })
+    }
+}
