@@ -1,0 +1,95 @@
+// HTTP: libmicrohttpd. Its variadic functions, and the flags that are only safe together, stay in this header.
+#pragma once
+#include <microhttpd.h>
+#include <stdint.h>
+#include <string.h>
+
+/// How a server is started.
+struct cmicrohttpd_options {
+    /// A socket that listens; closed with the server.
+    int listener;
+    unsigned threads;
+    /// Connections in all, and of one address.
+    unsigned connections, connections_of_address;
+    /// Seconds without a byte in either direction after which a connection is closed.
+    unsigned silent_seconds;
+    /// Bytes of a connection's memory: a request's line and headers have to fit, and a response's.
+    size_t memory;
+    /// Key and certificate chain as PEM; NULL for plain HTTP. Copied.
+    const char *key, *certificate;
+};
+
+/// What is called back, always on one of the server's own threads.
+struct cmicrohttpd_callbacks {
+    void *context;
+    /// A request's line has been read. What it returns stands for the request from then on.
+    void *(*began)(void *context, const char *target, struct MHD_Connection *connection);
+    MHD_AccessHandlerCallback handle;
+    MHD_RequestCompletedCallback ended;
+    MHD_NotifyConnectionCallback connection;
+};
+
+/// Leaves a target as it was sent: what stands for what is decided in one place, and not here.
+static inline size_t cmicrohttpd_as_it_is(void *context, struct MHD_Connection *connection, char *text) {
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+/// Starts a server, or returns NULL. SIGPIPE has to be ignored by the program.
+static inline struct MHD_Daemon *cmicrohttpd_start(
+    const struct cmicrohttpd_options *options, const struct cmicrohttpd_callbacks *callbacks) {
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+    if (options->key) flags |= MHD_USE_TLS;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key},
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (!options->key) tls[0].option = MHD_OPTION_END;
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, callbacks->handle, callbacks->context,
+        MHD_OPTION_LISTEN_SOCKET, options->listener,
+        MHD_OPTION_THREAD_POOL_SIZE, options->threads,
+        MHD_OPTION_CONNECTION_LIMIT, options->connections,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_of_address,
+        MHD_OPTION_CONNECTION_TIMEOUT, options->silent_seconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->memory,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+        MHD_OPTION_UNESCAPE_CALLBACK, cmicrohttpd_as_it_is, NULL,
+        MHD_OPTION_URI_LOG_CALLBACK, callbacks->began, callbacks->context,
+        MHD_OPTION_NOTIFY_COMPLETED, callbacks->ended, callbacks->context,
+        MHD_OPTION_NOTIFY_CONNECTION, callbacks->connection, callbacks->context,
+        MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+}
+
+/// The socket of a connection, or -1.
+static inline int cmicrohttpd_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+/// The address of the other side, or NULL.
+static inline const struct sockaddr *cmicrohttpd_client(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+/// What the connection's own callback has put there, or NULL.
+static inline void *cmicrohttpd_context(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/// Gives up a response, whose memory goes with its last user.
+static inline void cmicrohttpd_drop(struct MHD_Response *response) { MHD_destroy_response(response); }
+
+enum {
+    /// What a response's callback returns when nothing more comes.
+    CMICROHTTPD_END = -1,
+};
+
+/// Size of a response of which nobody knows how long it gets.
+static const uint64_t cmicrohttpd_unknown_size = UINT64_MAX;

@@ -1,0 +1,191 @@
+// Backup: write one and see it proven, have them written by themselves, see those that there are, look into one, check one,
+// and bring one back after a look at what that would do.
+
+import { ask, newest } from '../core/daemon.js';
+import { Component, element, textButton } from '../core/dom.js';
+import { Refusal, describe, showDialog } from '../core/dialog.js';
+import { observe } from '../core/observations.js';
+import { session } from '../core/session.js';
+import { moment, number, relative, t } from '../core/text.js';
+import { attempt } from '../core/toasts.js';
+import { showJobs } from '../library/job-card.js';
+import './backup-schedule.js';
+import './made-backups.js';
+
+const methods = new Set(['backup.create', 'backup.verify', 'backup.restore']);
+
+class BackupScreen extends Component {
+  #last = element('p', { role: 'status' });
+  #schedule = element('backup-schedule', { hidden: true });
+  #made = element('made-backups', { hidden: true, onuse: ({ detail }) => this.#use(detail) });
+  #jobs = element('div', { class: 'stack' });
+  #path = element('input', { name: 'path', required: true, spellcheck: 'false', autocomplete: 'off', placeholder: '/media/usb/SmilePileBackup_2026-01-01_120000.zip' });
+  #categories = [];
+  #known = [];
+  /** What the field says by itself, until a person writes something. */
+  #suggested = '';
+  #read = newest(
+    // An older daemon knows of the last one only.
+    async () => [session.offers('backup.list') && await ask('backup.list'), await ask('settings.get')],
+    ([known, { lastBackupDate }]) => this.#tell(known, lastBackupDate),
+    // What was shown stays; what is away comes back with an event.
+    (error) => !error.retryable && this.#say(describe(error), true));
+  /** The paths of the trial runs of this page, by job. */
+  #dryRuns = new Map();
+
+  connectedCallback() {
+    this.classList.add('screen');
+    this.append(
+      element('header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.backup'))),
+      element(
+        'section', { class: 'card stack' }, element('h2', {}, t('backup.createTitle')), this.#last,
+        element('p', { class: 'quiet' }, t('backup.createHelp')),
+        element('div', { class: 'buttons' },
+          textButton(t('backup.create'), () => attempt(() => ask('backup.create')), { icon: 'backup', class: 'button primary' }),
+          textButton(t('backup.createOther'), () => this.#create()))),
+      this.#schedule, this.#made,
+      element(
+        'section', { class: 'card stack' }, element('h2', {}, t('backup.useTitle')),
+        element('p', { class: 'quiet' }, t('backup.useHelp')),
+        element('label', {}, t('backup.path'), this.#path),
+        element(
+          'div', { class: 'buttons' },
+          textButton(t('backup.inspect'), () => attempt(() => this.#inspect())),
+          textButton(t('backup.verify'), () => attempt(() => this.#verify())),
+          textButton(t('backup.restore'), () => attempt(() => this.#restore())))),
+      this.#jobs);
+    this.#last.textContent = t('state.loading');
+    // After each change, and when a page that nobody saw is looked at again: a stick does not tell that it has come.
+    this.during(observe('event.subscribe', {}, ({ changed }) => {
+      if (changed.length === 0 || changed.includes('backups') || changed.includes('settings')) this.#read();
+    }, (error) => this.#say(describe(error), true)));
+    this.during(observe('category.observe', {}, ({ categories }) => (this.#categories = categories)));
+    this.during(observe('job.observe', {}, ({ jobs }) => this.#show(jobs.filter(({ method }) => methods.has(method)))));
+  }
+
+  #say(text, isFault = false) {
+    this.#last.textContent = text;
+    this.#last.classList.toggle('fault', isFault);
+  }
+
+  #tell(known, last) {
+    const newest = known && known.backups.find(({ isWhole, verifiedAt, presence }) => (
+      isWhole && verifiedAt && (presence === 'there' || presence === 'outOfReach')));
+    if (newest) this.#say(t('backup.newest', { time: moment(newest.madeAt), ago: relative(newest.madeAt) }));
+    else if (known && known.backups.length > 0) this.#say(t('backup.noneWhole'), true);
+    else this.#say(last ? t('backup.last', { time: moment(last), ago: relative(last) }) : t('settings.noBackup'));
+    if (!known) return;
+    // The newest is the one that one wants to look into.
+    const path = known.backups.find(({ presence }) => presence === 'there')?.path ?? '';
+    if (this.#path.value === this.#suggested) this.#path.value = path;
+    this.#suggested = path;
+    this.#schedule.schedule = known.schedule;
+    this.#made.known = known;
+    this.#schedule.hidden = this.#made.hidden = false;
+  }
+
+  #use(path) {
+    this.#path.value = path;
+    this.#path.scrollIntoView({ block: 'center' });
+    this.#path.focus();
+  }
+
+  #show(jobs) {
+    this.#known = jobs;
+    showJobs(this.#jobs, jobs);
+    for (const job of jobs) this.#preview(job);
+  }
+
+  /** What a dry run of a restore found, and the way to do it. */
+  #preview(job) {
+    const { method, receipt, state } = job;
+    if (method !== 'backup.restore' || !receipt?.isDryRun || state !== 'finished') return;
+    const card = [...this.#jobs.children].find(({ dataset }) => dataset.job === job.id);
+    const path = this.#dryRuns.get(job.id);
+    const shown = card?.querySelector('.preview-restore');
+    // The result may be here before the reply that says which job it is of: without its path, and so without the button.
+    if (!card || shown && (!path || shown.querySelector('button'))) return;
+    shown?.remove();
+    const rows = ['photosAdded', 'photosKept', 'photosRemoved', 'categoriesAdded', 'swipeSessionsAdded'];
+    card.append(element(
+      'div', { class: 'preview-restore stack' },
+      element('p', {}, t('backup.wouldDo')),
+      element('dl', { class: 'legend' }, rows.filter((name) => receipt[name] !== undefined).flatMap((name) => [
+        element('dt', {}, t(`backup.${name}`)), element('dd', { class: 'number' }, number(receipt[name]))])),
+      path && element('div', { class: 'buttons' }, textButton(t('backup.restoreNow'), () => this.#confirm(path, receipt.mode), { class: 'button primary' }))));
+  }
+
+  #confirm(path, mode) {
+    showDialog({
+      title: t('backup.restoreNow'), action: t('backup.restore'), danger: mode === 'replace',
+      body: [element('p', {}, t(mode === 'replace' ? 'backup.replaceHelp' : 'backup.mergeHelp'))],
+      act: () => ask('backup.restore', { path, mode }),
+    });
+  }
+
+  /** A backup of some categories, of what is new since a day, or to another place. */
+  #create() {
+    showDialog({
+      title: t('backup.createOther'), action: t('backup.create'),
+      body: [
+        element('label', {}, t('backup.folder'), element('input', { name: 'path', spellcheck: 'false', placeholder: '/media/usb' })),
+        element('label', {}, t('backup.since'), element('input', { name: 'since', type: 'date' })),
+        element('fieldset', {}, element('legend', {}, t('backup.only')), this.#categories.map(({ id, displayName }) => element(
+          'label', { class: 'choice' }, element('input', { type: 'checkbox', name: 'category', value: String(id) }), displayName)))],
+      act: (form) => {
+        const data = new FormData(form);
+        const chosen = data.getAll('category').map(Number);
+        const [path, since] = [data.get('path').trim(), data.get('since')];
+        return ask('backup.create', {
+          ...(path && { path }), ...(since && { since: `${since}T00:00:00Z` }), ...(chosen.length > 0 && { categoryIds: chosen }),
+        });
+      },
+    });
+  }
+
+  get #given() {
+    const path = this.#path.value.trim();
+    if (path) return path;
+    this.#path.focus();
+    throw new Refusal(t('backup.pathMissing'));
+  }
+
+  async #inspect() {
+    const path = this.#given;
+    const summary = await ask('backup.inspect', { path });
+    const rows = [
+      [t('backup.made'), moment(summary.timestamp)], [t('backup.photos'), number(summary.photoCount)],
+      [t('screen.categories'), number(summary.categoryCount)], [t('backup.dialect'), `${summary.dialect} ${summary.backupVersion}`],
+      [t('backup.complete'), t(summary.isPartial ? 'backup.partial' : 'backup.whole')],
+      summary.sealedWith && [t('backup.sealedWith'), summary.sealedWith]];
+    await showDialog({
+      title: t('backup.inspect'),
+      body: [element('p', { class: 'quiet path' }, path), element('dl', { class: 'legend' }, rows.filter(Boolean).flatMap(([name, value]) => [
+        element('dt', {}, name), element('dd', {}, value)]))],
+    });
+  }
+
+  #verify() {
+    return ask('backup.verify', { path: this.#given });
+  }
+
+  /** A restore begins with a dry run, whose result is shown before anything is written. */
+  #restore() {
+    const path = this.#given;
+    const mode = (value) => element(
+      'label', { class: 'choice' }, element('input', { type: 'radio', name: 'mode', value, checked: value === 'merge' }),
+      element('span', {}, t(`backup.${value}`)));
+    return showDialog({
+      title: t('backup.restore'), action: t('backup.look'),
+      body: [element('p', { class: 'quiet' }, t('backup.lookHelp')), element(
+        'fieldset', {}, element('legend', { class: 'unseen' }, t('backup.restore')), mode('merge'), mode('replace'))],
+      act: async (form) => {
+        const { job } = await ask('backup.restore', { path, mode: new FormData(form).get('mode'), dryRun: true });
+        this.#dryRuns.set(job, path);
+        for (const known of this.#known) this.#preview(known);
+      },
+    });
+  }
+}
+
+customElements.define('backup-screen', BackupScreen);

@@ -1,0 +1,107 @@
+// Import: files and folders of this device, dropped or chosen, into a category; then what became of them.
+
+import { ask } from '../core/daemon.js';
+import { Component, element, icon, textButton } from '../core/dom.js';
+import { observe } from '../core/observations.js';
+import { session } from '../core/session.js';
+import { bytes, percent, t } from '../core/text.js';
+import { dropped } from './drop-target.js';
+import { importRun } from './import-run.js';
+import { showJobs } from '../library/job-card.js';
+
+class ImportScreen extends Component {
+  #category = element('select', {});
+  #progress = element('progress', { max: '1', 'aria-label': t('import.sending') });
+  #figures = element('p', { class: 'number', role: 'status' });
+  #run = element('section', { class: 'card stack', hidden: true });
+  #faults = element('ul', { class: 'receipt' });
+  #jobs = element('div', { class: 'stack' });
+  #choose = element('section', { class: 'card stack drop-area' });
+  /** Of this page's imports, by their numbers. */
+  #known = new Map();
+  /** Of all, the last that was observed. */
+  #observed = [];
+
+  connectedCallback() {
+    this.classList.add('screen');
+    const files = this.#picker({ multiple: true, accept: 'image/*,.heic,.heif,.avif,.jpg,.jpeg,.png,.webp,.tif,.tiff,.bmp,.gif,.xmp,.json' });
+    const folder = this.#picker({ multiple: true, webkitdirectory: true });
+    const hasFolders = 'webkitdirectory' in HTMLInputElement.prototype && !matchMedia('(pointer: coarse)').matches;
+    this.#choose.append(
+      icon('import'),
+      element('p', {}, t('import.help')),
+      element(
+        'div', { class: 'buttons' },
+        textButton(t('import.files'), () => files.click(), { class: 'button primary' }),
+        hasFolders && textButton(t('import.folder'), () => folder.click())),
+      element('label', {}, t('import.into'), this.#category),
+      files, folder);
+    this.#run.append(
+      element('h2', {}, t('import.sending')), this.#progress, this.#figures,
+      element('div', { class: 'buttons' }, textButton(t('import.cancel'), () => importRun.cancel(), { icon: 'cross' })));
+    this.append(
+      element('header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.import'))),
+      session.offers('upload.begin') ? this.#choose : element('p', { class: 'fault' }, t('import.daemonTooOld')),
+      this.#run, this.#faults, this.#jobs);
+    this.during(observe('category.observe', {}, ({ categories }) => {
+      const chosen = this.#category.value;
+      this.#category.replaceChildren(...categories.map(({ id, displayName }) => element('option', { value: String(id) }, displayName)));
+      if (chosen) this.#category.value = chosen;
+    }));
+    this.during(observe('job.observe', {}, ({ jobs }) => {
+      this.#observed = jobs;
+      this.#know(jobs);
+    }));
+    this.listen(importRun, 'changed', () => this.#draw());
+    this.listen(window, 'files-dropped', () => this.#takeDropped());
+    this.#draw();
+    this.#takeDropped();
+  }
+
+  #picker(properties) {
+    return element('input', {
+      type: 'file', hidden: true, tabindex: '-1', 'aria-hidden': 'true', ...properties,
+      onchange: ({ target }) => {
+        this.#start([...target.files]);
+        target.value = '';
+      },
+    });
+  }
+
+  #takeDropped() {
+    const files = dropped.files.splice(0);
+    if (files.length > 0) this.#start(files);
+  }
+
+  #start(files) {
+    // A folder brings what systems leave behind; the daemon would pass it over too.
+    const wanted = files.filter(({ name, size }) => size > 0 && !name.startsWith('.') && name !== 'Thumbs.db');
+    if (wanted.length > 0 && !importRun.isBusy) importRun.start(wanted, Number(this.#category.value) || undefined);
+  }
+
+  #draw() {
+    const { state, files, filesSent, bytes: all, bytesSent, faults, jobs } = importRun;
+    this.#run.hidden = state === 'idle';
+    this.#choose.inert = state !== 'idle';
+    this.#progress.value = all > 0 ? bytesSent / all : 0;
+    this.#figures.textContent = [
+      t('import.figures', { done: filesSent, count: files }), `${bytes(bytesSent)} / ${bytes(all)}`, percent(all > 0 ? bytesSent / all : 0)].join(' · ');
+    this.#faults.replaceChildren(...faults.map(({ name, reason }) => element(
+      'li', { class: 'attention' }, element('span', { class: 'item' }, name || t('screen.import')), element('span', { class: 'small quiet detail' }, reason))));
+    // A short import may have ended before the reply says which one it is.
+    this.#know(this.#observed);
+    for (const id of jobs.filter((job) => !this.#known.has(job))) {
+      this.#known.set(id, undefined);
+      // What has ended more than an hour ago is not among the jobs that are observed.
+      // One that is observed meanwhile is further on than this reply.
+      ask('job.get', { job: id }).then((job) => this.#known.get(id) ?? this.#know([job]), () => {});
+    }
+  }
+
+  #know(jobs) {
+    for (const job of jobs) if (importRun.jobs.includes(job.id)) this.#known.set(job.id, job);
+    showJobs(this.#jobs, importRun.jobs.map((id) => this.#known.get(id)).filter(Boolean));
+  }
+}
+
+customElements.define('import-screen', ImportScreen);

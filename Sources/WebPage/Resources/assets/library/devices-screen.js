@@ -1,0 +1,84 @@
+// The browsers that are paired: when each was last here, and the way to forget one, which ends what it has open at
+// once.
+
+import { ask, newest } from '../core/daemon.js';
+import { Component, element, iconButton, textButton } from '../core/dom.js';
+import { confirmed, describe, showDialog } from '../core/dialog.js';
+import { observe } from '../core/observations.js';
+import { session } from '../core/session.js';
+import { moment, relative, t } from '../core/text.js';
+import { attempt, toast } from '../core/toasts.js';
+import { qrCode } from './qr-code.js';
+
+/** Whether this page has an address that means this machine on every machine. */
+const isForThisMachine = /^(localhost|127\.|\[::1\])/.test(location.hostname);
+
+class DevicesScreen extends Component {
+  #list = element('ul', { class: 'stack' }, element('li', { class: 'quiet' }, t('state.loading')));
+  #read = newest(() => ask('device.list'), ({ devices }) => this.#show(devices), (error) => this.#fail(error));
+
+  connectedCallback() {
+    this.classList.add('screen');
+    this.append(
+      element(
+        'header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.devices')),
+        session.offers('device.invite') && textButton(t('devices.add'), () => attempt(() => this.#invite()), { icon: 'plus', class: 'button primary' })),
+      element('p', { class: 'quiet' }, t('devices.help')),
+      this.#list);
+    if (session.offers('device.observe')) {
+      // It tells which devices there are, and not what a parent may know of them.
+      this.during(observe('device.observe', {}, this.#read, (error) => this.#fail(error)));
+    } else {
+      this.#read();
+    }
+  }
+
+  #fail(error) {
+    this.#list.replaceChildren(element('li', { class: 'fault' }, describe(error)));
+  }
+
+  #show(devices) {
+    this.#list.replaceChildren(...devices.map((device) => {
+      return element(
+        'li', { class: 'card device' },
+        element(
+          'div', {}, element('h2', {}, device.name),
+          element('p', { class: 'quiet small' }, [
+            t('devices.paired', { time: moment(device.createdAt) }), t('devices.seen', { time: relative(device.lastSeenAt) })].join(' · '))),
+        iconButton('trash', t('devices.forget', { name: device.name }), () => this.#forget(device)));
+    }));
+  }
+
+  #forget(device) {
+    confirmed({
+      title: t('devices.forget', { name: device.name }), text: t('devices.forgetHelp'), action: t('devices.forgetAction'), danger: true,
+      act: async () => {
+        await ask('device.forget', { id: device.id });
+        toast(t('devices.forgotten', { name: device.name }));
+        if (!session.offers('device.observe')) await this.#read();
+      },
+    });
+  }
+
+  async #invite() {
+    const { code, expiresAt } = await ask('device.invite');
+    const address = `${location.origin}/#pair=${code}`;
+    // Whoever cannot have the picture still has the address.
+    const picture = await qrCode(address, t('devices.qrCode')).catch(() => null);
+    await showDialog({
+      title: t('devices.add'),
+      body: [
+        element('p', {}, t('devices.inviteHelp', { time: relative(expiresAt) })),
+        isForThisMachine && element('p', { class: 'attention' }, t('devices.onlyHere')),
+        picture,
+        element('pre', { class: 'wrap' }, address),
+        // Browsers give the clipboard to pages of this machine and of HTTPS.
+        navigator.clipboard && textButton(t('devices.copy'), () => attempt(async () => {
+          await navigator.clipboard.writeText(address);
+          toast(t('devices.copied'));
+        }))].filter(Boolean),
+    });
+  }
+}
+
+customElements.define('devices-screen', DevicesScreen);

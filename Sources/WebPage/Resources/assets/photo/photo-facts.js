@@ -1,0 +1,148 @@
+// What is known about a photo, and what a parent may change: caption, category, date; and, only when they ask, the
+// sealed fields.
+
+import { ask } from '../core/daemon.js';
+import { Component, element, icon, textButton } from '../core/dom.js';
+import { showDialog } from '../core/dialog.js';
+import { observe } from '../core/observations.js';
+import { address } from '../core/router.js';
+import { bytes, clockTime, moment, number, t } from '../core/text.js';
+import { attempt, toast } from '../core/toasts.js';
+import { download, moveTo } from '../timeline/photo-actions.js';
+
+const sealedFields = ['childName', 'childAge', 'milestone', 'location', 'tags', 'notes', 'metadata'];
+
+class PhotoFacts extends Component {
+  #photo;
+  #categories = [];
+  #sealed = element('div', { class: 'sealed' });
+  #caption = element('textarea', { name: 'caption', maxlength: '2000', rows: '2' });
+  #category = element('select', {});
+  #facts = element('dl');
+
+  connectedCallback() {
+    this.setAttribute('role', 'region');
+    this.setAttribute('aria-label', t('photo.facts'));
+    this.#caption.addEventListener('change', () => this.#writeCaption());
+    this.#category.addEventListener('change', () => this.#move());
+    this.append(
+      element('h2', {}, t('photo.facts')),
+      element('label', {}, t('photo.caption'), this.#caption),
+      element('label', {}, t('photo.category'), this.#category),
+      this.#facts,
+      element(
+        'div', { class: 'buttons' },
+        textButton(t('photo.editDate'), () => this.#editDate(), { icon: 'calendar' }),
+        textButton(t('photo.downloadPhoto'), () => download(this.#photo, 'photo'), { icon: 'download' }),
+        textButton(t('photo.downloadOriginal'), () => download(this.#photo, 'original'), { icon: 'download' })),
+      this.#sealed);
+    this.during(observe('category.observe', {}, ({ categories }) => {
+      this.#categories = categories;
+      this.#draw();
+    }));
+  }
+
+  set photo(photo) {
+    // What was unsealed belongs to one photo, and leaves the page with it.
+    if (photo?.id !== this.#photo?.id) this.#closeSealed();
+    this.#photo = photo;
+    this.#draw();
+  }
+
+  #draw() {
+    const photo = this.#photo;
+    if (!photo || !this.isConnected) return;
+    if (document.activeElement !== this.#caption) this.#caption.value = photo.caption ?? '';
+    this.#category.replaceChildren(...this.#categories.map(({ id, displayName }) => element('option', { value: String(id) }, displayName)));
+    this.#category.value = String(photo.categoryId);
+    const source = photo.dateSource && t(`dateSource.${photo.dateSource}`);
+    const rows = [
+      [t('photo.date'), photo.takenAt ? clockTime(photo.takenAt) : moment(photo.createdAt), source],
+      [t('photo.size'), `${number(photo.width)} × ${number(photo.height)}`, bytes(photo.fileSize)],
+      photo.camera && [t('photo.camera'), element('a', { href: address('photos', { parameters: { camera: photo.camera } }) }, photo.camera)],
+      [t('photo.file'), photo.name, photo.path],
+      [t('photo.original'), this.#original(photo)],
+      [t('photo.added'), moment(photo.createdAt)],
+      photo.lastDecision && [t('photo.lastDecision'), t(`decision.${photo.lastDecision}`)],
+    ];
+    this.#facts.replaceChildren(...rows.filter(Boolean).flatMap(([name, value, more]) => [
+      element('dt', {}, name), element('dd', {}, value, more && element('span', { class: 'quiet small' }, more))]));
+  }
+
+  #original(photo) {
+    if (!photo.originalPath) return t('photo.originalNone');
+    return photo.originalPath === photo.path ? t('photo.originalSame') : t('photo.originalKept', { kind: photo.originalPath.split('.').at(-1).toUpperCase() });
+  }
+
+  #writeCaption() {
+    const { id, caption: before } = this.#photo;
+    const text = this.#caption.value.trim();
+    const write = (caption) => ask('photo.caption', caption ? { id, caption } : { id });
+    attempt(async () => {
+      await write(text);
+      toast(t('action.captioned', { count: 1 }), () => write(before));
+    });
+  }
+
+  #move() {
+    const category = this.#categories.find(({ id }) => String(id) === this.#category.value);
+    attempt(() => moveTo([this.#photo], category));
+  }
+
+  #editDate() {
+    const photo = this.#photo;
+    const field = element('input', { type: 'datetime-local', step: '1', value: (photo.takenAt ?? photo.createdAt).slice(0, 19), required: true });
+    showDialog({
+      title: t('photo.editDate'),
+      action: t('action.save'),
+      body: [element('label', {}, t('photo.dateHelp'), field)],
+      act: async () => {
+        await ask('photo.edit', { id: photo.id, takenAt: field.value });
+        if (photo.takenAt) toast(t('action.dated'), () => ask('photo.edit', { id: photo.id, takenAt: photo.takenAt }));
+      },
+    });
+  }
+
+  // The sealed fields are read when a parent asks, are in this element alone, and go with it.
+
+  #closeSealed() {
+    this.#sealed.replaceChildren(textButton(t('sealed.show'), () => attempt(() => this.#openSealed()), { icon: 'locked' }));
+  }
+
+  async #openSealed() {
+    const { id } = this.#photo;
+    const detail = await ask('photo.detail', { id });
+    if (id !== this.#photo.id) return;
+    const fields = sealedFields.map((name) => {
+      const text = Array.isArray(detail[name]) ? detail[name].join(', ') : detail[name] ?? '';
+      const long = name === 'notes' || name === 'metadata';
+      const unreadable = detail.unreadable.includes(name);
+      const field = element(long ? 'textarea' : 'input', { name, value: text, autocomplete: 'off', disabled: unreadable });
+      return element('label', {}, t(`sealed.${name}`), field, unreadable && element('span', { class: 'fault small' }, t('sealed.unreadable')));
+    });
+    const save = async (event) => {
+      event.preventDefault();
+      const entries = [...new FormData(event.target)].map(([name, text]) => [name, text.trim()]);
+      const clear = entries.filter(([name, text]) => !text && detail[name]).map(([name]) => name);
+      const set = entries.filter(([, text]) => text).map(([name, text]) => (
+        [name, name === 'tags' ? text.split(',').map((tag) => tag.trim()).filter(Boolean) : text]));
+      await attempt(async () => {
+        await ask('photo.setDetail', { id, ...Object.fromEntries(set), ...(clear.length > 0 && { clear }) });
+        toast(t('sealed.saved'));
+        this.#closeSealed();
+      });
+    };
+    this.#sealed.replaceChildren(element(
+      'form', { onsubmit: save },
+      element('h3', {}, icon('unlocked'), t('sealed.title')),
+      element('p', { class: 'quiet small' }, t('sealed.help')),
+      fields,
+      element(
+        'div', { class: 'buttons' },
+        element('button', { type: 'submit', class: 'button primary' }, t('action.save')),
+        textButton(t('sealed.hide'), () => this.#closeSealed()))));
+    this.#sealed.querySelector('input, textarea')?.focus();
+  }
+}
+
+customElements.define('photo-facts', PhotoFacts);

@@ -1,0 +1,209 @@
+// One photo in the whole window. Its neighbours are those of the list that it was opened from, and are loaded before
+// one goes to them.
+
+import { ask, pictureAddress } from '../core/daemon.js';
+import { Component, element, icon, iconButton } from '../core/dom.js';
+import { describe } from '../core/dialog.js';
+import { observe } from '../core/observations.js';
+import { address, back, filterParameters, go, photoFilter } from '../core/router.js';
+import { clockTime, shortClockTime, t } from '../core/text.js';
+import { attempt } from '../core/toasts.js';
+import { download, moveToTrash, setFavourite } from '../timeline/photo-actions.js';
+import { PhotoList } from '../timeline/photo-list.js';
+import './photo-facts.js';
+import './zoom-surface.js';
+
+class PhotoView extends Component {
+  /** The photo that is shown, as the daemon knows it. */
+  photo;
+  /** The timeline that it was opened from, whose list has been read. */
+  timeline;
+  #list;
+  #position = -1;
+  #parameters = new URLSearchParams();
+  #stop;
+  #opening = 0;
+  #surface = element('zoom-surface');
+  #title = element('h1', { tabindex: '-1' });
+  #facts = element('photo-facts', { hidden: true });
+  #notice = element('div', { class: 'photo-notice', hidden: true });
+  // Until it is known which photos these are.
+  #previous = iconButton('previous', t('photo.newer'), () => this.#step(-1), { class: 'icon-button step previous', disabled: true });
+  #next = iconButton('next', t('photo.older'), () => this.#step(1), { class: 'icon-button step next', disabled: true });
+  #favourite = iconButton('heart', t('photo.favourite'), () => this.#toggleFavourite(), { 'aria-pressed': 'false' });
+  #information = iconButton('info', t('photo.facts'), () => this.#toggleFacts(), { 'aria-expanded': 'false' });
+
+  connectedCallback() {
+    this.setAttribute('role', 'dialog');
+    this.setAttribute('aria-modal', 'true');
+    this.setAttribute('aria-label', t('photo.photo'));
+    this.append(
+      element(
+        'header', {},
+        iconButton('back', t('photo.back'), () => this.#close()),
+        this.#title,
+        this.#favourite,
+        iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original')),
+        iconButton('trash', t('photo.trash'), () => this.#trash()),
+        this.#information),
+      element('div', { class: 'photo-body' }, element('div', { class: 'stage' }, this.#surface, this.#previous, this.#next, this.#notice), this.#facts));
+    this.listen(document, 'keydown', (event) => this.#key(event));
+    this.#surface.addEventListener('step', ({ detail }) => this.#step(detail));
+    this.#surface.addEventListener('sharper', () => this.#sharpen());
+    this.during(() => this.#stop?.());
+    this.#title.focus();
+  }
+
+  /** Shows a photo of the list with these filters. */
+  async show(uuid, parameters) {
+    const opening = ++this.#opening;
+    const filters = filterParameters(parameters);
+    if (!this.#list || filters.toString() !== this.#parameters.toString()) this.#list = this.timeline?.list;
+    this.#parameters = filters;
+    this.#stop?.();
+    // What is observed may be newer than the reply to a question that was asked before it, and come first.
+    let isObserved = false;
+    this.#stop = observe('photo.observeOne', { uuid }, ({ photo }) => {
+      isObserved = true;
+      this.#become(uuid, photo);
+    }, (error) => this.#say(describe(error)));
+    const known = this.photo?.uuid === uuid ? this.photo : this.#photoInList(uuid);
+    if (known) this.#draw(known);
+    await attempt(async () => {
+      const photo = await ask('photo.get', { uuid });
+      if (opening === this.#opening && !isObserved) this.#become(uuid, photo);
+      // Opened by a link, or before the timeline was there: a list of its own.
+      this.#list ??= await new PhotoList(photoFilter(filters)).open();
+      const position = await this.#list.locate(photo);
+      if (opening !== this.#opening) return;
+      this.#position = position;
+      await this.#showNeighbours();
+    });
+  }
+
+  #photoInList(uuid) {
+    for (const position of [this.#position + 1, this.#position - 1]) {
+      const photo = this.#list?.photoAt(position);
+      if (photo?.uuid === uuid) return photo;
+    }
+    return undefined;
+  }
+
+  /** What is known of the photo has changed, or it is gone. */
+  #become(uuid, photo) {
+    if (!photo) {
+      this.#say(t('photo.gone'));
+      return;
+    }
+    if (photo.uuid !== uuid) return;
+    this.#draw(photo);
+    this.#facts.photo = photo;
+    this.#facts.inert = false;
+  }
+
+  #draw(photo) {
+    // With the picture, and not when the daemon has told more of it: a key that is pressed now means what is seen now.
+    // The facts are of the whole photo, and wait for it.
+    this.photo = photo;
+    this.#facts.inert = true;
+    this.#notice.hidden = true;
+    const shown = photo.shownAt ?? photo.takenAt ?? photo.createdAt;
+    this.#title.textContent = photo.caption || shortClockTime(shown);
+    this.#title.title = photo.name;
+    document.title = `${photo.caption || photo.name} – SmilePile`;
+    this.#favourite.setAttribute('aria-pressed', String(photo.isFavorite));
+    this.#surface.show({
+      key: `${photo.uuid} ${photo.contentDigest}`,
+      small: pictureAddress(photo, 'thumbnail'),
+      large: pictureAddress(photo, 'photo'),
+      width: photo.width, height: photo.height,
+      description: [photo.caption || photo.name, clockTime(shown)].join(', '),
+    });
+    if (photo.unseenBy) this.#say(t('photo.unseen'));
+  }
+
+  #say(text) {
+    this.#notice.replaceChildren(icon('photos'), element('p', {}, text));
+    this.#notice.hidden = false;
+  }
+
+  async #showNeighbours() {
+    const [before, after] = [this.#position - 1, this.#position + 1];
+    this.#previous.disabled = this.#position < 1;
+    this.#next.disabled = this.#position < 0 || after >= this.#list.total;
+    if (this.#position < 0) return;
+    const photos = await this.#list.photosIn(Math.max(0, before), Math.min(after + 2, this.#list.total));
+    // The browser keeps them, so that going there shows them at once.
+    for (const photo of photos) if (photo.uuid !== this.photo?.uuid) new Image().src = pictureAddress(photo, 'photo');
+  }
+
+  /** To the photo that is `step` further in the list; newer ones are before it. */
+  async #step(step) {
+    const list = this.#list;
+    const target = this.#position + step;
+    if (this.#position < 0 || target < 0 || target >= list.total) return;
+    const [photo] = await attempt(() => list.photosIn(target, target + 1)) ?? [];
+    if (!photo) return;
+    this.#position = target;
+    this.#draw(photo);
+    // One step back leaves the photos, however many one has gone through.
+    go(address('photo', { id: photo.uuid, parameters: this.#parameters }), { replace: true });
+  }
+
+  async #toggleFavourite() {
+    const { photo } = this;
+    if (photo) await attempt(() => setFavourite([photo], !photo.isFavorite));
+  }
+
+  async #trash() {
+    const { photo } = this;
+    if (!photo) return;
+    const [neighbour] = await attempt(() => this.#list.photosIn(this.#position + 1, this.#position + 2)) ?? [];
+    const done = await attempt(async () => (await moveToTrash([photo]), true));
+    if (!done) return;
+    if (neighbour) go(address('photo', { id: neighbour.uuid, parameters: this.#parameters }), { replace: true });
+    else this.#close();
+  }
+
+  /** Zoomed in further than the photo has pixels: the original, where it has more and a browser can show it. */
+  #sharpen() {
+    const { photo } = this;
+    const shown = ['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif'];
+    const extension = photo?.originalPath?.split('.').at(-1).toLowerCase();
+    if (photo?.originalPath && photo.originalPath !== photo.path && shown.includes(extension)) {
+      this.#surface.sharpen(pictureAddress(photo, 'original'));
+    }
+  }
+
+  #toggleFacts() {
+    this.#facts.hidden = !this.#facts.hidden;
+    this.#information.setAttribute('aria-expanded', String(!this.#facts.hidden));
+    if (!this.#facts.hidden) this.#facts.photo = this.photo;
+  }
+
+  #close() {
+    document.title = 'SmilePile';
+    back(address('photos', { parameters: this.#parameters }));
+  }
+
+  #key(event) {
+    if (document.querySelector('dialog[open]') || event.target.closest?.('input, textarea, select')) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const keys = {
+      Escape: () => this.#close(), f: () => this.#toggleFavourite(), i: () => this.#toggleFacts(), Delete: () => this.#trash(),
+      '+': () => this.#surface.zoom(1.4), '=': () => this.#surface.zoom(1.4), '-': () => this.#surface.zoom(1 / 1.4), 0: () => this.#surface.fit(),
+      ArrowLeft: () => this.#surface.pan(80, 0) || this.#step(-1), ArrowRight: () => this.#surface.pan(-80, 0) || this.#step(1),
+      ArrowUp: () => this.#surface.pan(0, 80), ArrowDown: () => this.#surface.pan(0, -80),
+    };
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    document.title = 'SmilePile';
+  }
+}
+
+customElements.define('photo-view', PhotoView);

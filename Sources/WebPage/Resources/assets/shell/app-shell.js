@@ -1,0 +1,161 @@
+// The frame around the screens: who is looking (a browser that is not known, a parent, a kid), the navigation, the
+// notice that the daemon is away, and the place where one screen is shown at a time.
+
+import { way } from '../core/daemon.js';
+import { Component, element, icon, styles, textButton } from '../core/dom.js';
+import { showDialog } from '../core/dialog.js';
+import { address, current, onChange } from '../core/router.js';
+import { session } from '../core/session.js';
+import { t } from '../core/text.js';
+import { attempt } from '../core/toasts.js';
+import { screens } from './screens.js';
+
+class AppShell extends Component {
+  #main = element('main', { id: 'main', tabindex: '-1' });
+  #navigation = element('nav', { 'aria-label': t('shell.navigation') });
+  #away = element('p', { class: 'away', role: 'status', hidden: true }, icon('away'), t('shell.away'));
+  #unlocked = element(
+    'p', { class: 'unlocked', hidden: true }, icon('unlocked'), element('span', {}, t('shell.unlocked')),
+    textButton(t('shell.lock'), () => attempt(() => session.lock())));
+  #screen;
+  #photo;
+  #retry;
+  #steps = 0;
+  /** When what was dragged over the page was dropped or taken away last. */
+  #dragEnded = 0;
+
+  connectedCallback() {
+    this.append(
+      element('a', { class: 'skip', href: '#main', onclick: (event) => (event.preventDefault(), this.#main.focus()) }, t('shell.skip')),
+      this.#navigation,
+      element('div', { class: 'content' }, element('aside', { 'aria-label': t('shell.notices') }, this.#away, this.#unlocked), this.#main),
+      element('toast-list'));
+    this.during(onChange(() => this.#show()));
+    this.listen(session, 'changed', () => this.#show());
+    this.listen(way, 'away', () => this.#setAway(true));
+    this.listen(way, 'reached', () => this.#setAway(false));
+    this.listen(document, 'dragenter', (event) => this.#offerImport(event));
+    this.listen(document, 'drop', ({ timeStamp }) => (this.#dragEnded = timeStamp));
+    this.listen(document, 'dragleave', ({ timeStamp, relatedTarget }) => relatedTarget ?? (this.#dragEnded = timeStamp));
+    this.#show();
+    session.refresh();
+  }
+
+  #setAway(away) {
+    if (away === !this.#away.hidden) return;
+    this.#away.hidden = !away;
+    clearInterval(this.#retry);
+    // Observations come back by themselves; a page that has none yet asks until somebody answers.
+    if (away) this.#retry = setInterval(() => session.refresh(), 2000);
+    else session.refresh();
+  }
+
+  /** Shows what the address and the role say. */
+  async #show() {
+    const step = ++this.#steps;
+    const { state } = session;
+    this.dataset.state = state;
+    this.#unlocked.hidden = !session.unlocked || state !== 'parent';
+    if (state === 'starting' || state === 'away') {
+      this.#navigation.hidden = true;
+      if (state === 'away') {
+        this.#screen = element('div', { class: 'empty' }, icon('away'), element('h1', {}, t('shell.awayTitle')), element('p', { class: 'quiet' }, t('error.unreachable')));
+        this.#main.replaceChildren(this.#screen);
+      }
+      return;
+    }
+    if (state === 'unpaired' || state === 'kid') {
+      this.#navigation.hidden = true;
+      this.#closePhoto();
+      const [tag, load] = state === 'kid'
+        ? ['kids-screen', () => import('../kids/kids-screen.js')]
+        : ['pairing-screen', () => import('./pairing-screen.js')];
+      await load();
+      if (step === this.#steps) this.#put(tag);
+      return;
+    }
+    // Paired already: the code stays unused, and out of the history.
+    if (location.hash.startsWith('#pair=')) history.replaceState(null, '', address('photos'));
+    const place = current();
+    this.#navigation.hidden = false;
+    this.#navigate(place.screen === 'photo' ? 'photos' : place.screen);
+    if (place.screen === 'photo') {
+      // The timeline stays where it was below the photo, so that going back is where one came from.
+      if (this.#screen?.localName !== 'timeline-screen') this.#put('timeline-screen');
+      await this.#openPhoto(place, step);
+      return;
+    }
+    this.#closePhoto();
+    const screen = screens[place.screen] ?? screens.photos;
+    const loading = screen.load?.();
+    await attempt(async () => loading);
+    if (step === this.#steps) this.#put(screen.tag);
+  }
+
+  #put(tag) {
+    if (this.#screen?.localName === tag && this.#screen.isConnected) return;
+    this.#screen = element(tag);
+    this.#main.replaceChildren(this.#screen);
+    this.#main.scrollTop = 0;
+    // The heading says where one is; not on the first screen, where the focus is still at the top.
+    if (this.#steps > 2) this.#main.querySelector('h1')?.focus();
+  }
+
+  async #openPhoto(place, step) {
+    await attempt(() => Promise.all([import('../photo/photo-view.js'), styles('/assets/photo/photo.css')]));
+    if (step !== this.#steps) return;
+    if (!this.#photo) {
+      this.#photo = element('photo-view');
+      this.#photo.timeline = this.#screen;
+      // Above the photo too, which covers the rest.
+      this.#photo.append(this.#away);
+      this.append(this.#photo);
+      for (const part of [this.#navigation, this.#main.parentElement]) part.inert = true;
+    }
+    this.#photo.show(place.id, place.parameters);
+  }
+
+  #closePhoto() {
+    if (!this.#photo) return;
+    const { photo } = this.#photo;
+    this.#unlocked.before(this.#away);
+    this.#photo.remove();
+    this.#photo = undefined;
+    for (const part of [this.#navigation, this.#main.parentElement]) part.inert = false;
+    this.#screen?.focusPhoto?.(photo);
+  }
+
+  #navigate(active) {
+    const offered = Object.entries(screens).filter(([, { needs }]) => !needs || session.offers(needs));
+    const link = ([name, { icon: picture, main }]) => element(
+      'a', { href: address(name), class: main ? undefined : 'secondary', 'aria-current': name === active && 'page' },
+      icon(picture), element('span', {}, t(`screen.${name}`)));
+    const inMore = offered.some(([name, { main }]) => name === active && !main);
+    this.#navigation.replaceChildren(
+      element('p', { class: 'brand', 'aria-hidden': 'true' }, icon('smile'), element('span', {}, 'SmilePile')),
+      ...offered.map(link),
+      element(
+        'button', { type: 'button', class: inMore ? 'more active' : 'more', onclick: () => this.#more(offered.filter(([, { main }]) => !main).map(link)) },
+        icon('more'), element('span', {}, t('shell.more'))));
+  }
+
+  #more(links) {
+    showDialog({
+      title: t('shell.more'),
+      kind: 'menu',
+      body: links,
+      opened: (dialog) => dialog.addEventListener('click', (event) => event.target.closest('a') && dialog.close()),
+    });
+  }
+
+  /** Files that are dragged over the page from elsewhere: the import screen takes them wherever they are dropped. */
+  async #offerImport(event) {
+    if (session.state !== 'parent' || !event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    const { offerDrop } = await import('../import/drop-target.js');
+    // Else nobody would be there to end it.
+    if (event.timeStamp > this.#dragEnded) offerDrop();
+  }
+}
+
+customElements.define('app-shell', AppShell);

@@ -1,0 +1,108 @@
+// What is done to photos, one or many, wherever they are selected: each says what it did, and takes it back when asked
+// to.
+
+import { ask, pictureAddress } from '../core/daemon.js';
+import { element } from '../core/dom.js';
+import { Refusal, showDialog } from '../core/dialog.js';
+import { t } from '../core/text.js';
+import { toast } from '../core/toasts.js';
+
+/** Ids in one message: a line has at most a mebibyte. */
+const idsAtOnce = 5000;
+
+/** What the parts changed together. */
+async function inParts(ids, work) {
+  let changed = 0;
+  for (let start = 0; start < ids.length; start += idsAtOnce) {
+    const { count = 0 } = await work(ids.slice(start, start + idsAtOnce)) ?? {};
+    changed += count;
+  }
+  return changed;
+}
+
+const idsOf = (photos) => photos.map(({ id }) => id);
+
+// A selection may be older than the last change: what somebody else has deleted meanwhile is passed over, and counted in
+// nothing that is said.
+
+export async function moveToTrash(photos) {
+  const ids = idsOf(photos);
+  const count = await inParts(ids, (part) => ask('photo.delete', { ids: part, ignoreMissing: true }));
+  // Those that were in the trash before are not ours to take out.
+  toast(t('action.trashed', { count }), count === ids.length ? () => inParts(ids, (part) => ask('trash.restore', { ids: part })) : undefined);
+}
+
+/** Marks photos as favourites, or takes the marks away. Undoing changes back those that were changed. */
+export async function setFavourite(photos, isFavorite) {
+  const ids = idsOf(photos.filter((photo) => photo.isFavorite !== isFavorite));
+  const set = (value) => inParts(ids, (part) => ask('photo.favorite', { ids: part, isFavorite: value, ignoreMissing: true }));
+  const missing = ids.length - await set(isFavorite);
+  toast(t(isFavorite ? 'action.favoured' : 'action.unfavoured', { count: photos.length - missing }), () => set(!isFavorite));
+}
+
+/** Moves photos to a category. Undoing brings each back to where it was. */
+export async function moveTo(photos, category) {
+  const moved = photos.filter(({ categoryId }) => categoryId !== category.id);
+  const move = (ones, categoryId) => inParts(idsOf(ones), (part) => ask('photo.move', { ids: part, categoryId, ignoreMissing: true }));
+  const missing = moved.length - await move(moved, category.id);
+  const before = Map.groupBy ? Map.groupBy(moved, ({ categoryId }) => categoryId) : grouped(moved);
+  toast(t('action.moved', { count: photos.length - missing, category: category.displayName }), async () => {
+    for (const [categoryId, ones] of before) await move(ones, categoryId);
+  });
+}
+
+function grouped(photos) {
+  const groups = new Map();
+  for (const photo of photos) groups.set(photo.categoryId, [...(groups.get(photo.categoryId) ?? []), photo]);
+  return groups;
+}
+
+/** Asks for a category, and moves there. Resolves with whether it did. */
+export async function chooseCategory(photos) {
+  const { categories } = await ask('category.list');
+  const present = new Set(photos.map(({ categoryId }) => categoryId));
+  return showDialog({
+    title: t('action.moveTitle', { count: photos.length }),
+    action: t('action.move'),
+    body: [element(
+      'fieldset', { class: 'categories-choice' }, element('legend', { class: 'unseen' }, t('filter.category')),
+      categories.map((category) => element(
+        'label', { class: 'choice' },
+        element('input', { type: 'radio', name: 'category', value: String(category.id), checked: present.size === 1 && present.has(category.id) }),
+        element('span', { class: 'swatch', css: { '--colour': category.colorHex } }), category.displayName)))],
+    act: async (form) => {
+      const category = categories.find(({ id }) => String(id) === new FormData(form).get('category'));
+      if (!category) throw new Refusal(t('action.chooseCategory'));
+      await moveTo(photos, category);
+      return true;
+    },
+  });
+}
+
+/** Asks for a caption, and writes it under every one of the photos. Undoing writes each old one again. */
+export async function writeCaption(photos) {
+  const same = photos.every(({ caption }) => caption === photos[0].caption);
+  const field = element('textarea', { name: 'caption', maxlength: '2000', value: same ? photos[0].caption ?? '' : '' });
+  return showDialog({
+    title: t('action.captionTitle', { count: photos.length }),
+    action: t('action.save'),
+    body: [element('label', {}, t('photo.caption'), field)],
+    act: async () => {
+      const caption = field.value.trim();
+      const write = async (texts) => {
+        for (const { id, text } of texts) await ask('photo.caption', text ? { id, caption: text } : { id });
+      };
+      await write(photos.map(({ id }) => ({ id, text: caption })));
+      toast(
+        t('action.captioned', { count: photos.length }),
+        () => write(photos.map(({ id, caption: text }) => ({ id, text }))));
+      return true;
+    },
+  });
+}
+
+/** Saves one picture as a file. */
+export function download(photo, kind) {
+  const link = element('a', { href: pictureAddress(photo, kind, { download: '1' }), download: '' });
+  link.click();
+}

@@ -1,0 +1,296 @@
+// A list of photos of any length, newest first, read where it is looked at.
+//
+// `photo.timeline` says how many photos each month has, where in the list it begins, and with which cursor a page that
+// begins there is asked for (`photo.search`); of one month it says the same of its days, with cursors a thousand photos
+// apart inside big days. So a position in a million photos is never further than a few pages from a known cursor.
+//
+// When the library changes, the list is read anew beside what is shown, and takes its place whole: positions and photos
+// are always of one reading.
+
+import { ask } from '../core/daemon.js';
+
+/** Photos between two anchors of a day, as the daemon says. */
+const anchorDistance = 1000;
+/** Photos asked for at once. */
+const pageSize = 200;
+/** Photos kept in memory, those that were read longest ago going first: some 10 MB. */
+const keptPhotos = 20_000;
+/**
+ * Milliseconds from the beginning of one reading after a change to the next one: an import changes the list all the
+ * time.
+ */
+const betweenReadings = 500;
+
+/** The clock that lists sort by and that people see: the camera's, else when the photo came into the library. */
+export const shownAt = (photo) => photo.takenAt ?? photo.createdAt.replace(/Z$/, '');
+
+/** What tiles need of a photo. A million whole ones would be most of a browser's memory. */
+function slim(photo) {
+  const { id, uuid, contentDigest, name, caption, categoryId, isFavorite, unseenBy, width, height } = photo;
+  return { id, uuid, contentDigest, name, caption, categoryId, isFavorite, unseenBy, width, height, shownAt: shownAt(photo) };
+}
+
+/** One reading of the list. */
+class Reading {
+  months = [];
+  total = 0;
+  /** Where the list has turned out to end: before its total, where photos went after the months were counted. */
+  end = Infinity;
+  #filter;
+  #photos = new Map();
+  /** Where pages can begin: `{position, cursor}` by position. */
+  #starts = [{ position: 0 }];
+
+  constructor(filter) {
+    this.#filter = filter;
+  }
+
+  async open() {
+    const { months } = await ask('photo.timeline', this.#filter);
+    this.months = months.map(({ date, count, offset, after }) => ({ month: date, count, position: offset, cursor: after }));
+    this.total = months.reduce((sum, { count }) => sum + count, 0);
+    for (const month of this.months) this.#know(month);
+    return this;
+  }
+
+  #know({ position, cursor }) {
+    const at = this.#startAt(position);
+    if (this.#starts[at].position !== position) this.#starts.splice(at + 1, 0, { position, cursor });
+  }
+
+  /** The index of the last known start at or before a position. */
+  #startAt(position) {
+    let [low, high] = [0, this.#starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#starts[middle].position <= position) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  monthAt(position) {
+    let [low, high] = [0, this.months.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.months[middle].position <= position) low = middle;
+      else high = middle - 1;
+    }
+    return this.months[low];
+  }
+
+  /** The days of a month; read once. */
+  async daysOf(month) {
+    month.reading ??= ask('photo.timeline', { ...this.#filter, month: month.month }).then(
+      ({ days }) => {
+        month.days = days.map(({ date, count, offset, after, anchors }) => {
+          const starts = [after, ...(anchors ?? [])].map((cursor, index) => ({ position: offset + index * anchorDistance, cursor }));
+          for (const start of starts) this.#know(start);
+          return { day: date, count, position: offset, starts: starts.map(({ position }) => position) };
+        });
+      },
+      (error) => {
+        month.reading = undefined;
+        throw error;
+      });
+    await month.reading;
+    return month.days;
+  }
+
+  photoAt(position) {
+    return this.#photos.get(position);
+  }
+
+  /** Reads the page that has a position before the end, or one on the way to it. */
+  async readTowards(position, signal) {
+    let start = this.#starts[this.#startAt(position)];
+    if (position - start.position > pageSize) {
+      await this.daysOf(this.monthAt(position));
+      start = this.#starts[this.#startAt(position)];
+    }
+    const { photos, next } = await ask('photo.search', { ...this.#filter, after: start.cursor, limit: pageSize }, signal);
+    photos.forEach((photo, index) => {
+      // Read again, it counts as new: a Map keeps its keys in the order they were set.
+      this.#photos.delete(start.position + index);
+      this.#photos.set(start.position + index, slim(photo));
+    });
+    const after = start.position + photos.length;
+    if (next) this.#know({ position: after, cursor: next });
+    else this.end = after;
+    for (const oldest of this.#photos.keys()) {
+      if (this.#photos.size <= keptPhotos) break;
+      this.#photos.delete(oldest);
+    }
+  }
+
+  /** The first position of a range that is there and has not been read. */
+  missingIn(from, to) {
+    const end = Math.min(to, this.end);
+    for (let position = from; position < end; position += 1) if (!this.#photos.has(position)) return position;
+    return undefined;
+  }
+
+  /** Reads all of a range. */
+  async readAll(from, to, signal) {
+    for (let missing; (missing = this.missingIn(from, to)) !== undefined; ) await this.readTowards(missing, signal);
+  }
+}
+
+/**
+ * Events: `photos` when photos were read, `days` when days were (`detail` is the month), `changed` when a new reading took the
+ * place of the old one, `failed` with the error as `detail`.
+ */
+export class PhotoList extends EventTarget {
+  #filter;
+  #reading;
+  #wanted = [0, 0];
+  #working = false;
+  #readings = { running: false, again: false, began: 0 };
+
+  constructor(filter) {
+    super();
+    this.#filter = filter;
+    this.#reading = new Reading(filter);
+  }
+
+  get filter() {
+    return this.#filter;
+  }
+
+  get total() {
+    return this.#reading.total;
+  }
+
+  get months() {
+    return this.#reading.months;
+  }
+
+  async open() {
+    // The first page needs no cursor, so nobody has to wait for the months before asking for it.
+    const [reading] = await Promise.all([this.#reading.open(), this.#reading.readTowards(0)]);
+    if (reading.months.length > 0) await reading.daysOf(reading.months[0]);
+    return this;
+  }
+
+  /** A photo, where it has been read. */
+  photoAt(position) {
+    return this.#reading.photoAt(position);
+  }
+
+  monthAt(position) {
+    return this.#reading.monthAt(position);
+  }
+
+  /** Reads the days of a month that is shown. */
+  async readDays(month) {
+    if (month.days || month.reading) return;
+    try {
+      await this.#reading.daysOf(month);
+      this.dispatchEvent(new CustomEvent('days', { detail: month }));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Says which positions are looked at. They are read one page after the other; who scrolls on is not waited for. */
+  want(from, to) {
+    this.#wanted = [Math.max(0, from), Math.min(to, this.total)];
+    if (!this.#working) this.#work();
+  }
+
+  async #work() {
+    this.#working = true;
+    try {
+      for (;;) {
+        const reading = this.#reading;
+        const missing = reading.missingIn(...this.#wanted);
+        if (missing === undefined) return;
+        await reading.readTowards(missing);
+        if (reading === this.#reading) this.dispatchEvent(new Event('photos'));
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#working = false;
+    }
+  }
+
+  /** The photos of a range, read where they are not. */
+  async photosIn(from, to, signal) {
+    const reading = this.#reading;
+    const photos = [];
+    // In pieces, because what is kept is bounded.
+    for (let start = from; start < to; start += pageSize) {
+      const end = Math.min(to, start + pageSize);
+      await reading.readAll(start, end, signal);
+      for (let position = start; position < end; position += 1) {
+        const photo = reading.photoAt(position);
+        if (photo) photos.push(photo);
+      }
+    }
+    return photos;
+  }
+
+  /** Where a photo is in the list, or -1: its day by its date, then by halves among the anchors of the day. */
+  async locate(photo) {
+    const reading = this.#reading;
+    const shown = photo.shownAt ?? shownAt(photo);
+    const month = reading.months.find((one) => one.month === shown.slice(0, 7));
+    const day = month && (await reading.daysOf(month)).find((one) => one.day === shown.slice(0, 10));
+    if (!day) return -1;
+    const isAfter = (other) => (other.shownAt === shown ? other.id < photo.id : other.shownAt < shown);
+    const { starts } = day;
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      const [first] = await this.photosIn(starts[middle], starts[middle] + 1);
+      if (first && !isAfter(first)) low = middle;
+      else high = middle - 1;
+    }
+    const end = starts[low + 1] ?? day.position + day.count;
+    const photos = await this.photosIn(starts[low], end);
+    const index = photos.findIndex(({ id }) => id === photo.id);
+    return index < 0 ? -1 : starts[low] + index;
+  }
+
+  /** The library has changed: reads the list anew, soon, and shows it when what is looked at has been read. */
+  async refresh() {
+    const readings = this.#readings;
+    readings.again = true;
+    if (readings.running) return;
+    readings.running = true;
+    try {
+      while (readings.again) {
+        const wait = readings.began + betweenReadings - performance.now();
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+        readings.again = false;
+        readings.began = performance.now();
+        await this.#readAnew();
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      readings.running = false;
+    }
+  }
+
+  async #readAnew() {
+    const old = this.#reading;
+    const reading = await new Reading(this.#filter).open();
+    const shown = new Set(old.months.filter(({ days }) => days).slice(-24).map(({ month }) => month));
+    const [from, to] = this.#wanted;
+    if (reading.total > 0) {
+      const near = [reading.monthAt(from), reading.monthAt(Math.min(to, reading.total - 1))];
+      for (const month of reading.months) {
+        if (near.includes(month) || (shown.has(month.month) && near[0].position - month.position < 5000)) await reading.daysOf(month);
+      }
+      await reading.readAll(Math.min(from, reading.total), Math.min(to, reading.total));
+    }
+    this.#reading = reading;
+    this.dispatchEvent(new Event('changed'));
+  }
+
+  #fail(error) {
+    this.dispatchEvent(new CustomEvent('failed', { detail: error }));
+  }
+}

@@ -1,0 +1,59 @@
+// The tools for what is selected; in the place of the filters as long as something is.
+
+import { Component, element, iconButton } from '../core/dom.js';
+import { number, t } from '../core/text.js';
+import { attempt } from '../core/toasts.js';
+import { chooseCategory, moveToTrash, setFavourite, writeCaption } from './photo-actions.js';
+
+class SelectionBar extends Component {
+  #count = element('strong', { class: 'number', role: 'status' });
+  #favourite;
+
+  connectedCallback() {
+    this.setAttribute('role', 'toolbar');
+    this.setAttribute('aria-label', t('selection.tools'));
+    const { selection } = this;
+    /** What is done with the photos; afterwards nothing is selected, because what was is done. */
+    const then = (work) => () => attempt(async () => {
+      if ((await work(selection.photos)) !== undefined) selection.clear();
+    });
+    this.#favourite = iconButton('heart', t('selection.favourite'), then(async (photos) => {
+      await setFavourite(photos, !photos.every(({ isFavorite }) => isFavorite));
+      return true;
+    }));
+    this.append(
+      iconButton('cross', t('selection.clear'), () => selection.clear()),
+      this.#count,
+      this.#favourite,
+      iconButton('move', t('selection.move'), then(chooseCategory)),
+      iconButton('caption', t('selection.caption'), then(writeCaption)),
+      iconButton('download', t('selection.download'), then(async (photos) => {
+        const { downloadTogether } = await import('./zip-download.js');
+        return downloadTogether(photos);
+      })),
+      iconButton('trash', t('selection.trash'), then(async (photos) => {
+        await moveToTrash(photos);
+        return true;
+      })));
+    this.listen(selection, 'changed', () => this.#show());
+    this.listen(document, 'keydown', (event) => {
+      if (event.key !== 'Delete' || selection.size === 0 || event.target.closest?.('input, textarea, dialog')) return;
+      attempt(async () => {
+        await moveToTrash(selection.photos);
+        selection.clear();
+      });
+    });
+    this.#show();
+  }
+
+  #show() {
+    const { selection } = this;
+    this.#count.replaceChildren(
+      element('span', { class: 'words' }, t('selection.count', { count: selection.size })),
+      element('span', { class: 'short', 'aria-hidden': 'true' }, number(selection.size)));
+    const all = selection.size > 0 && selection.photos.every(({ isFavorite }) => isFavorite);
+    this.#favourite.setAttribute('aria-pressed', String(all));
+  }
+}
+
+customElements.define('selection-bar', SelectionBar);

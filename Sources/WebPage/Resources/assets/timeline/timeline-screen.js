@@ -1,0 +1,139 @@
+// The timeline: all photos, or those that the filters in the address leave, newest first.
+
+import { Component, element, icon, iconButton } from '../core/dom.js';
+import { describe } from '../core/dialog.js';
+import { observe } from '../core/observations.js';
+import { address, current, filterParameters, go, onChange, photoFilter } from '../core/router.js';
+import { session } from '../core/session.js';
+import { t } from '../core/text.js';
+import { attempt } from '../core/toasts.js';
+import './filter-bar.js';
+import { PhotoList } from './photo-list.js';
+import './photo-timeline.js';
+import { Selection } from './selection.js';
+import './time-scrubber.js';
+
+class TimelineScreen extends Component {
+  /** The list that is shown, for the photo view that opens over it. */
+  list;
+  #parameters;
+  #selection = new Selection();
+  #filters = element('filter-bar');
+  #count = element('span', { class: 'quiet number count', role: 'status' });
+  #header = element(
+    'header', { class: 'timeline-header' },
+    this.#filters,
+    element(
+      'div', { class: 'tile-size' }, this.#count,
+      iconButton('smaller', t('timeline.smaller'), () => (this.#timeline.tileSize -= 1)),
+      iconButton('larger', t('timeline.larger'), () => (this.#timeline.tileSize += 1))));
+  #timeline = element('photo-timeline');
+  #scrubber = element('time-scrubber');
+  #notice = element('div', { class: 'notice', hidden: true });
+  #bar;
+  #openings = 0;
+
+  connectedCallback() {
+    this.append(
+      element('h1', { class: 'unseen', tabindex: '-1' }, t('screen.photos')), this.#header,
+      element('div', { class: 'timeline-body' }, this.#timeline, this.#scrubber, this.#notice));
+    this.during(onChange((place) => place.screen === 'photos' && this.#follow(place)));
+    this.#timeline.addEventListener('moved', () => (this.#scrubber.position = this.#timeline.topPosition));
+    this.#scrubber.addEventListener('jump', ({ detail }) => this.#timeline.scrub(detail));
+    this.#scrubber.addEventListener('release', () => this.list?.total && attempt(() => this.#timeline.jump(this.#timeline.topPosition)));
+    this.#selection.addEventListener('changed', () => this.#showSelection());
+    this.listen(document, 'keydown', (event) => {
+      if (event.key === 'Escape' && !document.querySelector('dialog[open]') && current().screen === 'photos') this.#selection.clear();
+    });
+    this.during(observe('event.subscribe', {}, ({ changed }) => {
+      if (changed.length === 0 || changed.includes('photos') || changed.includes('categories')) this.#changed();
+    }));
+    this.#follow(current());
+  }
+
+  /** Shows what an address filters by. A photo's address has the same filters as the list that it is in. */
+  #follow({ parameters }) {
+    const filters = filterParameters(parameters);
+    this.#filters.show(filters);
+    if (this.#parameters === filters.toString()) return;
+    this.#parameters = filters.toString();
+    this.#open(filters);
+  }
+
+  async #open(filters) {
+    const opening = ++this.#openings;
+    const list = new PhotoList(photoFilter(filters));
+    this.#selection.clear();
+    this.#timeline.setAttribute('aria-busy', 'true');
+    try {
+      await list.open();
+    } catch (error) {
+      if (opening === this.#openings) this.#fail(error);
+      return;
+    }
+    if (opening !== this.#openings) return;
+    this.list = list;
+    list.addEventListener('changed', () => this.#showTotal());
+    list.addEventListener('failed', ({ detail }) => this.list === list && list.total === 0 && this.#fail(detail));
+    this.#timeline.removeAttribute('aria-busy');
+    this.#timeline.linkParameters = filters;
+    this.#timeline.start(list, this.#selection);
+    this.#showTotal();
+  }
+
+  #changed() {
+    // The first event is the state at the beginning, which is being read anyway.
+    if (this.list) this.list.refresh();
+    else if (!this.#notice.hidden) this.#open(new URLSearchParams(this.#parameters));
+  }
+
+  #showTotal() {
+    const { list } = this;
+    this.#count.textContent = t('timeline.count', { count: list.total });
+    this.#scrubber.list = list;
+    this.#scrubber.position = this.#timeline.topPosition;
+    this.#notice.hidden = list.total > 0;
+    if (list.total > 0) return;
+    const filtered = this.#parameters !== '';
+    this.#notice.replaceChildren(element(
+      'div', { class: 'empty' },
+      icon(filtered ? 'search' : 'photos'),
+      element('h2', {}, t(filtered ? 'timeline.noneFound' : 'timeline.none')),
+      element('p', { class: 'quiet' }, t(filtered ? 'timeline.noneFoundHelp' : 'timeline.noneHelp')),
+      filtered
+        ? element('button', { type: 'button', class: 'button', onclick: () => go(address('photos')) }, t('filter.clear'))
+        : element('a', { class: 'button primary', href: address('import') }, t('screen.import'))));
+  }
+
+  #fail(error) {
+    const older = error.status === 'unimplemented' || !session.offers('photo.timeline');
+    this.#timeline.removeAttribute('aria-busy');
+    this.#notice.hidden = false;
+    this.#notice.replaceChildren(element(
+      'div', { class: 'empty', role: 'alert' }, icon('away'),
+      element('p', {}, older ? t('timeline.daemonTooOld') : describe(error)),
+      element('button', { type: 'button', class: 'button', onclick: () => this.#open(new URLSearchParams(this.#parameters)) }, t('error.again'))));
+  }
+
+  async #showSelection() {
+    const some = this.#selection.size > 0;
+    if (some && !this.#bar) {
+      // The tools come when something is selected for the first time.
+      this.#bar = element('selection-bar');
+      this.#bar.selection = this.#selection;
+      await attempt(() => import('./selection-bar.js'));
+      this.#header.after(this.#bar);
+    }
+    if (this.#bar) this.#bar.hidden = this.#selection.size === 0;
+    this.#header.hidden = this.#selection.size > 0;
+  }
+
+  /** Back from a photo: to its tile, which is scrolled to where it is not seen. */
+  async focusPhoto(photo) {
+    if (!photo || !this.list) return;
+    const position = await attempt(() => this.list.locate(photo));
+    if (position >= 0) this.#timeline.focusPosition(position);
+  }
+}
+
+customElements.define('timeline-screen', TimelineScreen);

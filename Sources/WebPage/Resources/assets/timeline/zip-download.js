@@ -1,0 +1,136 @@
+// Several originals as one ZIP, put together in the browser: pictures do not become smaller by compressing, so that a
+// ZIP of them is the files one after the other, with a directory at the end (PKWARE's APPNOTE, method 0, without
+// ZIP64).
+
+import { fetched, pictureAddress } from '../core/daemon.js';
+import { element } from '../core/dom.js';
+import { Refusal, showDialog } from '../core/dialog.js';
+import { t } from '../core/text.js';
+import { toast, toastError } from '../core/toasts.js';
+import { download } from './photo-actions.js';
+
+/** Sizes and places in a ZIP without ZIP64 have 32 bits. */
+const mostBytes = 0xffffffff;
+const mostFiles = 0xffff;
+
+const extensions = {
+  'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp', 'image/gif': 'gif', 'image/bmp': 'bmp', 'image/tiff': 'tif',
+  'image/heic': 'heic', 'image/heif': 'heif', 'image/avif': 'avif',
+};
+
+const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value;
+});
+
+/** CRC-32 of a stream's bytes, and their number; read in pieces, so that no long task comes of a large file. */
+async function checksum(blob) {
+  let value = 0xffffffff;
+  for await (const piece of pieces(blob)) {
+    for (let index = 0; index < piece.length; index += 1) value = (value >>> 8) ^ crcTable[(value ^ piece[index]) & 0xff];
+  }
+  return (value ^ 0xffffffff) >>> 0;
+}
+
+async function* pieces(blob) {
+  const reader = blob.stream().getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+}
+
+/** Numbers of 16 and 32 bits, least byte first: `[2, value]`, `[4, value]`; texts as they are. */
+function record(...fields) {
+  const length = fields.reduce((sum, field) => sum + (Array.isArray(field) ? field[0] : field.length), 0);
+  const bytes = new Uint8Array(length);
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const field of fields) {
+    if (!Array.isArray(field)) bytes.set(field, at);
+    else if (field[0] === 2) view.setUint16(at, field[1], true);
+    else view.setUint32(at, field[1], true);
+    at += Array.isArray(field) ? field[0] : field.length;
+  }
+  return bytes;
+}
+
+/** DOS date and time of the camera's clock; the format begins in 1980 and counts every other second. */
+function dosTime(shownAt) {
+  const [year, month, day, hour, minute, second] = shownAt.split(/[-T:.]/).map(Number);
+  const years = Math.min(127, Math.max(0, year - 1980));
+  return [(hour << 11) | (minute << 5) | (second >> 1), (years << 9) | (month << 5) | day];
+}
+
+/** A name that no other entry has, without what a file's name may not have anywhere. */
+function uniqueName(photo, extension, taken) {
+  const name = photo.name.replace(/[\u0000-\u001f\u007f"*/:<>?\\|\u202a-\u202e\u2066-\u2069]/g, '_').replace(/^\.+|[. ]+$/g, '_') || 'photo';
+  for (let number = 1; ; number += 1) {
+    const candidate = `${name}${number > 1 ? ` ${number}` : ''}.${extension}`;
+    if (!taken.has(candidate.toLowerCase())) {
+      taken.add(candidate.toLowerCase());
+      return candidate;
+    }
+  }
+}
+
+async function zipOf(photos, progress, signal) {
+  const parts = [];
+  const directory = [];
+  const taken = new Set();
+  let offset = 0;
+  for (const photo of photos) {
+    const reply = await fetched(pictureAddress(photo, 'original'), { signal }).catch((error) => {
+      // Of some photos the original was not kept; then the photo as it is shown.
+      if (error.status !== 'not_found') throw error;
+      return fetched(pictureAddress(photo, 'photo'), { signal });
+    });
+    const blob = await reply.blob();
+    const name = new TextEncoder().encode(uniqueName(photo, extensions[blob.type.split(';')[0]] ?? 'bin', taken));
+    const crc = await checksum(blob);
+    // Version 2.0; names are UTF-8 (bit 11); stored.
+    const facts = [[2, 20], [2, 0x0800], [2, 0], ...dosTime(photo.shownAt).map((value) => [2, value]), [4, crc], [4, blob.size], [4, blob.size], [2, name.length], [2, 0]];
+    const header = record([4, 0x04034b50], ...facts, name);
+    if (offset + header.length + blob.size > mostBytes - (1 << 24)) throw new Refusal(t('selection.zipTooLarge'));
+    directory.push(record([4, 0x02014b50], [2, 20], ...facts, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset], name));
+    parts.push(header, blob);
+    offset += header.length + blob.size;
+    progress(directory.length);
+  }
+  const size = directory.reduce((sum, entry) => sum + entry.length, 0);
+  const end = record([4, 0x06054b50], [2, 0], [2, 0], [2, directory.length], [2, directory.length], [4, size], [4, offset], [2, 0]);
+  return new Blob([...parts, ...directory, end], { type: 'application/zip' });
+}
+
+/**
+ * Saves the originals: one as it is, several as a ZIP. Resolves with true when it is done, undefined when it was given
+ * up.
+ */
+export async function downloadTogether(photos) {
+  if (photos.length === 1) {
+    download(photos[0], 'original');
+    return true;
+  }
+  if (photos.length > mostFiles) throw new Refusal(t('selection.zipTooLarge'));
+  const ending = new AbortController();
+  const bar = element('progress', { max: String(photos.length), value: 0, 'aria-label': t('selection.zipping') });
+  const numbers = element('p', { class: 'number', role: 'status' });
+  let dialog;
+  const closed = showDialog({ title: t('selection.zipping'), body: [bar, numbers], opened: (shown) => (dialog = shown) });
+  closed.then(() => ending.abort());
+  try {
+    const zip = await zipOf(photos, (done) => {
+      bar.value = done;
+      numbers.textContent = t('import.figures', { done, count: photos.length });
+    }, ending.signal);
+    const address = URL.createObjectURL(zip);
+    element('a', { href: address, download: `SmilePile ${new Date().toISOString().slice(0, 10)}.zip` }).click();
+    // The browser has begun to copy it by then.
+    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+    toast(t('selection.zipped', { count: photos.length }));
+    return true;
+  } catch (error) {
+    if (!ending.signal.aborted) toastError(error);
+    return undefined;
+  } finally {
+    dialog.close();
+  }
+}

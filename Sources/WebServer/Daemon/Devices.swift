@@ -1,0 +1,152 @@
+import ControlSocket
+import Foundation
+import ServiceMesh
+
+/// The paired browsers that this server knows, by the token that each sends.
+///
+/// The daemon decides who is paired; what it said is remembered here until it says that something has changed about its
+/// devices. Tokens are kept in memory and nowhere else.
+actor Devices {
+    /// How long the daemon is left alone after it could not be asked about its devices.
+    private static let patience = Duration.seconds(1)
+
+    private let connect: @Sendable () throws -> any DaemonConnection
+    private let pictures: KeptPictures
+    /// For what is not any device's: pairing, and asking who somebody is.
+    private var door: (any DaemonConnection)?
+    private var sessions: [String: DeviceSession] = [:]
+    /// Tokens that the daemon is being asked about.
+    private var asked: [String: Task<DeviceSession, any Error>] = [:]
+    /// How often the daemon has told which devices there are.
+    private var changes: UInt64 = 0
+    private var watch: Task<Void, Never>?
+
+    /// - Parameter pictures: of which those of a device go with it.
+    init(pictures: KeptPictures, connect: @escaping @Sendable () throws -> any DaemonConnection) {
+        self.pictures = pictures
+        self.connect = connect
+    }
+
+    /// The session of the browser that has this token.
+    /// - Throws: `MeshError` with the status `unauthenticated` where nobody has; `ControlError` without a daemon.
+    func session(_ token: String, admitted: @escaping @Sendable () throws -> Void) async throws -> DeviceSession {
+        if let known = sessions[token] { return known }
+        if let task = asked[token] { return try await task.value }
+        try admitted()
+        let task = Task { try await self.ask(token) }
+        asked[token] = task
+        defer { asked[token] = nil }
+        return try await task.value
+    }
+
+    private func ask(_ token: String) async throws -> DeviceSession {
+        while true {
+            let before = changes
+            let reply = try await atDoor().call("device.authenticate", ["token": .string(token)])
+            // Said of a moment that may be over: what has changed since was told before there was a session to end.
+            guard changes == before else { continue }
+            if let known = sessions[token] { return known }
+            // As many as there are devices: the daemon has a bound on those.
+            let session = DeviceSession(device: try Self.identifier(reply), connect: connect)
+            sessions[token] = session
+            return session
+        }
+    }
+
+    /// - Returns: what the daemon says about the device, and its token.
+    /// - Parameter userAgent: what the browser calls itself.
+    func pair(
+        code: String, name: String, userAgent: String?
+    ) async throws -> (device: JSONValue, token: String) {
+        var params: [String: JSONValue] = ["code": .string(code), "name": .string(name)]
+        if let userAgent { params["userAgent"] = .string(userAgent) }
+        let reply = try await atDoor().call("device.pair", .object(params))
+        guard let token = reply["token"]?.stringValue, Self.isToken(token), let device = reply["device"] else {
+            throw ControlError.protocolViolation("the answer to device.pair has no device and token")
+        }
+        return (device, token)
+    }
+
+    /// The browser is to be forgotten, by its own wish.
+    func unpair(_ token: String, _ session: DeviceSession) async throws {
+        let connection = try await session.connection()
+        _ = try await connection.call("device.forget", ["id": .string(session.device)])
+        sessions[token] = nil
+        pictures.forget(token)
+        await session.forget()
+    }
+
+    /// 20 to 128 letters, digits, `-` and `_`: what no token can be is not asked about.
+    static func isToken(_ text: String) -> Bool {
+        (20...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                switch $0 {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+
+    private static func identifier(_ reply: JSONValue) throws -> String {
+        if let id = reply["id"]?.stringValue { return id }
+        throw ControlError.protocolViolation("the answer to device.authenticate names no device")
+    }
+
+    private func atDoor() throws -> any DaemonConnection {
+        if let door, door.isOpen { return door }
+        let made = try connect()
+        door = made
+        return made
+    }
+
+    // MARK: Devices that are forgotten
+
+    /// Follows the daemon's devices until ``stop()``.
+    func start() { watch = Task { [weak self] in await Self.watch(self) } }
+
+    private static func watch(_ devices: Devices?) async {
+        while !Task.isCancelled {
+            guard let devices else { return }
+            let pause = await devices.follow()
+            // A timer by nature: between two tries to reach a daemon that is away. Cancelled, the loop ends.
+            try? await Task.sleep(for: pause)
+        }
+    }
+
+    /// Observes the daemon's devices, and puts out at each change whoever is none of them any more.
+    /// - Returns: how long to wait before the next time.
+    private func follow() async -> Duration {
+        do {
+            let door = try atDoor()
+            _ = try await door.observe(method: "device.observe", params: Data()) { [weak self] update in
+                guard let paired = try? JSONDecoder().decode(Paired.self, from: update.value) else { return }
+                await self?.keep(Set(paired.ids))
+            }
+        } catch {
+            // The daemon is away, or is about to be: who is paired stays so until somebody can be asked again.
+        }
+        return Self.patience
+    }
+
+    private struct Paired: Decodable {
+        let ids: [String]
+    }
+
+    /// Ends the sessions of devices that the daemon does not know any more.
+    private func keep(_ paired: Set<String>) async {
+        changes += 1
+        for (token, session) in sessions where !paired.contains(session.device) {
+            sessions[token] = nil
+            pictures.forget(token)
+            await session.forget()
+        }
+    }
+
+    /// Ends all connections. Requests that run fail.
+    func stop() async {
+        watch?.cancel()
+        door?.close()
+        for session in sessions.values { await session.forget() }
+        sessions = [:]
+    }
+}

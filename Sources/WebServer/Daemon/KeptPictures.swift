@@ -1,0 +1,137 @@
+import Foundation
+import ServiceMesh
+import Synchronization
+
+/// Thumbnails that the daemon handed over a moment ago, as whole responses: the same wall of them is asked for by several
+/// browsers and windows, and by one that goes back.
+///
+/// What is kept is one device's, for an address with the digest of what it shows, so that other content has another address.
+/// It is given to nobody but that device, for ten seconds at most, and only while the daemon tells when photos change: each
+/// change forgets all of it, and so does a daemon that goes away. A device that is forgotten takes its own along.
+final class KeptPictures: Sendable {
+    /// Bytes of the largest one, and of all together.
+    static let largest = 64 << 10
+    static let most = 32 << 20
+
+    struct Key: Hashable {
+        let token: String
+        let path: String
+        let digest: String
+    }
+
+    private struct Kept {
+        let response: MadeResponse
+        let until: UInt64
+    }
+
+    private struct State {
+        /// Whether the daemon tells of changes.
+        var isTold = false
+        /// How often what was asked for before has become old.
+        var age: UInt64 = 0
+        var pictures: [Key: Kept] = [:]
+        var bytes = 0
+        var watch: Task<Void, Never>?
+        var isStopped = false
+
+        mutating func clear() {
+            age += 1
+            pictures = [:]
+            bytes = 0
+        }
+    }
+
+    private let state = Mutex(State())
+    private let seconds: Int
+    private let connect: @Sendable () throws -> any DaemonConnection
+
+    /// - Parameter seconds: for which one is given without asking the daemon again.
+    init(seconds: Int, connect: @escaping @Sendable () throws -> any DaemonConnection) {
+        self.seconds = seconds
+        self.connect = connect
+    }
+
+    func find(_ key: Key, now: UInt64) -> MadeResponse? {
+        state.withLock { state in
+            guard state.isTold, let kept = state.pictures[key], kept.until > now else { return nil }
+            return kept.response
+        }
+    }
+
+    /// What is to be asked for before the daemon is asked for a picture, so that a change in between is noticed; nil where
+    /// nothing would be kept.
+    func age() -> UInt64? {
+        state.withLock { state in
+            if state.watch == nil, !state.isStopped { state.watch = Task { [weak self] in await Self.watch(self) } }
+            return state.isTold ? state.age : nil
+        }
+    }
+
+    /// - Parameter age: from before the daemon was asked.
+    func keep(_ response: MadeResponse, as key: Key, asOf age: UInt64, now: UInt64) {
+        state.withLock { state in
+            guard state.isTold, state.age == age, response.size <= Self.largest else { return }
+            if let old = state.pictures[key] { state.bytes -= old.response.cost }
+            state.pictures[key] = Kept(response: response, until: now &+ UInt64(seconds) * 1_000_000_000)
+            state.bytes += response.cost
+            // All at once, and seldom: what is asked for again is back with the next request.
+            if state.bytes > Self.most { state.clear() }
+        }
+    }
+
+    /// Nothing is given to this device any more, nor kept of what it has asked for.
+    func forget(_ token: String) {
+        state.withLock { state in
+            state.age += 1
+            for (key, kept) in state.pictures where key.token == token {
+                state.bytes -= kept.response.cost
+                state.pictures[key] = nil
+            }
+        }
+    }
+
+    // MARK: Changes
+
+    private static func watch(_ pictures: KeptPictures?) async {
+        while !Task.isCancelled {
+            guard let pictures else { return }
+            await pictures.follow()
+            // A timer by nature: between two tries to reach a daemon that is away. Cancelled, the loop ends.
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    /// Observes the newest photo and how many there are, which every device may: what comes is not looked at.
+    private func follow() async {
+        do {
+            let connection = try connect()
+            defer {
+                connection.close()
+                tell(isTold: false)
+            }
+            let params = try JSONEncoder().encode(["limit": 1])
+            _ = try await connection.observe(method: "photo.observe", params: params) { [weak self] _ in
+                self?.tell(isTold: true)
+            }
+        } catch {
+            // Nothing is kept until the daemon is back.
+        }
+    }
+
+    private func tell(isTold: Bool) {
+        state.withLock { state in
+            state.clear()
+            state.isTold = isTold
+        }
+    }
+
+    func stop() {
+        let watch = state.withLock { state in
+            state.isStopped = true
+            state.clear()
+            state.isTold = false
+            return state.watch
+        }
+        watch?.cancel()
+    }
+}

@@ -1,0 +1,210 @@
+import Executors
+import Foundation
+import ServiceMesh
+import Synchronization
+
+/// `POST /upload`, and `PATCH`, `HEAD` and `DELETE /upload/{id}`: files on their way into the daemon's keeping.
+extension Router {
+    func newUpload(_ head: RequestHead, _ visitor: Visitor) throws -> Intake {
+        guard let sent = head.header("upload-name"), let name = PercentEncoding.decode(sent), !name.isEmpty else {
+            throw Refusal(400, .invalidArgument, "The header Upload-Name is the file's name, percent-encoded.")
+        }
+        let size = try head.number("upload-length")
+        return .ask(bodyBytes: 0) { _ in
+            await Response.of {
+                let connection = try await visitor.session().connection()
+                let params: JSONValue = ["name": .string(name), "size": .integer(size)]
+                let (reply, _) = try await connection.open(
+                    method: "upload.begin", params: try JSONEncoder().encode(params))
+                let begun = try JSONDecoder().decode(JSONValue.self, from: reply)
+                guard let upload = begun["upload"]?.stringValue, Uploads.isID(upload) else {
+                    throw MeshError(.internal, "The daemon gave the upload no id. Please report it.")
+                }
+                return .json(
+                    201, .object(["upload": .string(upload)]), headers: [Header("Location", "/upload/" + upload)])
+            }
+        }
+    }
+
+    func upload(_ head: RequestHead, _ id: String, _ visitor: Visitor) throws -> Intake {
+        guard Uploads.isID(id) else { throw Refusal.notFound }
+        switch head.method {
+        case .patch:
+            let offset = try head.number("upload-offset")
+            return .stream(
+                UploadReceiver(
+                    id: id, offset: UInt64(offset), bytes: head.bodyBytes, visitor: visitor, uploads: uploads))
+        case .delete:
+            return .ask(bodyBytes: 0) { [uploads] _ in
+                await Response.of {
+                    let connection = try await visitor.session().connection()
+                    uploads.release(id)
+                    _ = try await connection.call("upload.discard", ["upload": .string(id)])
+                    return Response(204)
+                }
+            }
+        default:
+            return .ask(bodyBytes: 0) { _ in
+                await Response.of {
+                    let connection = try await visitor.session().connection()
+                    let (offset, _) = try await Uploads.resume(id, on: connection)
+                    return Response(
+                        200, headers: [Header("Upload-Offset", "\(offset)"), Header("Cache-Control", "no-store")])
+                }
+            }
+        }
+    }
+}
+
+extension RequestHead {
+    /// A header that is a number of bytes.
+    func number(_ name: String) throws(Refusal) -> Int64 {
+        guard let text = header(name), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text)
+        else { throw Refusal(400, .invalidArgument, "The header \(name) is a number of bytes.") }
+        return number
+    }
+}
+
+/// Uploads into which something is being written.
+final class Uploads: Sendable {
+    let disk: BlockingPool
+    /// Who writes; the last who came.
+    private let writers = Mutex([String: ObjectIdentifier]())
+
+    init(disk: BlockingPool) { self.disk = disk }
+
+    /// From now on `writer` writes. Who did before is answered that another has come: a phone that lost its connection
+    /// comes again before anybody here notices that the first has gone.
+    func claim(_ id: String, _ writer: AnyObject) { writers.withLock { $0[id] = ObjectIdentifier(writer) } }
+
+    func isClaimed(_ id: String, by writer: AnyObject) -> Bool {
+        writers.withLock { $0[id] == ObjectIdentifier(writer) }
+    }
+
+    func release(_ id: String, by writer: AnyObject) {
+        writers.withLock { writers in
+            if writers[id] == ObjectIdentifier(writer) { writers[id] = nil }
+        }
+    }
+
+    func release(_ id: String) { writers.withLock { _ = $0.removeValue(forKey: id) } }
+
+    /// How many bytes are there, and the file to write into.
+    static func resume(
+        _ id: String, on connection: any DaemonConnection
+    ) async throws -> (offset: UInt64, file: OwnedFile) {
+        let params: JSONValue = ["upload": .string(id)]
+        let (reply, file) = try await connection.open(
+            method: "upload.resume", params: try JSONEncoder().encode(params))
+        let state = try JSONDecoder().decode(JSONValue.self, from: reply)
+        guard let offset = state["offset"]?.integerValue, offset >= 0 else {
+            throw MeshError(.internal, "The daemon does not say how much of the upload is there. Please report it.")
+        }
+        return (UInt64(offset), file)
+    }
+
+    static func isID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                switch $0 {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+}
+
+/// Writes the body of one `PATCH` into the file that the daemon opened for it.
+private final class UploadReceiver: BodyReceiver {
+    private let id: String
+    private let offset: UInt64
+    private let bytes: UInt64
+    private let visitor: Visitor
+    private let uploads: Uploads
+    private let state: Mutex<(file: OwnedFile?, position: UInt64)>
+
+    init(id: String, offset: UInt64, bytes: UInt64, visitor: Visitor, uploads: Uploads) {
+        self.id = id
+        self.offset = offset
+        self.bytes = bytes
+        self.visitor = visitor
+        self.uploads = uploads
+        state = Mutex((nil, offset))
+    }
+
+    func open() async -> Response? {
+        do {
+            let connection = try await visitor.session().connection()
+            // Before the question: who wrote until now does not write on while it is answered.
+            uploads.claim(id, self)
+            let (there, file) = try await Uploads.resume(id, on: connection)
+            guard there == offset else {
+                throw Refusal(
+                    409, .failedPrecondition, "The upload has \(there) bytes. Go on from there.",
+                    headers: [Header("Upload-Offset", "\(there)")])
+            }
+            state.withLock { $0.file = file }
+            return nil
+        } catch {
+            uploads.release(id, by: self)
+            return Response(Refusal(error))
+        }
+    }
+
+    func take(_ piece: Data) async -> Response? {
+        let (file, position) = state.withLock { ($0.file, $0.position) }
+        guard let file, uploads.isClaimed(id, by: self) else {
+            return Response(Refusal(409, .failedPrecondition, "The upload goes on over another connection."))
+        }
+        do {
+            try await uploads.disk.run { try Self.write(piece, to: file, at: position) }
+            state.withLock { $0.position += UInt64(piece.count) }
+            return nil
+        } catch let error as MeshError {
+            return Response(Refusal(error))
+        } catch {
+            return Response(Refusal(MeshError(.resourceExhausted, "\(error)")))
+        }
+    }
+
+    func finish() async -> Response {
+        let position = state.withLock { state in
+            // Closed before the answer: who asks for the import next finds nobody writing.
+            state.file = nil
+            return state.position
+        }
+        uploads.release(id, by: self)
+        return Response(
+            204, headers: [Header("Upload-Offset", "\(position)"), Header("Cache-Control", "no-store")])
+    }
+
+    func abandon() {
+        uploads.release(id, by: self)
+        state.withLock { $0.file = nil }
+    }
+
+    private static func write(_ piece: Data, to file: OwnedFile, at position: UInt64) throws {
+        let failure = file.withDescriptor { descriptor -> Int32 in
+            piece.withUnsafeBytes { bytes in
+                var done = 0
+                while done < bytes.count {
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+                    let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(position) + off_t(done))
+                    if count < 0 && errno == EINTR { continue }
+                    guard count > 0 else { return count == 0 ? EIO : errno }
+                    done += count
+                }
+                return 0
+            }
+        }
+        switch failure {
+        case 0: return
+        case ENOSPC, EDQUOT:
+            throw MeshError(short: .space, "There is no room left for the upload. Free some space, then go on with it.")
+        case EFBIG: throw MeshError(short: .size, "The file is larger than this machine can keep.")
+        default:
+            throw MeshError(
+                .internal, "The upload could not be written: \(String(cString: strerror(failure))). Try again.")
+        }
+    }
+}

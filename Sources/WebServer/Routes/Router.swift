@@ -1,0 +1,166 @@
+import Executors
+import Foundation
+import ServiceMesh
+
+/// Which part answers a request, and what is looked at before any does.
+final class Router: Sendable {
+    private let safety: Safety
+    private let files: [String: StaticFile]
+    private let rate: RequestRate
+    private let strangers: RequestRate
+    let limits: HTTPLimits
+    let cookie: TokenCookie
+    let devices: Devices
+    let methods: Methods
+    let uploads: Uploads
+    let pictures: KeptPictures
+    let disk: BlockingPool
+
+    init(
+        safety: Safety, files: [StaticFile], limits: HTTPLimits, cookie: TokenCookie, devices: Devices,
+        pictures: KeptPictures, disk: BlockingPool
+    ) {
+        self.safety = safety
+        self.files = Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
+        self.limits = limits
+        self.cookie = cookie
+        self.devices = devices
+        rate = RequestRate(perSecond: limits.requestsPerSecond, atOnce: limits.requestsAtOnce)
+        strangers = RequestRate(perSecond: limits.strangersPerSecond, atOnce: limits.strangersAtOnce)
+        methods = Methods()
+        uploads = Uploads(disk: disk)
+        self.pictures = pictures
+        self.disk = disk
+    }
+
+    func answer(_ head: RequestHead) -> Intake {
+        do {
+            return try route(head)
+        } catch {
+            return .respond(Response(Refusal(error)))
+        }
+    }
+
+    private func route(_ head: RequestHead) throws -> Intake {
+        // Costs no more than to say that there were too many, and is no request to the daemon.
+        if let kept = try keptPicture(head) { return .respond(kept) }
+        guard rate.take(head.client, now: MonotonicClock.now()) else { throw Self.tooMany }
+        try safety.checkHost(head)
+        if let file = files[head.path] {
+            guard head.method.isSafe else { throw Self.wrongMethod("GET, HEAD") }
+            return .respond(StaticResponse.make(file, for: head))
+        }
+        try safety.checkOrigin(head)
+        if head.path == "/pair" { return try pairing(head) }
+        guard let token = cookie.token(in: head) else {
+            try takeStranger(head.client)
+            throw Refusal.unpaired
+        }
+        return try pairedRoute(head, Visitor(token: token, client: head.client, router: self))
+    }
+
+    private func pairedRoute(_ head: RequestHead, _ visitor: Visitor) throws -> Intake {
+        let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+        switch (parts.first, parts.count) {
+        case ("rpc", 1):
+            try head.require(.post)
+            try head.requireJSON()
+            return calls(head, visitor)
+        case ("events", 1):
+            try head.require(.get)
+            return try events(head, visitor)
+        case ("photos", 3):
+            try head.require(.get, .head)
+            return try photo(head, uuid: parts[1], kind: parts[2], visitor)
+        case ("trash", 3):
+            try head.require(.get, .head)
+            return try photo(head, uuid: parts[1], kind: parts[2], visitor, isTrashed: true)
+        case ("upload", 1):
+            try head.require(.post)
+            return try newUpload(head, visitor)
+        case ("upload", 2):
+            try head.require(.patch, .head, .delete)
+            return try upload(head, parts[1], visitor)
+        case ("reconnect", 1):
+            try head.require(.post)
+            return reconnecting(visitor)
+        case ("qr", 1):
+            try head.require(.post)
+            try head.requireJSON()
+            return drawing(head, visitor)
+        case ("unpair", 1):
+            try head.require(.post)
+            return unpairing(head, visitor)
+        default: throw Refusal.notFound
+        }
+    }
+
+    /// A picture that is still good, for the browser that it was handed over for.
+    private func keptPicture(_ head: RequestHead) throws -> Response? {
+        guard let token = cookie.token(in: head), let key = KeptPictures.Key(head, token: token),
+            let kept = pictures.find(key, now: MonotonicClock.now())
+        else { return nil }
+        try safety.checkHost(head)
+        try safety.checkOrigin(head)
+        return Response(200, body: .made(kept))
+    }
+
+    static let tooMany = Refusal(
+        429, .resourceExhausted, "Too many requests came from this address. Try again in a moment.",
+        headers: [Header("Retry-After", "1")])
+
+    static func wrongMethod(_ allowed: String) -> Refusal {
+        Refusal(
+            405, .unimplemented, "This address does not take that; it takes \(allowed).",
+            headers: [Header("Allow", allowed)])
+    }
+
+    /// One of the few requests that somebody has who is not known.
+    func takeStranger(_ client: String) throws(Refusal) {
+        guard strangers.take(client, now: MonotonicClock.now()) else { throw Self.tooMany }
+    }
+}
+
+/// Who sends a request: a browser with a token that the daemon may know or not.
+struct Visitor: Sendable {
+    let token: String
+    let client: String
+    let router: Router
+
+    /// - Throws: ``Refusal``, `MeshError`, `ControlError`.
+    func session() async throws -> DeviceSession {
+        let (router, client) = (router, client)
+        do {
+            return try await router.devices.session(token) { try router.takeStranger(client) }
+        } catch let error as MeshError where [.unauthenticated, .notFound].contains(error.status) {
+            throw Refusal.unpaired
+        }
+    }
+}
+
+extension RequestHead {
+    func require(_ methods: Method...) throws(Refusal) {
+        guard methods.contains(method) else {
+            throw Router.wrongMethod(methods.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+
+    /// What a form of another page cannot send.
+    func requireJSON() throws(Refusal) {
+        let type = header("content-type")?.split(separator: ";").first?.lowercased()
+        guard type == "application/json" else {
+            throw Refusal(415, .invalidArgument, "The body is JSON: send the header Content-Type: application/json.")
+        }
+    }
+}
+
+extension Response {
+    /// What `work` makes, or the refusal that it throws.
+    static func of(_ work: () async throws -> Response) async -> Response {
+        do {
+            return try await work()
+        } catch {
+            return Response(Refusal(error))
+        }
+    }
+}

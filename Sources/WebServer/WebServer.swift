@@ -1,0 +1,67 @@
+import Executors
+import Foundation
+import ServiceMesh
+
+/// A socket on which a web server is going to listen: made before the process gives up its rights.
+public struct WebListener: Sendable {
+    /// With the port that it got.
+    public let address: ListeningAddress
+    let socket: Int32
+
+    /// - Throws: `MeshError` with the status `failed_precondition`.
+    public init(_ address: ListeningAddress) throws {
+        let (socket, port) = try address.listen(backlog: 511)
+        self.socket = socket
+        self.address = address.with(port: port)
+    }
+}
+
+/// HTTP in front of a daemon's messages: for browsers that are paired, and for nobody else.
+///
+/// ```swift
+/// let server = try WebServer(
+///     on: WebListener(.standard), files: PageFiles.all, connect: { try SocketConnection(path: path) })
+/// await server.stop()
+/// ```
+///
+/// What may be asked, by whom and in which shape is in <doc:Interface>. Whether somebody may have it is the daemon's
+/// to say; whether a browser may ask at all is decided here.
+public final class WebServer: Sendable {
+    public let address: ListeningAddress
+    private let http: HTTPServer
+    private let devices: Devices
+    private let disk: BlockingPool
+    private let pictures: KeptPictures
+
+    /// - Parameters:
+    ///   - listener: the server's from now on.
+    ///   - names: under which browsers reach it, beside `localhost` and addresses in digits.
+    ///   - files: what everybody may have.
+    ///   - connect: makes a connection to the daemon; called for each device, and again where one has ended.
+    /// - Throws: `MeshError`.
+    public init(
+        on listener: WebListener, tls: TLSIdentity? = nil, names: [String] = [], files: [StaticFile] = [],
+        limits: HTTPLimits = HTTPLimits(), connect: @escaping @Sendable () throws -> any DaemonConnection
+    ) throws {
+        address = listener.address
+        pictures = KeptPictures(seconds: limits.keptSeconds, connect: connect)
+        devices = Devices(pictures: pictures, connect: connect)
+        disk = BlockingPool(name: "web-files", threads: 2)
+        let router = Router(
+            safety: Safety(names: names), files: files, limits: limits,
+            cookie: TokenCookie(port: listener.address.port, isSecure: tls != nil), devices: devices,
+            pictures: pictures, disk: disk)
+        let core = HTTPCore(limits: limits, headers: Safety.headers) { router.answer($0) }
+        http = try HTTPServer(listener: listener.socket, tls: tls, core: core)
+        Task { [devices] in await devices.start() }
+    }
+
+    /// Takes nobody in any more, ends what runs, and returns when nothing does.
+    public func stop() async {
+        // The connections to the daemon first: then no request waits for it.
+        pictures.stop()
+        await devices.stop()
+        await http.stop()
+        await disk.shutDown()
+    }
+}

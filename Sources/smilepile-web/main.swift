@@ -1,0 +1,62 @@
+import CSystemd
+import ControlSocket
+import Executors
+import Foundation
+import ServiceMesh
+import Synchronization
+import WebPage
+import WebServer
+
+// The web program: a page for browsers, in front of a daemon's socket. Wiring only.
+
+signal(SIGPIPE, SIG_IGN)
+
+func log(_ text: String) {
+    let prefix = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] != nil ? "<6>" : "\(Timestamp.now()) "
+    FileHandle.standardError.write(Data((prefix + text + "\n").utf8))
+}
+
+do {
+    let options = WebOptions.parse()
+    // Everything that is a file, while files can still be opened. The order is that of what fails first.
+    let claim = try WebRecord.Claim(socket: options.socket)
+    var tls: TLSIdentity?
+    if let certificate = options.certificate, let key = options.key {
+        tls = TLSIdentity(
+            key: try String(contentsOfFile: key, encoding: .utf8),
+            certificate: try String(contentsOfFile: certificate, encoding: .utf8))
+    }
+    let names = options.allNames
+    let listener = try WebListener(options.listen)
+    let host = listener.address.isAny ? "127.0.0.1" : listener.address.host
+    let shown = host.contains(":") ? "[\(host)]" : host
+    let address = "\(tls == nil ? "http" : "https")://\(shown):\(listener.address.port)"
+    try claim.write(WebRecord(pid: getpid(), address: address, listens: listener.address.description))
+    let files = PageFiles.all
+
+    let missing = Cell.enter()
+    if !missing.isEmpty { log("not protected by \(missing.joined(separator: "; "))") }
+
+    let (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let isStopping = Atomic(false)
+    let signals = try CaughtSignals([SIGTERM, SIGINT]) { _ in
+        if isStopping.exchange(true, ordering: .relaxed) { _exit(1) }
+        stop.finish()
+    }
+    let socket = options.socket
+    let server = try WebServer(on: listener, tls: tls, names: names, files: files) {
+        try SocketConnection(path: socket)
+    }
+    log("serving \(socket) at \(address), listening on \(server.address)")
+    sd_notify(0, "READY=1")
+
+    for await _ in stops {}
+
+    sd_notify(0, "STOPPING=1")
+    await server.stop()
+    withExtendedLifetime((claim, signals)) {}
+    log("stopped")
+} catch {
+    log(MeshError(describing: error).message)
+    exit(1)
+}

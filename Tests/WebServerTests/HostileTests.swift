@@ -1,0 +1,219 @@
+import Foundation
+import ServiceMesh
+import Synchronization
+import Testing
+import WebPage
+
+@testable import WebServer
+
+/// Clients that are no browsers.
+@Suite(.serialized) struct HostileTests {
+    @Test func aRequestThatIsCutAnywhereHarmsNobody() async throws {
+        try await withSite(files: PageFiles.all) { site in
+            let cookie = try await site.pair()
+            let whole = Array(
+                site.request(
+                    "POST", "/rpc", ["Origin: \(site.origin)", "Content-Type: application/json", cookie],
+                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"thing.echo\",\"params\":{}}"
+                ).utf8)
+            for count in stride(from: 1, to: whole.count, by: 7) {
+                let connection = try await site.connect()
+                try await connection.send(Array(whole[..<count]))
+                connection.cut()
+            }
+            #expect(try await site.ask("GET", "/").status == 200)
+        }
+    }
+
+    @Test func aRequestThatComesByteByByteIsClosedInTime() async throws {
+        var limits = HTTPLimits()
+        limits.headSeconds = 1
+        try await withSite(limits: limits, files: PageFiles.all) { site in
+            let slow = try await site.connect()
+            try await slow.send("GET / HT")
+            // Closed by the server: nothing ever comes.
+            #expect(try await slow.rest() == "")
+            #expect(try await site.ask("GET", "/").status == 200)
+        }
+    }
+
+    @Test func aBodyThatNeverEndsIsClosedInTime() async throws {
+        var limits = HTTPLimits()
+        limits.bodySeconds = 1
+        try await withSite(limits: limits) { site in
+            let cookie = try await site.pair()
+            let slow = try await site.connect()
+            try await slow.send(
+                site.request(
+                    "POST", "/rpc",
+                    ["Origin: \(site.origin)", "Content-Type: application/json", cookie, "Content-Length: 1000"]))
+            try await slow.send("{")
+            #expect(try await slow.rest() == "")
+        }
+    }
+
+    @Test func aConnectionThatIsOnlyHeldIsClosedInTime() async throws {
+        var limits = HTTPLimits()
+        limits.idleSeconds = 1
+        try await withSite(limits: limits, files: PageFiles.all) { site in
+            let connection = try await site.connect()
+            try await connection.send(site.request("GET", "/"))
+            #expect(try await connection.reply().status == 200)
+            #expect(try await connection.rest() == "")
+        }
+    }
+
+    @Test func headersThatAreTooManyAreRefused() async throws {
+        try await withSite(files: PageFiles.all) { site in
+            for headers in [
+                ["X: " + String(repeating: "x", count: 60_000)],
+                (0..<5_000).map { "X-\($0): y" },
+                ["Cookie: " + String(repeating: "a=b; ", count: 20_000)],
+            ] {
+                let connection = try await site.connect()
+                try? await connection.send(site.request("GET", "/", headers))
+                let reply = (try? await connection.rest()) ?? ""
+                #expect(reply.isEmpty || reply.hasPrefix("HTTP/1.1 431") || reply.hasPrefix("HTTP/1.1 4"))
+            }
+            let connection = try await site.connect()
+            try? await connection.send(site.request("GET", "/" + String(repeating: "a", count: 100_000)))
+            let reply = (try? await connection.rest()) ?? ""
+            #expect(reply.isEmpty || reply.hasPrefix("HTTP/1.1 4"))
+            #expect(try await site.ask("GET", "/").status == 200)
+        }
+    }
+
+    @Test func aBodyThatIsTooLargeIsRefusedBeforeItComes() async throws {
+        try await withSite { site in
+            let cookie = try await site.pair()
+            let connection = try await site.connect()
+            try await connection.send(
+                site.request(
+                    "POST", "/rpc",
+                    ["Origin: \(site.origin)", "Content-Type: application/json", cookie, "Content-Length: 99999999999"])
+            )
+            #expect(try await connection.reply().status == 413)
+        }
+    }
+
+    @Test func requestsInOneGoAreAnsweredInTheirOrder() async throws {
+        try await withSite(files: PageFiles.all) { site in
+            let cookie = try await site.pair()
+            let connection = try await site.connect()
+            var all = ""
+            for id in 0..<50 {
+                all += site.request(
+                    "POST", "/rpc", ["Origin: \(site.origin)", "Content-Type: application/json", cookie],
+                    "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":\"thing.echo\",\"params\":{}}")
+                all += site.request("GET", "/nothing", [cookie])
+            }
+            try await connection.send(all)
+            for id in 0..<50 {
+                #expect(try await connection.reply().text.contains("\"id\":\(id),"))
+                #expect(try await connection.reply().status == 404)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nxxxxxx",
+        "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        "\u{0}\u{1}\u{2}\u{3}\r\n\r\n", "GET  /  HTTP/9.9\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX : y\r\n z\r\n\r\n",
+    ])
+    func whatIsNoProperRequestGetsNothing(_ text: String) async throws {
+        try await withSite(files: PageFiles.all) { site in
+            let connection = try await site.connect()
+            try await connection.send(text)
+            shutdownSending(connection)
+            let reply = (try? await connection.rest()) ?? ""
+            #expect(!reply.hasPrefix("HTTP/1.1 200"), "\(reply.prefix(200))")
+            #expect(try await site.ask("GET", "/").status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        "/../../etc/passwd", "/assets/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/%252e%252e/etc/passwd",
+        "/assets/%2fetc%2fpasswd", "/..%c0%af..%c0%afetc/passwd", "//etc/passwd", "/.", "/assets/", "/index.html/..",
+    ])
+    func pathsLeadNowhere(_ path: String) async throws {
+        try await withSite(files: PageFiles.all) { site in
+            let cookie = try await site.pair()
+            #expect(try await site.ask("GET", path, [cookie]).status == 404)
+        }
+    }
+
+    @Test func aThousandConnectionsLeaveRoomForAnother() async throws {
+        var limits = HTTPLimits()
+        limits.connectionsOfAddress = 2_000
+        limits.connections = 2_000
+        try await withSite(limits: limits, files: PageFiles.all) { site in
+            var held: [RawHTTP] = []
+            for _ in 0..<1_000 {
+                let connection = try await site.connect()
+                try await connection.send("GET / HTTP/1.1\r\nHost: ")
+                held.append(connection)
+            }
+            let cookie = try await site.pair()
+            #expect(
+                try await site.rpc(cookie, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"thing.echo\",\"params\":{}}")
+                    .status
+                    == 200)
+            // They are alive all the same: each can go on.
+            try await held[999].send("127.0.0.1\r\n\r\n")
+            #expect(try await held[999].reply().status == 200)
+        }
+    }
+
+    @Test func oneAddressHasOnlySoMany() async throws {
+        var limits = HTTPLimits()
+        limits.connectionsOfAddress = 10
+        try await withSite(limits: limits, files: PageFiles.all) { site in
+            var held: [RawHTTP] = []
+            for _ in 0..<10 {
+                let connection = try await site.connect()
+                try await connection.send(site.request("GET", "/"))
+                #expect(try await connection.reply().status == 200)
+                held.append(connection)
+            }
+            // Closed, and not left waiting.
+            let more = try await site.connect()
+            try? await more.send(site.request("GET", "/"))
+            #expect(try await more.rest() == "")
+            #expect(held.count == 10)
+        }
+    }
+
+    @Test func tooManyRequestsAreSlowedDown() async throws {
+        var limits = HTTPLimits()
+        (limits.requestsPerSecond, limits.requestsAtOnce) = (0, 20)
+        try await withSite(limits: limits, files: PageFiles.all) { site in
+            let connection = try await site.connect()
+            var statuses: [Int] = []
+            for _ in 0..<25 {
+                try await connection.send(site.request("GET", "/"))
+                statuses.append(try await connection.reply().status)
+            }
+            #expect(statuses == Array(repeating: 200, count: 20) + Array(repeating: 429, count: 5))
+        }
+    }
+
+    @Test func everyResponseIsGuarded() async throws {
+        try await withSite(files: PageFiles.all) { site in
+            let cookie = try await site.pair()
+            for (path, headers) in [("/", []), ("/rpc", []), ("/nothing", [cookie]), ("/", ["Host: evil.example"])] {
+                let reply = try await site.ask("GET", path, headers)
+                #expect(reply.header("content-security-policy")?.contains("default-src 'self'") == true)
+                #expect(reply.header("content-security-policy")?.contains("unsafe") == false)
+                #expect(reply.header("x-content-type-options") == "nosniff")
+                #expect(reply.header("x-frame-options") == "DENY")
+                #expect(reply.header("referrer-policy") == "no-referrer")
+                #expect(reply.header("server") == nil)
+            }
+        }
+    }
+
+    private func shutdownSending(_ connection: RawHTTP) { connection.endSending() }
+}

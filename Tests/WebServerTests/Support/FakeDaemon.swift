@@ -1,0 +1,269 @@
+import ControlSocket
+import Foundation
+import ServiceMesh
+import Synchronization
+import TestSupport
+import WebServer
+
+/// A daemon as the web server sees one: devices, a few methods, files and uploads, and something to observe. It can be
+/// stopped and started again, and tells which requests came.
+final class FakeDaemon: Sendable {
+    struct Picture: Sendable {
+        var mediaType = "image/jpeg"
+        var bytes: [UInt8]
+        var digest = "00ff00ff00ff00ff"
+        var name: String?
+    }
+
+    struct State {
+        var isUp = true
+        /// Device ids by token.
+        var tokens: [String: String] = [:]
+        var codes: Set<String> = []
+        var pictures: [String: Picture] = [:]
+        /// Paths of uploads.
+        var uploads: [String: String] = [:]
+        var connections: [FakeConnection] = []
+        var calls: [String] = []
+        var value = 0
+        var paired = 0
+        /// How many connections have been made.
+        var connected = 0
+    }
+
+    let folder: TemporaryFolder
+    let state = Mutex(State())
+    /// Where `slow` waits.
+    let gate = Gate()
+    /// Observations that have begun.
+    let observed = Gate()
+    /// Uploads that are to be gone on with.
+    let resumed = Gate()
+    /// Where the answer to `device.authenticate` waits, once it is known.
+    let answered = Gate()
+    /// Changes of the devices that the server has taken in.
+    let told = Gate()
+    /// Calls that have been cancelled.
+    let cancelled = Gate()
+
+    init() throws {
+        folder = try TemporaryFolder("web")
+        observed.open()
+        cancelled.open()
+        resumed.open()
+        told.open()
+    }
+
+    func connect() throws -> FakeConnection {
+        try state.withLock { state in
+            guard state.isUp else { throw ControlError.notRunning(path: "/nowhere") }
+            let connection = FakeConnection(self)
+            state.connections.append(connection)
+            state.connected += 1
+            return connection
+        }
+    }
+
+    /// As a daemon that is killed: every connection ends.
+    func stop() {
+        let connections = state.withLock { state in
+            state.isUp = false
+            defer { state.connections = [] }
+            return state.connections
+        }
+        for connection in connections { connection.close() }
+    }
+
+    func start() { state.withLock { $0.isUp = true } }
+
+    /// Changes what `thing.observe` shows.
+    func change(to value: Int) {
+        let connections = state.withLock { state in
+            state.value = value
+            return state.connections
+        }
+        for connection in connections { connection.tell(value, "thing.observe") }
+    }
+
+    /// Changes the photos, and tells of it.
+    func changePhotos(_ change: (inout [String: Picture]) -> Void) {
+        let connections = state.withLock { state in
+            change(&state.pictures)
+            return state.connections
+        }
+        for connection in connections { connection.tell(0, "photo.observe") }
+    }
+
+    func forget(device: String) {
+        let connections = state.withLock { state in
+            state.tokens = state.tokens.filter { $0.value != device }
+            return state.connections
+        }
+        for connection in connections { connection.tell(0, "device.observe") }
+    }
+
+    var calls: [String] { state.withLock { $0.calls } }
+}
+
+final class FakeConnection: DaemonConnection {
+    private struct State {
+        var isOpen = true
+        var observers: [Int: (method: String, feed: AsyncStream<Int>.Continuation)] = [:]
+        var next = 0
+    }
+
+    private let daemon: FakeDaemon
+    private let state = Mutex(State())
+
+    init(_ daemon: FakeDaemon) { self.daemon = daemon }
+
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    func close() {
+        let observers = state.withLock { state in
+            state.isOpen = false
+            defer { state.observers = [:] }
+            return state.observers
+        }
+        for observer in observers.values { observer.feed.finish() }
+    }
+
+    func tell(_ value: Int, _ method: String) {
+        let observers = state.withLock { $0.observers.values.filter { $0.method == method } }
+        for observer in observers { observer.feed.yield(value) }
+    }
+
+    private func check() throws { if !isOpen { throw ControlError.closed("the daemon closed it") } }
+
+    func call(method: String, params: Data, deadlineMs: Int64?) async throws -> Data {
+        try check()
+        daemon.state.withLock { $0.calls.append(method) }
+        if method == "thing.slow" { await daemon.gate.pass() }
+        if method == "thing.forever" {
+            let (never, end) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            end.finish()
+            await daemon.cancelled.pass()
+            throw CancellationError()
+        }
+        let params = params.isEmpty ? [:] : try JSONDecoder().decode([String: JSONValue].self, from: params)
+        let reply: JSONValue = try daemon.state.withLock { state in
+            switch method {
+            case "rpc.discover": return Self.discovery
+            case "thing.echo": return .object(params)
+            case "thing.slow": return "late"
+            case "thing.fail": throw MeshError(.notFound, "There is no such thing. Look for another.")
+            case "device.authenticate":
+                guard let device = state.tokens[params["token"]?.stringValue ?? ""] else {
+                    throw MeshError(.unauthenticated, "Nobody has that token.")
+                }
+                return ["id": .string(device)]
+            case "device.pair":
+                guard state.codes.remove(params["code"]?.stringValue ?? "") != nil else {
+                    throw MeshError(.unauthenticated, "That code is not good any more. Ask for another.")
+                }
+                state.paired += 1
+                let device = "device-\(state.paired)"
+                let token = "token_" + UUID().uuidString
+                state.tokens[token] = device
+                return [
+                    "device": .object(["id": .string(device), "name": params["name"] ?? ""]), "token": .string(token),
+                ]
+            case "device.forget":
+                state.tokens = state.tokens.filter { $0.value != params["id"]?.stringValue }
+                return [:]
+            case "upload.discard":
+                state.uploads[params["upload"]?.stringValue ?? ""] = nil
+                return [:]
+            default: throw MeshError(.unimplemented, "There is no method '\(method)'.")
+            }
+        }
+        if method == "device.authenticate", params["token"]?.stringValue?.hasPrefix("gated") == true {
+            await daemon.answered.pass()
+        }
+        return try JSONEncoder().encode(reply)
+    }
+
+    func open(method: String, params: Data) async throws -> (reply: Data, file: OwnedFile) {
+        try check()
+        daemon.state.withLock { $0.calls.append(method) }
+        let params = try JSONDecoder().decode([String: JSONValue].self, from: params)
+        if method == "upload.resume" { await daemon.resumed.pass() }
+        let folder = daemon.folder
+        let (reply, path, flags): (JSONValue, String, Int32) = try daemon.state.withLock { state in
+            switch method {
+            case "photo.open", "trash.open":
+                let key =
+                    (method == "trash.open" ? "trash/" : "") + (params["uuid"]?.stringValue ?? "") + "/"
+                    + (params["file"]?.stringValue ?? "")
+                guard let picture = state.pictures[key] else { throw MeshError(.notFound, "There is no such photo.") }
+                let path = folder.file(UUID().uuidString)
+                try Data(picture.bytes).write(to: URL(fileURLWithPath: path))
+                var facts: [String: JSONValue] = [
+                    "mediaType": .string(picture.mediaType), "size": .integer(Int64(picture.bytes.count)),
+                    "contentDigest": .string(picture.digest),
+                ]
+                if let name = picture.name { facts["name"] = .string(name) }
+                return (.object(facts), path, O_RDONLY)
+            case "upload.begin":
+                let upload = UUID().uuidString.lowercased()
+                let path = folder.file("upload-" + upload)
+                _ = FileManager.default.createFile(atPath: path, contents: nil)
+                state.uploads[upload] = path
+                return (["upload": .string(upload)], path, O_WRONLY)
+            case "upload.resume":
+                guard let path = state.uploads[params["upload"]?.stringValue ?? ""] else {
+                    throw MeshError(.notFound, "There is no such upload. Begin it again.")
+                }
+                let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+                return (["offset": .integer(Int64(size))], path, O_WRONLY)
+            default: throw MeshError(.unimplemented, "There is no method '\(method)'.")
+            }
+        }
+        return (try JSONEncoder().encode(reply), OwnedFile(owning: Foundation.open(path, flags | O_CLOEXEC)))
+    }
+
+    func observe(
+        method: String, params: Data, onUpdate: @escaping @Sendable (ControlUpdate<Data>) async throws -> Void
+    ) async throws -> Data {
+        try check()
+        if method == "thing.end" { return Data("7".utf8) }
+        guard ["thing.observe", "device.observe", "photo.observe"].contains(method) else {
+            throw MeshError(.permissionDenied, "\(method) is for parents.")
+        }
+        let (values, feed) = AsyncStream.makeStream(of: Int.self)
+        let key = state.withLock { state in
+            state.next += 1
+            state.observers[state.next] = (method, feed)
+            return state.next
+        }
+        feed.yield(daemon.state.withLock { $0.value })
+        if method == "thing.observe" { await daemon.observed.pass() }
+        var sequence: UInt64 = 0
+        for await value in values {
+            sequence += 1
+            let ids = daemon.state.withLock { state in state.tokens.values.map { "\"\($0)\"" }.joined(separator: ",") }
+            let json = method == "device.observe" ? "{\"ids\":[\(ids)]}" : "{\"is\":\(value)}"
+            try await onUpdate(ControlUpdate(sequence: sequence, value: Data(json.utf8), overflowed: false))
+            if method == "device.observe" { await daemon.told.pass() }
+        }
+        state.withLock { _ = $0.observers.removeValue(forKey: key) }
+        try Task.checkCancellation()
+        throw ControlError.closed("the daemon closed it")
+    }
+
+    private static let discovery: JSONValue = {
+        let kinds = [
+            "rpc.discover": "read", "thing.echo": "read", "thing.slow": "read", "thing.fail": "read",
+            "thing.forever": "read",
+            "thing.observe": "observation", "thing.secret": "observation", "thing.end": "observation",
+        ]
+        let methods = kinds.map { name, kind in
+            JSONValue.object([
+                "name": .string(name), "summary": "", "role": "kid", "kind": .string(kind), "params": [:],
+                "result": [:],
+            ])
+        }
+        return .object(["methods": .array(methods)])
+    }()
+}
