@@ -1,0 +1,83 @@
+import Browser
+import LibraryModel
+import Testing
+
+extension BrowserTests {
+    @Suite struct CategoriesTests {
+        private static let names =
+            "[...document.querySelectorAll('.categories .name a')].map((one) => one.textContent).join()"
+
+        @Test func oneIsAddedChangedMovedAndDeleted() async throws {
+            let house = House.here
+            try await house.inTab(at: "#/categories") { page in
+                try await page.click(on: "Add category")
+                try await page.write("garden", into: "Name")
+                try await page.waits(for: "There is a category with this name already", in: "dialog .fault")
+                try await page.write("Pets", into: "Name")
+                try await page.click(on: "pink")
+                try await page.click(on: "Save")
+                try await page.wait(until: "\(Self.names).endsWith(',Pets')")
+                #expect(try await house.category("Pets").colorHex == "#E91E63")
+
+                try await page.click(on: "Edit Pets")
+                try await page.write("Animals", into: "Name")
+                try await page.press("Enter")
+                try await page.wait(until: "\(Self.names).endsWith(',Animals')")
+
+                // Up by a key, with the focus on it all the way.
+                try await page.run("tests.control('Reorder Animals: drag, or use the arrow keys').focus()")
+                try await page.press("ArrowUp")
+                try await page.wait(until: "\(Self.names).endsWith('Animals,Garden')")
+                try await page.wait(until: "tests.name(document.activeElement).startsWith('Reorder Animals')")
+                try await page.press("ArrowDown")
+                try await page.wait(until: "\(Self.names).endsWith('Garden,Animals')")
+
+                try await page.click(on: "Delete Animals")
+                try await page.waits(for: "It has no photos", in: "dialog")
+                try await page.press("Escape")
+                try await page.wait(until: "!document.querySelector('dialog')")
+                try await page.click(on: "Delete Animals")
+                try await page.click(on: "Delete")
+                try await page.wait(until: "!\(Self.names).includes('Animals')")
+            }
+        }
+
+        @Test func oneIsDraggedToAnotherPlaceAndBack() async throws {
+            let house = House.here
+            let before = try await house.call(ListCategories()).categories.map(\.id)
+            try await house.inTab(at: "#/categories") { page in
+                try await page.wait(until: "document.querySelectorAll('.preview img').length > 2")
+                let last = try await page.middle(of: ".categories li:last-child .grip")
+                let first = try await page.middle(of: ".categories li:first-child .grip")
+                try await page.drag([
+                    last, Page.Point(x: last.x, y: first.y + 5), Page.Point(x: first.x, y: first.y - 20),
+                ])
+                try await page.waits(for: "New order saved", in: "toast-list")
+                let after = try await house.call(ListCategories()).categories.map(\.id)
+                #expect(after == [before[before.count - 1]] + before.dropLast())
+                try await page.click(on: "Undo")
+                try await page.waits(for: "Undone", in: "toast-list")
+            }
+            #expect(try await house.call(ListCategories()).categories.map(\.id) == before)
+        }
+
+        @Test func photosOfOneThatIsDeletedGoWhereOneSays() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            try await house.smilepile("categories", "add", "Passing")
+            try await house.smilepile("photos", "move", String(photos[0].id), String(photos[1].id), "--to", "Passing")
+            try await house.inTab(at: "#/categories") { page in
+                try await page.click(on: "Delete Passing")
+                try await page.waits(for: "It has 2 photos", in: "dialog")
+                try await page.choose(option: "Garden", in: "The category that gets the photos")
+                try await page.click(on: "Delete")
+                try await page.waits(for: "Passing deleted", in: "toast-list")
+            }
+            let garden = try await house.category("Garden").id
+            for photo in photos[..<2] {
+                #expect(try await house.call(GetPhoto(id: photo.id)).categoryId == garden)
+                _ = try await house.call(MovePhotos(ids: [photo.id], categoryId: photo.categoryId))
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import Browser
+import LibraryModel
+import Testing
+
+extension BrowserTests {
+    /// Looking at photos, and doing something with some of them.
+    @Suite struct PhotosTests {
+        private static let tiles = "document.querySelectorAll('.tile.loaded').length"
+
+        @Test func filtersLiveInTheAddress() async throws {
+            let house = House.here
+            let photo = try await house.photos()[3]
+            try await house.smilepile("photos", "caption", String(photo.id), "Grandma’s garden")
+            try await house.smilepile("photos", "favorite", String(photo.id))
+            try await house.inTab { page in
+                try await page.wait(until: "\(Self.tiles) > 8")
+                try await page.write("grandma", into: "Search names and captions")
+                try await page.wait(until: "\(Self.tiles) === 1")
+                #expect(try await page.evaluate("location.hash") == "#/photos?text=grandma")
+                try await page.reload()
+                try await page.wait(until: "\(Self.tiles) === 1")
+                try await page.write("nobody has this", into: "Search names and captions")
+                try await page.waits(for: "No photo matches", in: ".notice h2")
+                try await page.clickWhereSeen("document.querySelector('.notice button')")
+                try await page.wait(until: "\(Self.tiles) > 8")
+                try await page.click(on: "Favourites")
+                try await page.wait(until: "\(Self.tiles) === 1")
+                try await page.click(on: "Favourites")
+                try await page.choose(option: "Holidays", in: "Category")
+                try await page.wait(until: "tests.has('.count', '8 photos')")
+                try await page.run("history.back()")
+                try await page.wait(until: "tests.has('.count', '24 photos')")
+            }
+            try await house.smilepile("photos", "unfavorite", String(photo.id))
+            _ = try await house.call(SetCaption(id: photo.id, caption: nil))
+        }
+
+        @Test func onePhotoAfterTheOtherByKeysAndWhatIsKnownOfThem() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            try await house.inTab { page in
+                try await page.clickWhereSeen("document.querySelector('.tile.loaded a[href*=\"\(photos[0].uuid)\"]')")
+                try await page.wait(until: "document.querySelector('zoom-surface img')?.naturalWidth > 0")
+                try await page.wait(until: "!document.querySelector('photo-view .next').disabled")
+                try await page.press("ArrowRight")
+                try await page.wait(until: "location.hash.includes('\(photos[1].uuid)')")
+                try await page.press("f")
+                try await page.wait(until: "document.querySelector('photo-view [aria-pressed=true]')")
+                #expect(try await house.call(GetPhoto(id: photos[1].id)).isFavorite)
+                try await page.press("i")
+                try await page.write("At the lake", into: "Caption")
+                try await page.press("Tab")
+                try await page.waits(for: "At the lake", in: "photo-view h1")
+                #expect(try await house.call(GetPhoto(id: photos[1].id)).caption == "At the lake")
+                try await page.choose(option: "Garden", in: "Category")
+                try await page.waits(for: "Moved to Garden", in: "toast-list")
+                try await page.press("z", .control, until: "tests.has('toast-list', 'Undone')", atMost: 1)
+                // In a field the keys are the field's.
+                try await page.press("Tab")
+                try await page.press("Escape")
+                // Back where one came from, with the focus on the photo that one has seen last.
+                try await page.wait(until: "!document.querySelector('photo-view')")
+                try await page.wait(
+                    until: "document.activeElement.closest('.tile a')?.href.includes('\(photos[1].uuid)')")
+            }
+            let after = try await house.call(GetPhoto(id: photos[1].id))
+            #expect(after.categoryId == photos[1].categoryId)
+            _ = try await house.call(SetCaption(id: after.id, caption: nil))
+            _ = try await house.call(SetFavorite(ids: [after.id], isFavorite: false))
+        }
+
+        /// The reply to a question may come after the change that was made since it was asked.
+        @Test func aLateReplyDoesNotTakeAChangeBack() async throws {
+            let house = House.here
+            let photo = try await house.photos()[2]
+            try await house.inTab { page in
+                try await page.wait(until: "\(Self.tiles) > 8")
+                try await page.holdReplies(to: "photo.get")
+                try await page.clickWhereSeen("document.querySelector('.tile.loaded a[href*=\"\(photo.uuid)\"]')")
+                try await page.wait(until: "window.held > 0 && document.querySelector('photo-view')?.photo")
+                try await page.press("f")
+                try await page.wait(until: "document.querySelector('photo-view [aria-pressed=true]')")
+                try await page.run("window.release()")
+                // Only the late reply tells where in the list this is.
+                try await page.wait(until: "!document.querySelector('photo-view .next').disabled")
+                #expect(try await page.evaluate("document.querySelector('photo-view').photo.isFavorite") == true)
+            }
+            _ = try await house.call(SetFavorite(ids: [photo.id], isFavorite: false))
+        }
+
+        /// As where photos went after the months were counted and before the last page was read.
+        @Test func aListThatIsShorterThanItWasIsReadToItsEndAndNoFurther() async throws {
+            let house = House.here
+            try await house.inTab(at: "#/trash") { page in
+                try await page.wait(until: "document.querySelector('trash-screen .empty')")
+                try await page.run(
+                    """
+                    const real = window.fetch;
+                    window.searches = 0;
+                    window.fetch = async (path, options) => {
+                      if (options?.body?.includes?.('"photo.search"')) window.searches += 1;
+                      const reply = await real(path, options);
+                      if (!options?.body?.includes?.('"photo.timeline"')) return reply;
+                      const told = await reply.json();
+                      for (const one of [told.result.months, told.result.days]) if (one?.length > 0) one.at(-1).count += 5;
+                      return new Response(JSON.stringify(told), { status: reply.status, headers: reply.headers });
+                    };
+                    """)
+                try await page.go(to: "#/photos")
+                try await page.wait(until: "tests.has('.count', '29 photos') && \(Self.tiles) > 8")
+                try await page.run("document.querySelector('photo-timeline').scrollTo({ top: 1e6 })")
+                // Where the list says it has photos and there are none, places stay empty.
+                try await page.wait(until: "document.querySelectorAll('.tile:not(.loaded)').length === 5")
+                // Nothing is asked any more: at once or soon, and not never.
+                var (before, searches) = (-1, 0)
+                for _ in 1...100 where before != searches {
+                    before = searches
+                    try await page.asksSomethingElse()
+                    searches = try await page.evaluate("window.searches")
+                }
+                #expect(before == searches)
+            }
+        }
+
+        @Test func aSelectionWithTheMouseIsPutIntoTheTrashAndTakenBack() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            try await house.inTab { page in
+                try await page.wait(until: "\(Self.tiles) > 8")
+                try await page.clickWhereSeen(Self.check(photos[0]))
+                try await page.clickWhereSeen(Self.check(photos[4]), .shift)
+                try await page.waits(for: "5 selected", in: "selection-bar")
+                try await page.click(on: "Move to trash")
+                try await page.waits(for: "5 photos moved to the trash", in: "toast-list")
+                try await page.wait(until: "tests.has('.count', '19 photos')")
+                #expect(try await house.call(ListTrash()).photos.count == 5)
+                try await page.click(on: "Undo")
+                try await page.wait(until: "tests.has('.count', '24 photos')")
+            }
+            #expect(try await house.photos() == photos)
+        }
+
+        private static func check(_ photo: Photo) -> String {
+            "document.querySelector('.tile.loaded:has(a[href*=\"\(photo.uuid)\"]) .check')"
+        }
+
+        /// From the top of the page to photos in another category, without a mouse.
+        @Test func aSelectionWithKeysAlone() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            let garden = try await house.category("Garden")
+            try await house.inTab { page in
+                try await page.wait(until: "\(Self.tiles) > 8")
+                try await page.press("Tab", until: "document.activeElement.closest('.tile')")
+                try await page.press("Space")
+                try await page.waits(for: "1 selected", in: "selection-bar")
+                try await page.press("ArrowRight", .shift)
+                try await page.press("ArrowRight", .shift)
+                try await page.waits(for: "3 selected", in: "selection-bar")
+                try await page.press(
+                    "Tab", .shift, until: "document.activeElement.getAttribute('aria-label') === 'Move to category'")
+                try await page.press("Enter")
+                try await page.wait(until: "document.activeElement.closest('dialog[open]')")
+                try await page.press(
+                    "Tab",
+                    until:
+                        "document.activeElement.matches('select, input:checked, [role=radio]') || document.activeElement.closest('label')"
+                )
+                await page.picture("move with keys")
+                try await page.choose(dialogOption: "Garden", with: "ArrowDown")
+                try await page.press("Enter")
+                try await page.waits(for: "3 photos moved to Garden", in: "toast-list")
+                try await page.press("z", .control)
+                try await page.waits(for: "Undone", in: "toast-list")
+                #expect(try await house.photos() == photos)
+                // Delete, and Escape for nothing.
+                try await page.press("Tab", until: "document.activeElement.closest('.tile')")
+                try await page.press("Space")
+                try await page.waits(for: "1 selected", in: "selection-bar")
+                try await page.press("Escape")
+                try await page.wait(until: "document.querySelector('selection-bar').hidden")
+            }
+            #expect(try await house.category("Garden").photoCount == garden.photoCount)
+        }
+    }
+}
+
+extension Page {
+    /// Walks through the choices of the dialog on top until one is chosen.
+    fileprivate func choose(dialogOption text: String, with key: String) async throws {
+        let option = Self.literal(text)
+        try await press(
+            key,
+            until: """
+                (() => {
+                  const { activeElement: one } = document;
+                  const said = one.selectedOptions?.[0]?.text ?? tests.plain(one.closest('label')?.textContent ?? one.textContent);
+                  return said === \(option) || said.startsWith(\(option));
+                })()
+                """)
+    }
+}
