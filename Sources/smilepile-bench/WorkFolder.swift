@@ -7,6 +7,7 @@ final class WorkFolder: Sendable {
     let path: String
     private let counter = Atomic(0)
     private let caught: CaughtSignals
+    private let mounts = Mounts()
 
     /// - Parameter parent: where to make it; the folder for temporary files unless told. It should be on the disk that
     ///   is to be measured.
@@ -16,8 +17,9 @@ final class WorkFolder: Sendable {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         self.path = path
-        caught = try CaughtSignals([SIGINT, SIGTERM]) { number in
+        caught = try CaughtSignals([SIGINT, SIGTERM]) { [mounts] number in
             StartedProcesses.endAll()
+            mounts.end()
             try? FileManager.default.removeItem(atPath: path)
             _exit(128 + number)
         }
@@ -37,8 +39,30 @@ final class WorkFolder: Sendable {
         return try FileHandle(forUpdating: URL(fileURLWithPath: log))
     }
 
+    /// Has a file system in the folder unmounted before the folder goes.
+    func willUnmount(_ place: String) { mounts.add(place) }
+
     func remove() {
         caught.end()
+        mounts.end()
         try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// File systems that are mounted for as long as we run.
+private final class Mounts: Sendable {
+    private let places = Mutex<[String]>([])
+
+    func add(_ place: String) { places.withLock { $0.append(place) } }
+
+    /// Also where somebody still uses them: what they hold is not needed any more.
+    func end() {
+        for place in places.withLock({ $0 }) {
+            let umount = Process()
+            umount.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            umount.arguments = ["umount", "--lazy", place]
+            try? umount.run()
+            umount.waitUntilExit()
+        }
     }
 }

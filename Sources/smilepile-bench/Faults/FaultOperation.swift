@@ -13,6 +13,8 @@ enum FaultOperation: String, CaseIterable, Sendable {
     case photos
     case categories
     case swipes
+    /// Notes that are sealed, kept through the trash, and sealed anew with another key.
+    case seal
     case clean
     case migrate
     /// An import, edits and a purge at once.
@@ -30,7 +32,7 @@ enum FaultOperation: String, CaseIterable, Sendable {
     var isStart: Bool { self == .recovery || self == .upgrade }
 
     /// Those that are broken off so that a recovery has something to do.
-    static let recovered: [FaultOperation] = [.importing, .backup, .merge, .replace, .purge, .mixed, .migrate]
+    static let recovered: [FaultOperation] = [.importing, .backup, .merge, .replace, .purge, .seal, .mixed, .migrate]
 }
 
 /// Everything that an operation works with: a client of a library whose contents are known.
@@ -58,6 +60,7 @@ struct FaultScene {
         case .photos: try editPhotos()
         case .categories: try editCategories()
         case .swipes: try swipe()
+        case .seal: try seal()
         case .clean: try clean()
         case .migrate: try migrate()
         case .mixed: try mix()
@@ -242,6 +245,29 @@ struct FaultScene {
                 if action == .trash { world.moveToTrash(name) }
             }
         }
+    }
+
+    private mutating func seal() throws {
+        for index in 0..<3 {
+            let photo = photo(index)
+            let notes = "notes \(random.roll(1000))"
+            try client.change(SetPhotoDetail(id: photo.id, notes: notes)) { $0.photos[photo.name]?.notes = notes }
+            guard index == 0, random.oneIn(2), var facts = template.world.photos[photo.name] else { continue }
+            facts.notes = notes
+            try client.change(DeletePhotos(ids: [photo.id])) { $0.moveToTrash(photo.name) }
+            try client.change(RestorePhotos(ids: [photo.id])) { [facts] world in
+                world.takeFromTrash(photo.name)
+                world.photos[photo.name] = facts
+            }
+        }
+        let rotation = try client.start(job: RotateKeys(), [("", { _ in })])
+        let photo = photo(3)
+        try client.change(SetPhotoDetail(id: photo.id, notes: "meanwhile")) {
+            $0.photos[photo.name]?.notes = "meanwhile"
+        }
+        try client.finish(rotation)
+        let first = self.photo(1)
+        try client.change(SetPhotoDetail(id: first.id, clear: [.notes])) { $0.photos[first.name]?.notes = nil }
     }
 
     /// Whoever closes a descriptor of a file that SQLite has open drops SQLite's locks on it. The next program that reads

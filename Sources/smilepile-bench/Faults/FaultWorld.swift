@@ -7,6 +7,7 @@ struct FaultWorld: Equatable, Sendable {
         var category: String
         var caption: String?
         var isFavorite = false
+        var notes: String?
     }
 
     struct CategoryFacts: Equatable, Sendable {
@@ -38,7 +39,8 @@ struct FaultWorld: Equatable, Sendable {
             // A second one of a name would be a photo that came twice; it must not hide behind the first.
             let name = photos[photo.name] == nil ? photo.name : "\(photo.name) again (\(photo.id))"
             photos[name] = PhotoFacts(
-                category: names[photo.categoryId] ?? "none", caption: photo.caption, isFavorite: photo.isFavorite)
+                category: names[photo.categoryId] ?? "none", caption: photo.caption, isFavorite: photo.isFavorite,
+                notes: contents.notes[photo.uuid])
         }
         for item in contents.trash { trash[item.photo.name, default: 0] += 1 }
         categories = contents.categories.map { CategoryFacts(name: $0.displayName, color: $0.colorHex) }

@@ -15,9 +15,11 @@ struct BenchLibrary: Sendable {
     static func open(at path: String) async throws -> BenchLibrary {
         var options = PhotoLibrary.Options()
         // Not where the family of whoever measures has its own.
-        options.keyFile = path + ".key"
+        options.keyFile = keyFile(of: path)
         return BenchLibrary(library: try await PhotoLibrary.open(at: path, options: options))
     }
+
+    static func keyFile(of library: String) -> String { library + ".key" }
 
     func close() async { await library.close() }
 

@@ -28,6 +28,10 @@ struct LibraryContents: Sendable {
     /// Whether `sessions` has all there are.
     let hasAllSessions: Bool
     let settings: Settings
+    /// The sealed notes of photos in the library, by their uuids.
+    private(set) var notes: [String: String] = [:]
+    /// Stands for notes whose key is elsewhere.
+    static let unreadable = "sealed"
 
     init(_ library: some LibraryAnswering) async throws {
         var next: String?
@@ -45,6 +49,13 @@ struct LibraryContents: Sendable {
         sessions = try await library.ask(ListSwipeSessions(limit: 1000)).sessions
         hasAllSessions = sessions.count < 1000
         settings = try await library.ask(GetSettings())
+        for photo in photos {
+            do {
+                notes[photo.uuid] = try await library.ask(GetPhotoDetail(id: photo.id)).notes
+            } catch let error as MeshError where error.status == .failedPrecondition {
+                notes[photo.uuid] = Self.unreadable
+            }
+        }
     }
 
     /// Photos and those in the trash.

@@ -30,6 +30,13 @@ enum ProcessFacts {
     /// Forgets this process's peak, so that the next one is of what comes now.
     static func forgetPeak() { try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8) }
 
+    /// Seconds on a core that programs have taken which this process started and which have ended.
+    static func processorSecondsOfEndedChildren() -> Double {
+        var usage = rusage()
+        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
+        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+    }
+
     /// Seconds on a core, its own and the kernel's for it.
     static func processorSeconds(_ pid: Int32) -> Double {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),

@@ -7,14 +7,19 @@ struct Tool: Sendable {
     /// The Debian package that has it.
     let package: String
 
+    static let borg = Tool(name: "borg", package: "borgbackup")
+    static let bsdtar = Tool(name: "bsdtar", package: "libarchive-tools")
     static let erlang = Tool(name: "erlc", package: "erlang-base")
     static let go = Tool(name: "go", package: "golang-go")
     static let heif = Tool(name: "heif-enc", package: "libheif-examples")
     static let magick = Tool(name: "compare", package: "imagemagick")
     static let vips = Tool(name: "vipsthumbnail", package: "libvips-tools")
     static let zip = Tool(name: "zip", package: "zip")
+    static let restic = Tool(name: "restic", package: "restic")
+    static let sevenZip = Tool(name: "7z", package: "p7zip-full")
     static let unzip = Tool(name: "unzip", package: "unzip")
     static let redis = Tool(name: "redis-server", package: "redis-server")
+    static let xfs = Tool(name: "mkfs.xfs", package: "xfsprogs")
 
     /// Its path, or nil where PATH has no such program.
     var path: String? {

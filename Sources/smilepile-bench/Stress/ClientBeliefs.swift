@@ -18,6 +18,8 @@ struct ClientBeliefs: Sendable {
         var photo: Photo
         var captions: Set<String?>
         var favorites: Set<Bool>
+        /// Sealed. Photos of an import have none.
+        var notes: Set<String?> = [nil]
         /// In the trash, as far as is known.
         var isTrashed = false
         /// Not where its last write left it: it was deleted, and a backup may have brought it back with older values.

@@ -141,6 +141,11 @@ struct LibraryCheck {
                 own.captions.contains(photo.caption),
                 "\(who): the caption of \(photo.id) is \(photo.caption ?? "none"), acknowledged was one of "
                     + "\(own.captions.map { $0 ?? "none" }.sorted())")
+            let notes = found.notes[uuid]
+            require(
+                own.notes.contains(notes),
+                "\(who): the notes of \(photo.id) are \(notes ?? "none"), acknowledged was one of "
+                    + "\(own.notes.map { $0 ?? "none" }.sorted())")
             require(
                 own.hasForeignFavorite || own.favorites.contains(photo.isFavorite),
                 "\(who): the photo \(photo.id) \(photo.isFavorite ? "is" : "is not") a favourite")

@@ -110,6 +110,11 @@ extension StressClient {
             let value = random.oneIn(5) ? nil : "caption \(random.roll(1000)) by \(number)"
             beliefs.photos[uuid]?.captions.insert(value)
             try change(SetCaption(id: id, caption: value), uuid, own, &random) { $0.captions = [value] }
+        case .setNotes:
+            let value = random.oneIn(5) ? nil : "notes \(random.roll(1000)) by \(number)"
+            beliefs.photos[uuid]?.notes.insert(value)
+            let message = value.map { SetPhotoDetail(id: id, notes: $0) } ?? SetPhotoDetail(id: id, clear: [.notes])
+            try change(message, uuid, own, &random) { $0.notes = [value] }
         case .movePhotos:
             let target = random.oneIn(2) ? random.pick(beliefs.idleCategories()) : nil
             try change(
@@ -141,6 +146,7 @@ extension StressClient {
             case .refused(let fault):
                 own.captions = before.captions
                 own.favorites = before.favorites
+                own.notes = before.notes
                 // It is somewhere else than was believed: a swipe, or its category, took it to the trash.
                 if fault.data.status == .notFound { own.isTrashed.toggle() }
             case .unknown: break
@@ -155,6 +161,7 @@ extension StressClient {
         switch operation {
         case .setFavorite: SetFavorite(ids: [-1], isFavorite: true)
         case .setCaption: SetCaption(id: -1, caption: "nobody's")
+        case .setNotes: SetPhotoDetail(id: -1, notes: "nobody's")
         case .movePhotos: MovePhotos(ids: [-1], categoryId: 1)
         case .deletePhotos: DeletePhotos(ids: [-1])
         case .forgetPhotos: ForgetPhotos(ids: [-1])
@@ -213,6 +220,9 @@ extension StressClient {
                 beliefs.sessions[id]?.isFinished = true
                 if session == id { session = nil }
             }
+        case .markProcessed: try look(MarkSwipesProcessed(sessionID: id), &random) { _ in }
+        case .deleteProcessed:
+            try look(DeleteProcessedSwipes(before: .now(), sessionID: id), &random) { _ in }
         default: try look(ProcessSwipes(sessionID: id), &random) { _ in }
         }
     }
@@ -242,6 +252,7 @@ extension StressClient {
             try start(message) { [self] _ in backups.append(path) }
         case .inspectBackup: try look(InspectBackup(path: backup), &random) { _ in }
         case .verifyBackup: try start(VerifyBackup(path: backup))
+        case .rotateKeys: try start(RotateKeys())
         default: try start(RestoreBackup(path: backup, mode: .merge, dryRun: random.oneIn(3)))
         }
     }

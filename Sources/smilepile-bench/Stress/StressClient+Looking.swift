@@ -13,15 +13,17 @@ extension StressClient {
         // Nothing could call these off on a connection that sends nothing more.
         if operation.waits && manner == .halfClosing { operation = .listJobs }
         switch operation {
-        case .searchPhotos, .searchText, .getPhoto, .listTrash: try lookAtPhotos(operation, &random)
-        case .listCategories, .getCategory, .libraryStatus, .getSettings, .listSessions, .listPending:
+        case .searchPhotos, .searchText, .searchReviewed, .getPhoto, .listTrash, .readNotes, .searchNotes:
+            try lookAtPhotos(operation, &random)
+        case .listCategories, .getCategory, .libraryStatus, .getSettings, .listSessions, .listPending, .listHistory:
             try lookAtLibrary(operation, &random)
         case .listJobs, .getJob, .jobReceipt, .waitForJob, .watchJob, .cancelJob: try lookAtJobs(operation, &random)
         case .meshStatistics, .meshHealth, .hello, .pingDaemon, .discover, .discovered:
             try lookAtDaemon(operation, &random)
-        case .importPhotos, .createBackup, .inspectBackup, .verifyBackup, .restoreBackup:
+        case .importPhotos, .createBackup, .inspectBackup, .verifyBackup, .restoreBackup, .rotateKeys:
             try startJob(operation, &random)
-        case .startSwiping, .recordSwipe, .undoSwipes, .finishSwiping, .processSwipes: try swipe(operation, &random)
+        case .startSwiping, .recordSwipe, .undoSwipes, .finishSwiping, .processSwipes, .markProcessed, .deleteProcessed:
+            try swipe(operation, &random)
         case .addCategory, .editCategory, .reorderCategories, .deleteCategory, .changeSettings:
             try changeCategories(operation, &random)
         default: try changePhotos(operation, &random)
@@ -45,6 +47,22 @@ extension StressClient {
             try look(SearchPhotos(text: text, limit: random.roll(1...50)), &random) { [self] in
                 beliefs.saw($0.photos)
             }
+        case .searchReviewed:
+            let review = random.roll(3)
+            let search =
+                review == 0
+                ? SearchPhotos(reviewed: true, limit: 40)
+                : review == 1
+                    ? SearchPhotos(reviewed: false, limit: 40)
+                    : SearchPhotos(decision: random.pick(SwipeAction.allCases), limit: 40)
+            try look(search, &random) { [self] page in
+                beliefs.saw(page.photos)
+                for photo in page.photos where (photo.lastDecision != nil) == (review == 1) {
+                    connection.ledger.fail("photo \(photo.id) says \(photo.lastDecision as Any) in the wrong list")
+                }
+            }
+        case .readNotes: try look(GetPhotoDetail(id: random.pick(seen)?.id ?? -1), &random) { _ in }
+        case .searchNotes: try look(SearchPhotoDetails(text: "notes \(random.roll(10))", limit: 20), &random) { _ in }
         case .getPhoto:
             if random.oneIn(2), let photo = random.pick(seen) {
                 try look(GetPhoto(uuid: photo.uuid), &random) { _ in }
@@ -66,6 +84,10 @@ extension StressClient {
             }
         case .libraryStatus: try look(GetLibraryStatus(), &random) { _ in }
         case .getSettings: try look(GetSettings(), &random) { _ in }
+        case .listHistory:
+            try look(
+                ListSwipeHistory(sessionID: random.oneIn(2) ? session : nil, limit: random.roll(1...100)), &random
+            ) { _ in }
         case .listSessions: try look(ListSwipeSessions(limit: random.roll(1...1000)), &random) { _ in }
         default:
             try look(ListPendingSwipes(sessionID: random.oneIn(2) ? session : nil, limit: 50), &random) { _ in }
@@ -96,7 +118,7 @@ extension StressClient {
         case .hello: try look(Hello(), &random) { _ in }
         case .discover: try look(Discover(), &random) { _ in }
         case .discovered:
-            guard let method = random.pick(shared.discovered.methods) else { return }
+            guard let method = shared.nextDiscovered() else { return }
             // Observations end when they are called off.
             let id = try connection.send(method.name, method.params(jobs.last), waits: true) { _ in }
             if method.isObservation && random.oneIn(2) { connection.cancel(id) }

@@ -60,7 +60,8 @@ final class StressClient {
             // Awaited: requests of one connection run at once, and the role is that of the moment.
             _ = try connection.ask(Hello(role: .kid))
         }
-        for _ in 0..<visit.steps where !shared.isOver {
+        // With the machine in a child's hands a connection is good for little more.
+        for _ in 0..<visit.steps where !shared.isOver && (manner == .child || !connection.wasDenied) {
             var (operation, random) = plan.step(steps)
             steps += 1
             if manner == .malformed && random.oneIn(2) { putMalformed(&random) }
@@ -108,7 +109,11 @@ final class StressClient {
             if manner == .hurried { random.oneIn(4) ? 0 : 1 } else if random.oneIn(10) { random.roll(1...5000) } else {
                 nil
             }
-        let id = try connection.send(message, deadlineMs: deadline, waits: waits, take)
+        let isForbidden = manner == .child && M.access == .parent
+        let id = try connection.send(message, deadlineMs: deadline, waits: waits) { [connection] ending in
+            if isForbidden, case .done = ending { connection.ledger.fail("a child was let do \(M.method)") }
+            take(ending)
+        }
         if random.oneIn(waits ? 2 : 15) { connection.cancel(id) }
     }
 
@@ -148,14 +153,22 @@ final class StressClient {
 /// What all clients of a run look at.
 final class StressShared: Sendable {
     private let over = Atomic(false)
+    private let discoveredTurns = Atomic(0)
     /// One that was made before anything else, and stays.
     let backup: String
     /// Methods that the daemon names and the clients know no type for.
-    let discovered: DiscoveredMethods
+    private let discovered: DiscoveredMethods
 
     init(discovered: DiscoveredMethods, backup: String) {
         self.discovered = discovered
         self.backup = backup
+    }
+
+    /// The next of the discovered methods, in turn: chance would leave some of them out of a short run.
+    func nextDiscovered() -> DiscoveredMethods.Method? {
+        guard !discovered.methods.isEmpty else { return nil }
+        let turn = discoveredTurns.wrappingAdd(1, ordering: .relaxed).oldValue
+        return discovered.methods[turn % discovered.methods.count]
     }
 
     var isOver: Bool { over.load(ordering: .relaxed) }

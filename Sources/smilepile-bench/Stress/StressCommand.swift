@@ -54,6 +54,9 @@ struct StressCommand {
         var problems: [String] = []
         var after = before
         do {
+            // A connection that was open when kids mode began is a kid's.
+            observer.close()
+            try observer.open()
             try endJobs(observer)
             let statistics = try settle(observer, daemon)
             after = daemon.facts
@@ -198,6 +201,8 @@ extension StressOperation {
         ListCategories.method, GetCategory.method, AddCategory.method, EditCategory.method, ReorderCategories.method,
         DeleteCategory.method, StartSwipeSession.method, RecordSwipe.method, UndoSwipes.method,
         FinishSwipeSession.method, ListSwipeSessions.method, ListPendingSwipes.method, ProcessSwipes.method,
+        ListSwipeHistory.method, MarkSwipesProcessed.method, DeleteProcessedSwipes.method, GetPhotoDetail.method,
+        SetPhotoDetail.method, SearchPhotoDetails.method, RotateKeys.method,
         GetSettings.method, ChangeSettings.method, GetLibraryStatus.method, ImportPhotos.method, CreateBackup.method,
         InspectBackup.method, VerifyBackup.method, RestoreBackup.method, ListJobs.method, GetJob.method,
         GetJobReceipt.method, WaitForJob.method, WatchJob.method, CancelJob.method, GetMeshStatistics.method,

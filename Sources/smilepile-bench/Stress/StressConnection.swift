@@ -41,6 +41,8 @@ final class StressConnection {
     private var link: StressLink?
     private var pending: [Int: Pending] = [:]
     private var lastID = 0
+    /// Whether something was refused to the connection's role.
+    private(set) var wasDenied = false
     private var refusalsExpected = 0
     /// Whether nothing more may be sent: the daemon would not take it.
     private var isOutputOver = false
@@ -57,6 +59,7 @@ final class StressConnection {
     func open() throws {
         link = try StressLink(path: socket)
         isOutputOver = false
+        wasDenied = false
         ledger.connections += 1
     }
 
@@ -217,6 +220,7 @@ final class StressConnection {
             if refusalsExpected < 0 { ledger.fail("\(name): a refusal that answers nothing: \(fault.message)") }
         case .error(let id?, let fault):
             guard let request = finish(id) else { return }
+            if fault.data.status == .permissionDenied { wasDenied = true }
             if fault.isBeforeTheMesh {
                 ledger[request.method].faults += 1
             } else {
@@ -251,7 +255,8 @@ final class StressConnection {
         try send(message) { ending in
             switch ending {
             case .done(let data): answer = Result { try JSONDecoder().decode(M.Reply.self, from: data) }
-            case .refused(let fault): answer = .failure(Silent(description: "\(M.method): \(fault.message)"))
+            case .refused(let fault):
+                answer = .failure(MeshError(fault.data.status, "\(M.method): \(fault.message)"))
             case .unknown: answer = .failure(Silent(description: "\(M.method) was not answered"))
             }
         }

@@ -28,8 +28,10 @@ final class StressDaemon {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         log = try work.newLog()
-        process = try Command([try Programs.beside("smilepiled"), "--library", library, "--socket", socket])
-            .start(log: log)
+        process = try Command(
+            [try Programs.beside("smilepiled"), "--library", library, "--socket", socket],
+            environment: ["SMILEPILE_KEY_FILE": BenchLibrary.keyFile(of: library)]
+        ).start(log: log)
         _ = try LineSocket.waiting(for: socket, of: process)
     }
 

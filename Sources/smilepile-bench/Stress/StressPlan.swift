@@ -80,10 +80,13 @@ struct StressPlan: Sendable {
 
 /// What a client may want; each is one message, but `discovered`.
 enum StressOperation: CaseIterable, Sendable {
-    case searchPhotos, searchText, getPhoto, setFavorite, setCaption, movePhotos, deletePhotos, forgetPhotos
+    case searchPhotos, searchText, searchReviewed, getPhoto, setFavorite, setCaption, movePhotos, deletePhotos,
+        forgetPhotos
     case listTrash, restorePhotos, purgeTrash
+    case setNotes, readNotes, searchNotes, rotateKeys
     case listCategories, getCategory, addCategory, editCategory, reorderCategories, deleteCategory
     case startSwiping, recordSwipe, undoSwipes, finishSwiping, listSessions, listPending, processSwipes
+    case listHistory, markProcessed, deleteProcessed
     case getSettings, changeSettings, libraryStatus
     case importPhotos, createBackup, inspectBackup, verifyBackup, restoreBackup
     case listJobs, getJob, jobReceipt, waitForJob, watchJob, cancelJob
@@ -96,14 +99,17 @@ enum StressOperation: CaseIterable, Sendable {
         switch self {
         case .searchPhotos: 100
         case .recordSwipe: 80
-        case .searchText, .getPhoto, .setFavorite, .setCaption, .listCategories: 50
+        case .searchText, .searchReviewed, .getPhoto, .setFavorite, .setCaption, .listCategories: 50
         case .movePhotos, .deletePhotos, .restorePhotos, .addCategory, .editCategory, .getCategory: 30
-        case .listTrash, .listPending, .libraryStatus, .getSettings, .pingDaemon, .getJob, .discovered: 20
+        case .setNotes, .readNotes: 30
+        case .discovered: 40
+        case .listTrash, .listPending, .libraryStatus, .getSettings, .pingDaemon, .getJob: 20
         case .undoSwipes, .deleteCategory, .purgeTrash, .startSwiping, .finishSwiping, .processSwipes, .jobReceipt: 12
+        case .listHistory, .markProcessed, .searchNotes: 12
         case .reorderCategories, .listSessions, .changeSettings, .waitForJob, .watchJob, .hello: 10
         case .listJobs, .meshStatistics, .meshHealth, .inspectBackup: 6
-        case .importPhotos, .cancelJob: 5
-        case .forgetPhotos, .discover, .createBackup, .verifyBackup, .restoreBackup: 2
+        case .importPhotos, .cancelJob, .deleteProcessed: 5
+        case .forgetPhotos, .discover, .createBackup, .verifyBackup, .restoreBackup, .rotateKeys: 2
         }
     }
 
@@ -112,7 +118,7 @@ enum StressOperation: CaseIterable, Sendable {
     /// Whether it makes a job. Those are rationed: a daemon has 4,096 of them in memory, for an hour each.
     var startsJob: Bool {
         switch self {
-        case .importPhotos, .createBackup, .verifyBackup, .restoreBackup: true
+        case .importPhotos, .createBackup, .verifyBackup, .restoreBackup, .rotateKeys: true
         default: false
         }
     }

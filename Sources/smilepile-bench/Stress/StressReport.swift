@@ -64,7 +64,7 @@ struct StressReport {
             "jobs       " + list(ledger.jobs) { $0 },
             "inside     " + inside.map { "\($0.method) \($0.admitted)" }.joined(separator: ", "),
             "disturbed  \(disturber.killed) workers killed, \(disturber.workersStopped) stopped for a while, "
-                + "the daemon \(disturber.daemonStopped) times",
+                + "the daemon \(disturber.daemonStopped) times; \(disturber.lent) times in kids mode",
             "daemon     peak memory \(Format.megabytes(after.peakBytes)); before and after: "
                 + "\(Format.megabytes(before.residentBytes)) and \(Format.megabytes(after.residentBytes)), "
                 + "\(before.descriptors) and \(after.descriptors) descriptors, "
