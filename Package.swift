@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "ServiceMeshTesting", targets: ["ServiceMeshTesting"]),
         .executable(name: "smilepiled", targets: ["smilepiled"]),
         .executable(name: "smilepile", targets: ["smilepile"]),
+        .executable(name: "smilepile-web", targets: ["smilepile-web"]),
         .executable(name: "smilepile-image-worker", targets: ["smilepile-image-worker"]),
         .executable(name: "smilepile-bench", targets: ["smilepile-bench"]),
     ],
@@ -45,6 +46,7 @@ let package = Package(
         system("CSQLite", apt: "libsqlite3-dev"),
         system("CGD", apt: "libgd-dev"),
         system("CHEIF", apt: "libheif-dev"),
+        system("CFreeType", pkgConfig: "freetype2", apt: "libfreetype-dev"),
         system("CExif", apt: "libexif-dev"),
         system("CLCMS", apt: "liblcms2-dev"),
         system("CZimg", apt: "libzimg-dev"),
@@ -53,8 +55,12 @@ let package = Package(
         system("CArchive", apt: "libarchive-dev"),
         system("CCrypto", apt: "libssl-dev"),
         system("CZlib", apt: "zlib1g-dev"),
+        system("CDeflate", apt: "libdeflate-dev"),
+        system("CXXHash", apt: "libxxhash-dev"),
         system("CSodium", apt: "libsodium-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
+        system("CMicroHTTPD", apt: "libmicrohttpd-dev"),
+        system("CQRCode", apt: "libqrencode-dev"),
         system(
             "CChafa", pkgConfig: "chafa", apt: "libchafa-dev",
             headers: "libglib2.0-dev"),
@@ -70,6 +76,10 @@ let package = Package(
             name: "CCell", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
+        // The files of the web page as bytes of the program
+        .target(name: "CWebPage", cSettings: [.treatAllWarnings(as: .error)]),
+        // Stands in front of the C library's open: for a program that may open no files, and for no other
+        .target(name: "CWorkQueue", cSettings: [.treatAllWarnings(as: .error)]),
         // What the fault campaign and its shim say to each other: a header. Scripts/faults compiles the shim beside it.
         .systemLibrary(name: "CFaults"),
 
@@ -90,10 +100,10 @@ let package = Package(
             "PhotoConversion",
             [
                 "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CPNG", "CHEIF", "CExif", "CLCMS", "CZimg",
-                "CTIFF", "CWebP", "CCrypto", "CZlib",
+                "CTIFF", "CWebP", "CCrypto", "CZlib", "CFreeType",
             ]),
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
-        module("ZipArchive", ["Files", "Executors", "CLinux", "CArchive", "CCrypto", "CZlib"]),
+        module("ZipArchive", ["Files", "Executors", "CLinux", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
         module("Sealing", ["Files", "ServiceMesh", "CLinux", "CSodium"]),
         // The Android app's own database
@@ -117,24 +127,42 @@ let package = Package(
                 "Executors", "Files", "Imaging", "Sealing",
             ]),
         module("ControlSocket", ["ServiceMesh", "Executors", "Randomness", "CLinux"]),
+        // What a phone's camera reads, for the terminal and for the page
+        module("QRCodes", ["CQRCode"]),
+        // HTTP in front of messages: it knows the mesh's words, and nothing of photos
+        module(
+            "WebServer", ["ControlSocket", "ServiceMesh", "Executors", "QRCodes", "CLinux", "CMicroHTTPD"]),
+        // The page that a browser shows
+        .target(
+            name: "WebPage", dependencies: ["WebServer", "CWebPage", "CCrypto", "CZlib"], exclude: ["Resources"],
+            swiftSettings: strict),
         // For tests: seeded runs of meshes and databases, and a checker of their histories
         module("ServiceMeshTesting", ["ServiceMesh", "Executors", "Randomness"]),
+        // A real browser, for tests of the page and for measuring it
+        module("Browser", ["ServiceMesh"]),
         // A generated album, for a first look, for tests and for measurements
         module("SampleAlbum", ["Randomness", "CGD"]),
         module(
-            "Commands", ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "CLinux", "CChafa"]),
+            "Commands",
+            ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "QRCodes", "CLinux", "CChafa"]),
 
         // Programs: wiring only
         program(
             "smilepiled",
             ["SmilePile", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "CSystemd", "CLinux"]),
         program("smilepile", ["Commands"]),
+        program(
+            "smilepile-web",
+            [
+                "WebServer", "WebPage", "ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "CSystemd",
+                "CWorkQueue", "CCell",
+            ]),
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
             "smilepile-bench",
             [
                 "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Imaging",
-                "Sealing", "ZipArchive", "SampleAlbum", "Randomness", "CFaults",
+                "Sealing", "ZipArchive", "SampleAlbum", "Browser", "Randomness", "CFaults",
             ]),
 
         // Tests mirror Sources
@@ -165,7 +193,7 @@ let package = Package(
                 "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "cell-probe", "CGD",
                 "CLinux", "TestSupport",
             ]),
-        tests("ZipArchiveTests", ["ZipArchive", "Randomness", "TestSupport"]),
+        tests("ZipArchiveTests", ["ZipArchive", "Files", "Randomness", "TestSupport"]),
         tests("SealingTests", ["Sealing", "Files", "ServiceMesh", "TestSupport", "CSodium"]),
         tests("SidecarsTests", ["Sidecars", "Randomness", "TestSupport"]),
         tests(
@@ -182,19 +210,32 @@ let package = Package(
                 "SampleAlbum", "Randomness", "CatalogueTestSupport", "TestSupport",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
-        tests("CommandsTests", ["Commands", "ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport"]),
+        tests(
+            "WebServerTests",
+            [
+                "WebServer", "WebPage", "ControlSocket", "ServiceMesh", "Executors", "Files", "QRCodes", "TestSupport",
+            ]),
+        tests(
+            "CommandsTests",
+            ["Commands", "ControlSocket", "LibraryModel", "QRCodes", "ServiceMesh", "TestSupport"]),
         tests(
             "SimulationTests",
             [
                 "ServiceMeshTesting", "ControlSocket", "SmilePile", "LibraryServices", "LibraryStorage",
-                "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors",
-                "TestSupport",
+                "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Sealing", "Database", "Files",
+                "Executors", "TestSupport",
             ]),
         tests(
             "EndToEndTests",
             [
                 "ControlSocket", "LibraryModel", "SmilePile", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
-                "TestSupport", "smilepile", "smilepiled", "smilepile-image-worker",
+                "TestSupport", "smilepile", "smilepiled", "smilepile-web", "smilepile-image-worker",
+            ]),
+        tests(
+            "BrowserTests",
+            [
+                "Browser", "ControlSocket", "LibraryModel", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
+                "TestSupport", "smilepile", "smilepiled", "smilepile-web", "smilepile-image-worker",
             ]),
         tests(
             "StressTests",

@@ -39,7 +39,7 @@ toolchain_program() {
     printf '%s\n' "$program"
 }
 
-# Builds the programs as they are released, and says in `binaries` where they are.
+# Builds the programs as they are released, with all that a debugger asks for, and says in `binaries` where they are.
 #
 # Swift's own libraries are linked into each of them, where the toolchain brings them in that form: they start in half
 # the time, each process takes 4 MB less, and they run where Swift is not installed. With lld, because gold prints a
@@ -53,4 +53,25 @@ build_release() {
     swift build "${flags[@]}" >&2
     # shellcheck disable=SC2034 # for the script that called
     binaries=$(swift build "${flags[@]}" --show-bin-path)
+}
+
+# Puts the programs that `build_release` made into .build/programs, without their symbols, and says in `programs` where
+# that is. The symbols stand beside each as PROGRAM.debug, which it names: gdb, perf and Swift's backtraces find them
+# there, and a crash report of a machine that has none can be read here, by the build id.
+#
+# Copies, because swift build would link again what it finds changed.
+strip_programs() {
+    local program objcopy resources
+    resources=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+    objcopy=${resources%/lib/swift}/bin/llvm-objcopy
+    [[ -x $objcopy ]] || objcopy=$(command -v objcopy) || fail "There is no objcopy. Install the package binutils."
+    programs=$PWD/.build/programs
+    mkdir -p "$programs"
+    for program in smilepile smilepiled smilepile-image-worker smilepile-web; do
+        [[ $programs/$program -nt $binaries/$program ]] && continue
+        "$objcopy" --only-keep-debug "$binaries/$program" "$programs/$program.debug"
+        # Not over a program that may be running.
+        (cd "$programs" && "$objcopy" --strip-all --add-gnu-debuglink="$program.debug" \
+            "$binaries/$program" "$program.new" && mv -f "$program.new" "$program")
+    done
 }
