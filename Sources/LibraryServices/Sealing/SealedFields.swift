@@ -52,7 +52,11 @@ package final class SealedFields: Sendable {
     /// - Throws: `failed_precondition` too where there are sealed values and no keys.
     func keyringMakingOne() async throws -> Keyring {
         if let keyring = try await keyring() { return keyring }
-        guard try await catalogue.read({ try $0.sealedFields.totals().values }) == 0 else { throw keyIsElsewhere }
+        // One look at both: between two, somebody else may have made the key, and sealed with it.
+        let isElsewhere = try await catalogue.read {
+            try $0.sealedFields.keys().isEmpty && $0.sealedFields.totals().values > 0
+        }
+        guard !isElsewhere else { throw keyIsElsewhere }
         let wrapping = try await wrappingKey(making: true)
         let key = try DataKey()
         let new = Self.stored(key, wrapping, isActive: true)
