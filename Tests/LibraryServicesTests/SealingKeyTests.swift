@@ -9,6 +9,7 @@ import PhotoFolder
 import Sealing
 import ServiceMesh
 import SmilePile
+import Synchronization
 import TestSupport
 import Testing
 
@@ -204,6 +205,28 @@ import Testing
         await library.close()
     }
 
+    /// Their key lies under the library's, as sealed fields do.
+    @Test func scheduledBackupsGoOnWithTheirPassphrase() async throws {
+        let test = try await library()
+        let key = try await test.mesh.send(MakeBackupKey(passphrase: passphrase))
+        let folder = test.folder.file("stick")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // In the catalogue alone, so that none is made before the keys are new.
+        try await test.library.catalogue.write {
+            try $0.madeBackups.setSchedule(
+                StoredBackupSchedule(
+                    folder: folder, mount: "/", everyHours: 24, keep: 2, key: key, scheduledAt: .now()))
+        }
+        #expect(try await test.run(RotateKeys()).receipt?["removedKeys"] == 1)
+        let path = folder + "/after.zip"
+        #expect(await status { _ = try await test.run(CreateBackup(path: path, key: key)) } == .invalidArgument)
+        let schedule = try await test.library.catalogue.read { try $0.madeBackups.schedule() }
+        #expect(schedule?.key?.export == key.export)
+        let job = try await test.run(CreateBackup(path: path, key: schedule?.key))
+        #expect(job.state == .finished, "\(String(describing: job.error))")
+        await test.library.close()
+    }
+
     @Test func valuesThatDoNotOpenStayWithTheirKey() async throws {
         let test = try await library()
         try await test.library.catalogue.database.write {
@@ -261,6 +284,25 @@ import Testing
         await pool.shutDown()
     }
 
+    /// Whoever finds no key goes on with the one that somebody else makes and uses meanwhile, as in an import of many photos
+    /// with a place.
+    @Test func aKeyThatIsMadeMeanwhileIsTaken() async throws {
+        let test = try await TestLibrary("keys")
+        _ = try await test.add([sample.photo(1, takenAt: 1000)])
+        let mesh = test.mesh
+        let catalogue = InterruptedCatalogue(test.library.catalogue) {
+            _ = try await mesh.send(SetPhotoDetail(id: 1, notes: "first"))
+        }
+        let folder = LibraryFolder(path: test.path, catalogueFiles: SQLiteCatalogue.files(at:))
+        let pool = BlockingPool(name: "test", threads: 1)
+        let fields = SealedFields(
+            catalogue: catalogue, keyFile: KeyFile(path: test.keyFile), namedFiles: folder.namedFiles, pool: pool)
+        let keyring = try await fields.keyringMakingOne()
+        #expect(try await mesh.send(GetKeyStatus()).keys.map(\.id) == [keyring.active.description])
+        await test.library.close()
+        await pool.shutDown()
+    }
+
     @Test func aRotationThatIsBrokenOffGoesOn() async throws {
         let count = SealedFieldStore.batch * 3
         let test = try await library(count)
@@ -274,4 +316,41 @@ import Testing
         #expect(try await notes(library.mesh, count) == (1...count).map { "\($0)" })
         await library.close()
     }
+}
+
+/// A catalogue in which something happens between what is read first and what is read next.
+private final class InterruptedCatalogue: Catalogue {
+    private let whole: any Catalogue
+    private let meanwhile: @Sendable () async throws -> Void
+    private let reads = Mutex(0)
+
+    init(_ whole: any Catalogue, meanwhile: @escaping @Sendable () async throws -> Void) {
+        (self.whole, self.meanwhile) = (whole, meanwhile)
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value {
+        let number = reads.withLock { reads in
+            reads += 1
+            return reads
+        }
+        if number == 2 { try await meanwhile() }
+        return try await whole.read(body)
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value { try await whole.write(body) }
+
+    func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value { try await whole.writeAlone(body) }
+
+    func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void) { whole.onCommit(listener) }
+    var journal: any JobJournal { whole.journal }
+    func problems() async -> [String] { await whole.problems() }
+    func check() async throws -> [String] { try await whole.check() }
+    func emptyLog() async throws -> Bool { try await whole.emptyLog() }
+    func close() async { await whole.close() }
 }

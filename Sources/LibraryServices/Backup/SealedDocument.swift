@@ -145,6 +145,12 @@ extension BackupKey {
         }
         return key
     }
+
+    /// The same under the active one of these keys.
+    /// - Throws: `invalid_argument` where none of them wrapped it.
+    func rewrapped(_ keyring: Keyring) throws -> BackupKey {
+        BackupKey(try keyring.wrapBackupKey([try opened(keyring)], export: export))
+    }
 }
 
 /// The sealed fields of a backup, opened: what a restore takes over.

@@ -92,13 +92,33 @@ extension SealedFieldStore {
                 try await reseal(job, &moving)
                 progress = moving
             }
-            let removed = try await uncancelled { [catalogue] in
-                try await catalogue.write { try $0.sealedFields.removeUnusedKeys() }
-            }
-            fields.forget()
-            return receipt(job, progress, removedKeys: removed)
+            return receipt(job, progress, removedKeys: try await removeUnusedKeys())
         } catch  where job.isCancelled {
             return receipt(job, try Self.progress(of: job), removedKeys: 0)
+        }
+    }
+
+    /// In one transaction with the key of scheduled backups, which lies under a key of the library as sealed fields do: where
+    /// the old one goes alone, no backup is made any more.
+    /// - Returns: how many.
+    private func removeUnusedKeys() async throws -> Int {
+        while true {
+            let keyring = try await requiredKeyring()
+            let removed = try await uncancelled { [catalogue] in
+                try await catalogue.write { transaction -> Int? in
+                    // Another rotation has begun: with its key.
+                    guard try transaction.sealedFields.activeKey() == keyring.active.description else { return nil }
+                    if var schedule = try transaction.madeBackups.schedule(),
+                        let key = try? schedule.key?.rewrapped(keyring)
+                    {
+                        schedule.key = key
+                        try transaction.madeBackups.setSchedule(schedule)
+                    }
+                    return try transaction.sealedFields.removeUnusedKeys()
+                }
+            }
+            fields.forget()
+            if let removed { return removed }
         }
     }
 

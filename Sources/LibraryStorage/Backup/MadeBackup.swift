@@ -43,7 +43,7 @@ package struct StoredBackupSchedule: Sendable {
     package let mount: String
     package let everyHours: Int
     package let keep: Int
-    package let key: BackupKey?
+    package var key: BackupKey?
     package let scheduledAt: Timestamp
     /// The job that it has started last and whose end it has not seen.
     package var job: JobID?
