@@ -8,7 +8,13 @@ import Testing
     private func begin(_ site: Site, _ cookie: String, size: Int) async throws -> String {
         let reply = try await site.ask(
             "POST", "/upload",
-            ["Origin: \(site.origin)", cookie, "Upload-Name: Gr%C3%B6%C3%9Fe.jpg", "Upload-Length: \(size)"])
+            [
+                "Origin: \(site.origin)", cookie, "Upload-Name: Gr%C3%B6%C3%9Fe.jpg", "Upload-Length: \(size)",
+                "Upload-Modified: 2019-06-12T12:00:00.250Z",
+            ])
+        #expect(
+            site.daemon.state.withLock { $0.begun.last }
+                == ["name": "Größe.jpg", "size": .integer(Int64(size)), "modifiedAt": "2019-06-12T12:00:00.250Z"])
         #expect(reply.status == 201)
         let upload = try JSONDecoder().decode(JSONValue.self, from: Data(reply.body))["upload"]?.stringValue
         return try #require(upload)
@@ -125,6 +131,8 @@ import Testing
         ["Upload-Length: 1"], ["Upload-Name: x"], ["Upload-Name: %", "Upload-Length: 1"],
         ["Upload-Name: x", "Upload-Length: -1"], ["Upload-Name: x", "Upload-Length: 99999999999999999999"],
         ["Upload-Name: ", "Upload-Length: 1"],
+        ["Upload-Name: x", "Upload-Length: 1", "Upload-Modified: yesterday"],
+        ["Upload-Name: x", "Upload-Length: 1", "Upload-Modified: "],
     ])
     func whatIsNoUploadIsRefused(_ headers: [String]) async throws {
         try await withSite { site in

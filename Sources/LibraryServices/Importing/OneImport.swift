@@ -88,7 +88,7 @@ struct OneImport: Sendable {
     }
 
     func line(_ file: SourceFiles.File, _ outcome: ImportOutcome, _ detail: String?) -> ReceiptLine {
-        ReceiptLine(item: file.path.text, outcome: outcome.rawValue, detail: detail)
+        ReceiptLine(item: file.item, outcome: outcome.rawValue, detail: detail)
     }
 
     private func line(_ file: SourceFiles.File, describing error: MeshError) -> ReceiptLine {

@@ -166,7 +166,7 @@ public actor PhotoImporter: MeshService {
             return await receipt(of: request, stopping: job)
         }
         job.record(found.refused.filter { !done.contains($0.item) })
-        let rest = found.files.filter { !done.contains($0.path.text) }
+        let rest = found.files.filter { !done.contains($0.item) }
         job.begin(phase: isDryRun ? "checking" : "importing", items: Int64(found.files.count), bytes: found.bytes)
         job.advance(items: Int64(found.files.count - rest.count), bytes: found.bytes - SourceFiles.bytes(of: rest))
 

@@ -8,6 +8,8 @@ import Sidecars
 struct SourceFiles {
     struct File: Sendable {
         let path: FilePath
+        /// What the receipt calls it: its path, and of an upload the name that its sender knows.
+        let item: String
         /// Bytes, when the folder was read.
         let size: Int64
         /// When it was last written to.
@@ -15,8 +17,9 @@ struct SourceFiles {
         /// What lies beside it, where its folder was read.
         let folder: SourceFolder?
 
-        init(path: FilePath, _ status: stat, in folder: SourceFolder? = nil) {
+        init(path: FilePath, item: String? = nil, _ status: stat, in folder: SourceFolder? = nil) {
             self.path = path
+            self.item = item ?? path.text
             self.folder = folder
             size = Int64(status.st_size)
             let (seconds, overflow) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1000)
@@ -110,7 +113,8 @@ struct SourceFiles {
                 case S_IFDIR where ownFolders.contains(FileIdentity(status)):
                     refuse(path, "it is the library itself")
                 case S_IFREG where path.withCString(FileSystem.isOfKernel): refuse(path, "it is no file on a disk")
-                case S_IFREG: files.append(File(path: path, status, in: folder(of: path)))
+                case S_IFREG:
+                    files.append(File(path: path, item: item(path), status, in: folder(of: path)))
                 case S_IFDIR: waiting += try entries(of: entry).reversed()
                 case S_IFLNK: refuse(path, "it is a link; links in folders are not followed")
                 default: refuse(path, "it is not a file")
@@ -124,6 +128,9 @@ struct SourceFiles {
     private func isUpload(_ path: FilePath) -> Bool {
         uploads.map { path.text.hasPrefix("\(library.text)/\($0)/") } ?? false
     }
+
+    /// The folder that uploads are claimed in is new, the job's alone, and nobody's to know.
+    private func item(_ path: FilePath) -> String { isUpload(path) ? path.name : path.text }
 
     private func reasonToPassOver(_ entry: Entry, isFolder: Bool) -> PassedOver? {
         let name = entry.path.name
@@ -167,6 +174,6 @@ struct SourceFiles {
     }
 
     private mutating func refuse(_ path: FilePath, _ reason: String) {
-        refused.append(ReceiptLine(item: path.text, outcome: ImportOutcome.unreadable.rawValue, detail: reason))
+        refused.append(ReceiptLine(item: item(path), outcome: ImportOutcome.unreadable.rawValue, detail: reason))
     }
 }

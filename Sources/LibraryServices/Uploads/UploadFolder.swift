@@ -120,10 +120,11 @@ struct UploadFolder: Sendable {
     }
 
     /// The bytes durable, and the file's time what the client said: that of the upload says nothing about the picture, and the
-    /// first moment of 1970 is taken for none.
+    /// first moment of 1970 is taken for none. Not later than now: a device whose clock is wrong, and times that no file system
+    /// has.
     private func setTimes(of path: String, _ facts: Facts) throws {
         try FileSystem.withFile(path, O_RDONLY | O_NOFOLLOW) { descriptor in
-            let milliseconds = max(0, facts.modifiedAt ?? 0)
+            let milliseconds = min(max(0, facts.modifiedAt ?? 0), Timestamp.now().milliseconds)
             let time = timespec(
                 tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
             let times = [time, time]

@@ -10,10 +10,17 @@ extension Router {
             throw Refusal(400, .invalidArgument, "The header Upload-Name is the file's name, percent-encoded.")
         }
         let size = try head.number("upload-length")
-        return .ask(bodyBytes: 0) { _ in
+        var params: [String: JSONValue] = ["name": .string(name), "size": .integer(size)]
+        if let modified = head.header("upload-modified") {
+            guard Timestamp(rfc3339: modified) != nil else {
+                throw Refusal(
+                    400, .invalidArgument, "The header Upload-Modified is a time as in 2025-06-15T10:00:00Z.")
+            }
+            params["modifiedAt"] = .string(modified)
+        }
+        return .ask(bodyBytes: 0) { [params] _ in
             await Response.of {
                 let connection = try await visitor.session().connection()
-                let params: JSONValue = ["name": .string(name), "size": .integer(size)]
                 let (reply, _) = try await connection.open(
                     method: "upload.begin", params: try JSONEncoder().encode(params))
                 let begun = try JSONDecoder().decode(JSONValue.self, from: reply)

@@ -23,6 +23,8 @@ final class FakeDaemon: Sendable {
         var pictures: [String: Picture] = [:]
         /// Paths of uploads.
         var uploads: [String: String] = [:]
+        /// What was said of uploads as they began.
+        var begun: [[String: JSONValue]] = []
         var connections: [FakeConnection] = []
         var calls: [String] = []
         var value = 0
@@ -210,6 +212,7 @@ final class FakeConnection: DaemonConnection {
                 let path = folder.file("upload-" + upload)
                 _ = FileManager.default.createFile(atPath: path, contents: nil)
                 state.uploads[upload] = path
+                state.begun.append(params)
                 return (["upload": .string(upload)], path, O_WRONLY)
             case "upload.resume":
                 guard let path = state.uploads[params["upload"]?.stringValue ?? ""] else {

@@ -22,7 +22,13 @@ const mostTries = 20;
  * @param {AbortSignal} signal
  */
 export async function upload(file, progress, signal) {
-  const headers = { 'Upload-Name': encodeURIComponent(file.name), 'Upload-Length': String(file.size) };
+  const { name, size, lastModified } = file;
+  // What is no time, or one to come, says nothing.
+  const isTime = lastModified > 0 && lastModified <= Date.now();
+  const headers = {
+    'Upload-Name': encodeURIComponent(name), 'Upload-Length': String(size),
+    ...(isTime && { 'Upload-Modified': new Date(lastModified).toISOString() }),
+  };
   const begun = await persistently(() => fetched('/upload', { method: 'POST', headers, signal }), signal);
   const { upload: id } = await begun.json();
   const address = `/upload/${encodeURIComponent(id)}`;
