@@ -25,6 +25,18 @@ import Testing
         }
     }
 
+    /// JSON-RPC has a code of its own for that, and the socket gives it.
+    @Test func aMethodThatThereIsNotIsSaid() async throws {
+        try await withSite { site in
+            let cookie = try await site.pair()
+            for _ in 1...2 {
+                let reply = try await site.rpc(cookie, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"thing.none\"}")
+                #expect(reply.status == 200 && reply.errorStatus == "unimplemented")
+                #expect(reply.error?["code"] == -32601 && reply.text.contains("\"id\":7"))
+            }
+        }
+    }
+
     @Test(arguments: [
         "", "x", "{", "[]", "{}", "{\"jsonrpc\":\"2.0\",\"method\":\"thing.echo\"}",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"thing.echo\"}",

@@ -40,6 +40,11 @@ public struct RelayedRequest: Sendable {
     public func reply(_ result: Data) -> Data { line.id.map { Data(OutgoingLine.result($0, result)) } ?? Data() }
 
     public func reply(_ error: MeshError) -> Data { Data(OutgoingLine.error(line.id, error)) }
+
+    /// The reply where the daemon does not have the method, with JSON-RPC's own code for that.
+    public func reply(unknownMethod error: MeshError) -> Data {
+        Data(OutgoingLine.fault(RequestFault(.methodNotFound, error.message, id: line.id)))
+    }
 }
 
 /// An error as the socket writes it.

@@ -19,6 +19,9 @@ extension Router {
                     let result = try await connection.call(
                         method: request.method, params: request.params, deadlineMs: request.deadlineMs)
                     return .json(200, request.reply(result))
+                } catch let error as MeshError where error.status == .unimplemented {
+                    let isKnown = await methods.isKnown(request.method)
+                    return .json(200, isKnown ? request.reply(error) : request.reply(unknownMethod: error))
                 } catch let error as MeshError {
                     return .json(200, request.reply(error))
                 }
@@ -53,6 +56,9 @@ actor Methods {
         guard let kind = try await kind(of: method, on: connection), kind != .observation else { return }
         throw MeshError(.failedPrecondition, "\(method) is no observation. Ask it with POST /rpc.")
     }
+
+    /// Whether the daemon had it when it was last asked.
+    func isKnown(_ method: String) -> Bool { kinds[method] != nil }
 
     /// Nil for a method that there is not: the daemon says what it thinks of it.
     private func kind(of method: String, on connection: any DaemonConnection) async throws -> MessageKind? {
