@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Which backups are known, which go, and what never does.
-@Suite struct BackupKeepingTests {
+@Suite(.timeLimit(.minutes(3))) struct BackupKeepingTests {
     private let week = 7 * 24
 
     /// A library with three photos, and a folder for backups with names that the library gives.

@@ -183,6 +183,45 @@ import Testing
         await test.library.close()
     }
 
+    @Test func severalTogetherHaveTheLibraryOrTellWhatIsMissing() async throws {
+        let test = try await filledLibrary()
+        let kept = try await test.allPhotos()[3]
+        _ = try await test.mesh.send(DeletePhotos(ids: [kept.id]))
+        let whole = try await backUp(test, name: "whole.zip")
+        let then = Timestamp.now()
+        let more = test.folder.file("more")
+        try SampleAlbum(width: 64, height: 48, seed: 5).write(count: 4, to: more)
+        _ = try await test.run(ImportPhotos(paths: [more]))
+        let part = test.folder.file("part.zip")
+        let job = try await test.run(CreateBackup(path: part, since: then))
+        #expect(job.receipt?["photos"] == 4 && job.receipt?["isPartial"] == true)
+
+        let both = try await test.run(VerifyBackup(path: part, others: [whole]))
+        #expect(both.state == .finished && !both.needsAttention && both.outcomes.isEmpty)
+        #expect(both.receipt?["together"] == ["backups": 2, "photos": 15, "missing": 0])
+        var entries: Int64 = 0
+        for path in [whole, part] {
+            entries += try await test.run(VerifyBackup(path: path)).receipt?["entries"]?.integerValue ?? 0
+        }
+        #expect(both.receipt?["entries"] == .integer(entries))
+
+        // Added long ago, and yet in neither.
+        _ = try await test.mesh.send(RestorePhotos(ids: [kept.id]))
+        let without = try await test.run(VerifyBackup(path: part, others: [whole]))
+        #expect(without.state == .finished && without.needsAttention)
+        #expect(without.receipt?["together"] == ["backups": 2, "photos": 15, "missing": 1])
+        #expect(try await test.lines(without.id).map(\.item) == ["photo \(kept.id)"])
+
+        // One that is damaged is no part of anything.
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: whole))
+        #expect(try await test.run(VerifyBackup(path: part, others: [whole])).error?.status == .dataLoss)
+        #expect(
+            await status { _ = try await test.run(VerifyBackup(path: part, others: ["x.zip"])) } == .invalidArgument)
+        await test.library.close()
+    }
+
     @Test func anyFlippedByteIsFound() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(2, album: SampleAlbum(width: 32, height: 24))

@@ -223,8 +223,18 @@ struct JobReport {
             ending(receipt.ending)
                 + (receipt.ending == .cancelled ? "Not all was checked: " : "Every byte is as it should be: ")
                 + "\(Figures.count(receipt.entries, "entry", "entries")), \(Figures.size(receipt.bytes)), "
-                + "\(Figures.count(backup.photoCount, "photo")) of \(LocalDate.text(backup.timestamp))."
+                + (receipt.together.map { "\($0.backups) backups." }
+                    ?? "\(Figures.count(backup.photoCount, "photo")) of \(LocalDate.text(backup.timestamp)).")
         ]
+            + (receipt.together.map { together in
+                [
+                    together.missing == 0
+                        ? "All \(Figures.count(together.photos, "photo")) of the library are in one of them."
+                        : console.style.yellow(
+                            "\(Figures.count(together.missing, "photo")) of the library "
+                                + "\(together.missing == 1 ? "is" : "are") in none of them; \(together.photos) are.")
+                ]
+            } ?? [])
             + (backup.sealedValues.map { values in
                 let opened = receipt.sealedOpened.map { "\($0) of them opened." } ?? "No key for them is here."
                 return ["\(Figures.count(values, "sealed value")). \(opened)"]

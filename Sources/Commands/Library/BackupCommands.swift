@@ -57,14 +57,23 @@ extension CommandTable {
         },
         Command(
             words: ["backup", "verify"], summary: "Read a whole backup and check every byte of it.",
-            details: "With the passphrase of its sealed fields, these are opened too.",
-            operands: [file], options: passphrase + [detach, verbose],
-            examples: [Example("smilepile backup verify family.zip", "Is it still good?")]
+            details: """
+                With the passphrase of its sealed fields, these are opened too. Of several backups, as one of the whole library
+                and those that were made with --since, each is read, and then each photo of the library is looked for in
+                them: what none of them has is a line of the receipt. The passphrase is the last one's.
+                """,
+            operands: [Operand("FILE", .path, .oneOrMore, help: "The backup; with several, the newest last.")],
+            options: passphrase + [detach, verbose],
+            examples: [
+                Example("smilepile backup verify family.zip", "Is it still good?"),
+                Example("smilepile backup verify year.zip march.zip april.zip", "Is everything in one of them?"),
+            ]
         ) { invocation, session in
             try await session.withLibrary { library in
-                let path = session.absolute(invocation.operand("FILE") ?? "")
+                var others = invocation.operandValues("FILE").map { session.absolute($0) }
+                let path = others.removeLast()
                 let key = try await openedKey(of: path, invocation, session, library)
-                let message = VerifyBackup(path: path, key: key)
+                let message = VerifyBackup(path: path, others: others.isEmpty ? nil : others, key: key)
                 return try await runJob(message, invocation, session, library)
             }
         },

@@ -136,6 +136,9 @@ public struct BackupSummary: Codable, Sendable, Equatable {
 
 /// Reads a whole backup and compares every byte with what it promises, as a job. Sealed values are opened where a key for
 /// them is here, and one that is damaged is a line `sealed`. Fails with `data_loss` or `invalid_argument`, naming the entry.
+///
+/// With ``others`` each of them is read as well, and then it is looked whether they are all together a backup of the library as
+/// it is now: a photo whose bytes none of them has is a line `missing`.
 public struct VerifyBackup: Message {
     public typealias Reply = JobStarted
     public static let method = "backup.verify"
@@ -144,28 +147,55 @@ public struct VerifyBackup: Message {
     public static let summary = "Reads a whole backup and checks every byte of it."
     /// Absolute.
     public let path: String
-    /// Of ``OpenBackupKey``.
+    /// Those that it goes on from, as one of the whole library and one of what was added since (``CreateBackup/since``). Absolute;
+    /// ``maximumOthers`` at most.
+    public let others: [String]?
+    /// Of ``OpenBackupKey``, for `path`.
     public let key: BackupKey?
+    public static let maximumOthers = 1_000
 
-    public init(path: String, key: BackupKey? = nil) {
+    public init(path: String, others: [String]? = nil, key: BackupKey? = nil) {
         self.path = path
+        self.others = others
         self.key = key
     }
 }
 
 public struct VerificationReceipt: JobReceipt {
+    /// Photos of the library, as several backups have them.
+    public struct Together: Codable, Sendable, Equatable {
+        public let backups: Int
+        /// Whose bytes are in one of them.
+        public let photos: Int
+        /// Whose bytes are in none.
+        public let missing: Int
+
+        public init(backups: Int, photos: Int, missing: Int) {
+            self.backups = backups
+            self.photos = photos
+            self.missing = missing
+        }
+    }
+
     public let backup: BackupSummary
+    /// Of all that were read, as `bytes` and `sealedOpened` are.
     public let entries: Int
     public let bytes: Int64
     /// Sealed values that opened; absent where there are none, or no key for them is here.
     public let sealedOpened: Int?
+    /// Absent where one was asked about.
+    public let together: Together?
     public let ending: JobEnding
 
-    public init(backup: BackupSummary, entries: Int, bytes: Int64, sealedOpened: Int? = nil, ending: JobEnding) {
+    public init(
+        backup: BackupSummary, entries: Int, bytes: Int64, sealedOpened: Int? = nil, together: Together? = nil,
+        ending: JobEnding
+    ) {
         self.backup = backup
         self.entries = entries
         self.bytes = bytes
         self.sealedOpened = sealedOpened
+        self.together = together
         self.ending = ending
     }
 }

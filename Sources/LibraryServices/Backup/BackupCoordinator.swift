@@ -19,14 +19,14 @@ public actor BackupCoordinator: MeshService {
         RestoreBackup.self
     }
 
-    private let catalogue: any Catalogue
+    let catalogue: any Catalogue
     private let photoFiles: any PhotoFiles
-    private let namedFiles: NamedFiles
-    private let places: BackupPlaces
+    let namedFiles: NamedFiles
+    let places: BackupPlaces
     private let discards: DiscardedFiles
     private let fields: SealedFields
-    private let bulk: BlockingPool
-    private let width: Int
+    let bulk: BlockingPool
+    let width: Int
     private unowned var mesh: Mesh?
     /// What is writing at the moment, in words.
     private var running: String?
@@ -89,7 +89,7 @@ public actor BackupCoordinator: MeshService {
             bulk: bulk, width: width, clock: clock)
     }
 
-    private var clock: MeshClock { mesh?.clock ?? .system }
+    var clock: MeshClock { mesh?.clock ?? .system }
 
     func check(_ request: CreateBackup) async throws {
         try refuseWhileRunning()
@@ -182,7 +182,7 @@ public actor BackupCoordinator: MeshService {
     }
 
     /// What is sealed in a backup, as far as it opens.
-    private func opened(
+    func opened(
         _ backup: BackupFile, key: BackupKey?, making: Bool
     ) async throws -> OpenedFields {
         guard let sealed = backup.contents.sealed else { return .none }
@@ -206,56 +206,6 @@ public actor BackupCoordinator: MeshService {
         try Self.requireAbsolute(path)
         let namedFiles = namedFiles
         return try await bulk.run { try BackupFile(path: path, namedFiles).summary }
-    }
-
-    func verify(_ request: VerifyBackup, job: Job) async throws -> VerificationReceipt {
-        let path = request.path
-        try await job.mayContinue()
-        job.begin(phase: "opening")
-        let flag = CancellationFlag()
-        do {
-            let receipt = try await verify(request, flag, job: job)
-            if receipt.ending == .complete || receipt.ending == .completeWithProblems {
-                await note(path, verifiedAt: clock.timestamp())
-            }
-            return receipt
-        } catch let error as MeshError where error.status == .dataLoss {
-            await note(path, verifiedAt: nil)
-            throw error
-        }
-    }
-
-    /// Remembers of a backup of this library whether it is sound. That this may fail is no reason to deny what was found.
-    private func note(_ path: String, verifiedAt time: Timestamp?) async {
-        let (name, catalogue) = (places.name(path), catalogue)
-        _ = try? await uncancelled { try await catalogue.write { try $0.madeBackups.setVerified(time, name) } }
-    }
-
-    private func verify(_ request: VerifyBackup, _ flag: CancellationFlag, job: Job) async throws -> VerificationReceipt
-    {
-        let path = request.path
-        return try await withTaskCancellationHandler {
-            let backup = try await bulk.run { [namedFiles] in try BackupFile(path: path, namedFiles) }
-            let checked = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
-            let opened = try await opened(backup, key: request.key, making: false)
-            job.record(checked.lines + Self.damagedLines(opened, backup))
-            for path in backup.damaged {
-                job.record(ReceiptLine(item: path, outcome: "damaged", detail: "it was damaged when it was saved"))
-            }
-            return VerificationReceipt(
-                backup: backup.summary, entries: backup.archive.entryCount, bytes: checked.bytes,
-                sealedOpened: opened.count > 0 ? opened.count : nil,
-                ending: backup.damaged.isEmpty && checked.isAsPromised && Self.damagedLines(opened, backup).isEmpty
-                    ? .complete : .completeWithProblems)
-        } onCancel: {
-            flag.set()
-        }
-    }
-
-    /// Where others open, what does not is damaged; where none does, no key for them is here, and nothing is known.
-    private static func damagedLines(_ opened: OpenedFields, _ backup: BackupFile) -> [ReceiptLine] {
-        guard opened.problem == nil else { return [] }
-        return opened.lines(backup.contents, "a sealed field does not open: it is damaged, or under another key")
     }
 
     func restore(_ request: RestoreBackup, job: Job) async throws -> RestoreReceipt {
@@ -328,22 +278,6 @@ extension CreateBackup: HandledJob {
 extension InspectBackup: HandledMessage {
     public func perform(on service: BackupCoordinator) async throws -> BackupSummary {
         try await service.inspect(path)
-    }
-}
-
-extension VerifyBackup: HandledJob {
-    public typealias Service = BackupCoordinator
-    public static var resumption: JobResumption { .again }
-
-    public func prepare(on service: BackupCoordinator) async throws { try BackupCoordinator.requireAbsolute(path) }
-
-    public func prepareAgain(on service: BackupCoordinator, job: Job) async throws {
-        try await prepare(on: service)
-        try await service.checkAgain(reading: path)
-    }
-
-    public func run(on service: BackupCoordinator, job: Job) async throws -> VerificationReceipt {
-        try await service.verify(self, job: job)
     }
 }
 
