@@ -16,7 +16,8 @@ public final class ReadProgram: Sendable {
 
     public init(_ program: String, _ arguments: [String], environment: [String: String]) throws {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: Installation.programs + "/" + program)
+        process.executableURL = URL(
+            fileURLWithPath: program.hasPrefix("/") ? program : Installation.programs + "/" + program)
         process.arguments = arguments
         process.environment = environment
         process.standardInput = FileHandle.nullDevice

@@ -8,7 +8,7 @@ import Testing
 /// The page's program in front of the real daemon, as a browser meets it; curl stands for the browser.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct WebTests {
     /// A browser, with its cookies in a file of its own.
-    private struct Browser {
+    struct Browser {
         let place: Installation
         let address: String
         let jar: String
@@ -37,20 +37,20 @@ import Testing
         }
     }
 
-    private struct Started: Decodable {
+    struct Started: Decodable {
         let address: String
         let pairing: String
         let pid: Int32
         let started: Bool
     }
 
-    private func start(_ place: Installation, _ arguments: String...) async throws -> Started {
+    func start(_ place: Installation, _ arguments: String...) async throws -> Started {
         let outcome = try await place.run("smilepile", ["web", "start", "--json"] + arguments)
         try #require(outcome.status == 0, "\(outcome.errors)")
         return try JSONDecoder().decode(Started.self, from: Data(outcome.output.utf8))
     }
 
-    private func pair(_ place: Installation, _ started: Started, as name: String) async throws -> Browser {
+    func pair(_ place: Installation, _ started: Started, as name: String) async throws -> Browser {
         let browser = Browser(place: place, address: started.address, jar: place.folder.file(name + ".jar"))
         let code = try #require(started.pairing.split(separator: "=").last)
         let reply = try await browser.ask("/pair", "--data", "{\"code\":\"\(code)\",\"name\":\"\(name)\"}")
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// With the daemon, an album and the page; stopped afterwards, whatever the body does.
-    private func withPage(_ body: (Installation, Started) async throws -> Void) async throws {
+    func withPage(_ body: (Installation, Started) async throws -> Void) async throws {
         let place = try Installation("web")
         let album = place.folder.file("album")
         try SampleAlbum(width: 320, height: 240).write(count: 3, to: album)

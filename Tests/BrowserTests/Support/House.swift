@@ -73,14 +73,18 @@ final class House: Sendable {
     }
 
     /// Another library, in which nothing is, in the same browser.
+    /// - Parameter options: with which its page is started, given where it may put files.
     static func withoutPhotos(
-        beside house: House, _ body: (_ place: Installation, _ page: Page, _ address: String) async throws -> Void
+        beside house: House, options: (Installation) async throws -> [String] = { _ in [] },
+        _ body: (_ place: Installation, _ page: Page, _ address: String) async throws -> Void
     ) async throws {
         let place = try Installation("empty")
         try await place.up()
-        let started = try await start(place, listen: "127.0.0.1:0")
+        let started = try await start(place, listen: "127.0.0.1:0", try await options(place))
         let page = try await newPage(of: house.browser, beside: nil, Look())
         do {
+            // A certificate of the house's own is one that people click away.
+            try await page.send("Security.setIgnoreCertificateErrors", ["ignore": true])
             try await page.navigate(started.pairing)
             try await page.click(on: "Open the album")
             try await page.wait(until: "document.querySelector('.empty')")
@@ -131,8 +135,10 @@ final class House: Sendable {
     }
 
     /// Starts the page's program, or says where it runs already.
-    private static func start(_ place: Installation, listen: String) async throws -> Started {
-        let text = try await done(place, ["web", "start", "--json", "--listen", listen])
+    private static func start(
+        _ place: Installation, listen: String, _ options: [String] = []
+    ) async throws -> Started {
+        let text = try await done(place, ["web", "start", "--json", "--listen", listen] + options)
         return try JSONDecoder().decode(Started.self, from: Data(text.utf8))
     }
 
@@ -182,6 +188,11 @@ final class House: Sendable {
         try await Self.newPage(of: browser, beside: nil, look)
     }
 
+    /// A tab with the cookies of the browser that is paired, for a page of somebody else's.
+    func tabForStrangersPage() async throws -> Page {
+        try await Self.newPage(of: browser, beside: paired, Look())
+    }
+
     /// What a test has left is no business of the next one's, also where it has failed: the daemon and the page's program
     /// run, a parent is looking, and the library has its album and nothing else.
     fileprivate func tidy() async throws {
@@ -217,6 +228,12 @@ final class House: Sendable {
         let client = try place.client()
         defer { client.close() }
         return try await client.call(message)
+    }
+
+    /// A file of the album's, as it was imported.
+    func photoFile() throws -> String? {
+        let folder = place.folder.file("sorted/" + Self.categories[0])
+        return try FileManager.default.contentsOfDirectory(atPath: folder).first.map { folder + "/" + $0 }
     }
 
     /// Newest first, as the page shows them.

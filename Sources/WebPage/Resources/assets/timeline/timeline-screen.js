@@ -73,11 +73,12 @@ class TimelineScreen extends Component {
     }
     if (opening !== this.#openings) return;
     this.list = list;
-    list.addEventListener('changed', () => this.#showTotal());
-    list.addEventListener('failed', ({ detail }) => this.list === list && list.total === 0 && this.#fail(detail));
     this.#timeline.removeAttribute('aria-busy');
     this.#timeline.linkParameters = filters;
     this.#timeline.start(list, this.#selection);
+    // After the timeline, which has laid out anew then what its position is asked of.
+    list.addEventListener('changed', () => this.#showTotal());
+    list.addEventListener('failed', ({ detail }) => this.list === list && list.total === 0 && this.#fail(detail));
     this.#showTotal();
   }
 
