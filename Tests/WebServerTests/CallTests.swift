@@ -151,4 +151,18 @@ import Testing
         _ = try await stream.rest()
         await #expect(throws: (any Error).self) { try await site.connect() }
     }
+
+    /// Connections come, are idle, or are being answered; whatever the threads do, the program lives.
+    @Test func aServerStopsAtAnyMoment() async throws {
+        for round in 0..<100 {
+            let site = try Site(try FakeDaemon())
+            let asking = Task {
+                while let reply = try? await site.ask("GET", "/"), reply.status != 503 {}
+            }
+            for _ in 0..<round % 5 { _ = try await site.ask("GET", "/") }
+            await site.server.stop()
+            await asking.value
+            await #expect(throws: (any Error).self) { try await site.connect() }
+        }
+    }
 }

@@ -23,7 +23,7 @@ final class HTTPServer: Sendable {
     private static let heartbeat: UInt64 = 15_000_000_000
 
     private struct Handle: @unchecked Sendable {
-        // Sendable because it is used twice, to quiesce and to stop, by whoever took it out of the mutex.
+        // Sendable because it is used once, to stop, by whoever took it out of the mutex.
         let daemon: OpaquePointer
         let context: Unmanaged<HTTPCore>
     }
@@ -87,19 +87,22 @@ final class HTTPServer: Sendable {
         thread.start()
     }
 
-    /// Takes nobody in any more, ends what runs, and returns when the threads have ended. Again does nothing.
+    /// Ends what runs, and returns when the threads have ended. Again does nothing. Who comes meanwhile is told that the
+    /// server stops.
+    ///
+    /// Not `MHD_quiesce_daemon`, which would close the door first: in 0.9.75 it takes the listener from the epoll sets of
+    /// the threads while each of them does so too, and whoever comes second (or, with the listener closed then, at all)
+    /// ends the whole program.
     func stop() async {
         let taken = handle.withLock { handle in
             defer { handle = nil }
             return handle
         }
         guard let taken else { return }
-        let listener = MHD_quiesce_daemon(taken.daemon)
-        if listener >= 0 { close(listener) }
         await core.stop()
         clinux_wake(wake)
         await withCheckedContinuation { continuation in
-            // It waits for the server's threads.
+            // It waits for the server's threads, and closes the listener.
             Thread {
                 MHD_stop_daemon(taken.daemon)
                 taken.context.release()
