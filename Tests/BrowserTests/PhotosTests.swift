@@ -88,6 +88,55 @@ extension BrowserTests {
             _ = try await house.call(SetFavorite(ids: [photo.id], isFavorite: false))
         }
 
+        /// Nor does what is told of a photo bring it back when one has gone on.
+        @Test func aLateReplyDoesNotBringBackThePhotoBefore() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            try await house.inTab { page in
+                try await page.clickWhereSeen("document.querySelector('.tile.loaded a[href*=\"\(photos[0].uuid)\"]')")
+                try await page.wait(until: "!document.querySelector('photo-view .next').disabled")
+                // The view does not hear of the step yet, as it would not while the browser is busy.
+                try await page.run(
+                    "window.addEventListener('hashchange', (event) => event.stopImmediatePropagation(), { capture: true, once: true })"
+                )
+                try await page.press("ArrowRight")
+                try await page.wait(until: "location.hash.includes('\(photos[1].uuid)')")
+                _ = try await house.call(SetFavorite(ids: [photos[0].id], isFavorite: true))
+                try await page.wait(until: "document.querySelector('timeline-screen').list.photoAt(0).isFavorite")
+                #expect(try await page.evaluate("document.querySelector('photo-view').photo.uuid") == photos[1].uuid)
+            }
+            _ = try await house.call(SetFavorite(ids: [photos[0].id], isFavorite: false))
+        }
+
+        /// Photos come and go above the one that is looked at, and it goes itself.
+        @Test func whatIsNextIsNextWhenTheLibraryChanges() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            let shown = "document.querySelector('photo-view').photo.uuid"
+            try await house.inTab { page in
+                try await page.clickWhereSeen("document.querySelector('.tile.loaded a[href*=\"\(photos[4].uuid)\"]')")
+                try await page.wait(until: "!document.querySelector('photo-view .next').disabled")
+                _ = try await house.call(DeletePhotos(ids: [photos[0].id, photos[2].id]))
+                try await page.wait(until: "document.querySelector('timeline-screen').list.total === 22")
+                try await page.press("ArrowRight")
+                try await page.wait(until: "\(shown) === '\(photos[5].uuid)'")
+                // The one that is looked at: its neighbours are still one step away.
+                _ = try await house.call(DeletePhotos(ids: [photos[5].id]))
+                try await page.wait(until: "document.querySelector('timeline-screen').list.total === 21")
+                try await page.press("ArrowRight")
+                try await page.wait(until: "\(shown) === '\(photos[6].uuid)'")
+                // By the key, from the middle and from the end.
+                try await page.press("Delete")
+                try await page.wait(until: "\(shown) === '\(photos[7].uuid)'")
+                try await page.wait(until: "document.querySelector('timeline-screen').list.total === 20")
+                try await page.press("ArrowLeft")
+                try await page.wait(until: "\(shown) === '\(photos[4].uuid)'")
+            }
+            let trash = try await house.call(ListTrash())
+            _ = try await house.call(RestorePhotos(ids: trash.photos.map(\.photo.id)))
+            #expect(try await house.photos() == photos)
+        }
+
         /// As where photos went after the months were counted and before the last page was read.
         @Test func aListThatIsShorterThanItWasIsReadToItsEndAndNoFurther() async throws {
             let house = House.here

@@ -23,12 +23,14 @@ class KidsScreen extends Component {
   #position = 0;
   #surface;
   #steps = 0;
+  #unfollow;
 
   async connectedCallback() {
     this.append(
       element('header', {}, this.#back, this.#title, iconButton('locked', t('kids.parents'), () => this.#unlock(), { class: 'icon-button lock' })),
       this.#body);
     this.during(onChange(() => this.#show()));
+    this.during(() => this.#unfollow?.());
     this.during(observe('category.observe', {}, ({ categories }) => {
       this.#categories = categories;
       if (!this.#place.category) this.#show();
@@ -69,17 +71,27 @@ class KidsScreen extends Component {
       if (this.#list?.filter.categoryId !== category) {
         const list = await new PhotoList({ categoryId: category }).open();
         if (step !== this.#steps) return;
-        this.#list = list;
+        this.#follow(list, category);
       }
       if (photo) await this.#showPhoto(photo, step);
       else this.#showPhotos(category);
     });
   }
 
+  #follow(list, category) {
+    this.#list = list;
+    // A commit that touches what a kid may see; events of the whole library are for parents.
+    this.#unfollow?.();
+    this.#unfollow = observe('photo.observe', { categoryId: category, limit: 200 }, () => list.refresh());
+    // The one that is looked at is elsewhere in it now, or has gone.
+    list.addEventListener('changed', () => list === this.#list && this.#place.photo && this.#show());
+  }
+
   #showCategories() {
     const filled = this.#categories.filter(({ photoCount }) => photoCount > 0);
     this.#surface = undefined;
     this.#list = undefined;
+    this.#unfollow?.();
     if (filled.length === 0) {
       this.#body.replaceChildren(element('div', { class: 'empty' }, icon('smile'), element('p', {}, t('kids.none'))));
       return;
@@ -99,16 +111,20 @@ class KidsScreen extends Component {
     timeline.linkTo = (photo) => address('kids', { id: photo.uuid, parameters: { category } });
     this.#body.replaceChildren(timeline);
     timeline.start(this.#list, new Selection());
-    // A commit that touches what a kid may see; events of the whole library are for parents.
-    this.end?.();
-    this.end = observe('photo.observe', { categoryId: category, limit: 200 }, () => this.#list?.refresh());
-    this.during(() => this.end?.());
   }
 
   async #showPhoto(uuid, step) {
     // The one of this category: whoever goes back meanwhile has none any more.
     const list = this.#list;
-    const photo = await ask('photo.get', { uuid });
+    let photo;
+    try {
+      photo = await ask('photo.get', { uuid });
+    } catch (error) {
+      if (error.status !== 'not_found' && error.status !== 'permission_denied') throw error;
+      // It has gone, or is none of a kid's any more.
+      if (step === this.#steps) this.#goBack();
+      return;
+    }
     const position = await list.locate(photo);
     if (step !== this.#steps) return;
     this.#position = Math.max(0, position);

@@ -18,10 +18,17 @@ class PhotoView extends Component {
   photo;
   /** The timeline that it was opened from, whose list has been read. */
   timeline;
+  /** Which photo one has gone to; what comes of another one is late. */
+  #uuid;
   #list;
+  /** Where in the list it is, or was before it went from it; -1 where it has never been there. */
   #position = -1;
+  #isInList = false;
+  /** What is being found out about the position. */
+  #located = Promise.resolve();
   #parameters = new URLSearchParams();
   #stop;
+  #unfollow;
   #opening = 0;
   #surface = element('zoom-surface');
   #title = element('h1', { tabindex: '-1' });
@@ -51,6 +58,7 @@ class PhotoView extends Component {
     this.#surface.addEventListener('step', ({ detail }) => this.#step(detail));
     this.#surface.addEventListener('sharper', () => this.#sharpen());
     this.during(() => this.#stop?.());
+    this.during(() => this.#unfollow?.());
     this.#title.focus();
   }
 
@@ -58,27 +66,59 @@ class PhotoView extends Component {
   async show(uuid, parameters) {
     const opening = ++this.#opening;
     const filters = filterParameters(parameters);
-    if (!this.#list || filters.toString() !== this.#parameters.toString()) this.#list = this.timeline?.list;
+    if (!this.#list || filters.toString() !== this.#parameters.toString()) this.#follow(this.timeline?.list);
     this.#parameters = filters;
+    const known = this.photo?.uuid === uuid ? this.photo : this.#photoInList(uuid);
+    // One has stepped to it, or its place is not known yet.
+    if (uuid !== this.#uuid) this.#position = -1;
+    this.#uuid = uuid;
     this.#stop?.();
     // What is observed may be newer than the reply to a question that was asked before it, and come first.
     let isObserved = false;
     this.#stop = observe('photo.observeOne', { uuid }, ({ photo }) => {
       isObserved = true;
-      this.#become(uuid, photo);
+      if (uuid === this.#uuid) this.#become(photo);
     }, (error) => this.#say(describe(error)));
-    const known = this.photo?.uuid === uuid ? this.photo : this.#photoInList(uuid);
     if (known) this.#draw(known);
     await attempt(async () => {
       const photo = await ask('photo.get', { uuid });
-      if (opening === this.#opening && !isObserved) this.#become(uuid, photo);
-      // Opened by a link, or before the timeline was there: a list of its own.
-      this.#list ??= await new PhotoList(photoFilter(filters)).open();
-      const position = await this.#list.locate(photo);
-      if (opening !== this.#opening) return;
-      this.#position = position;
-      await this.#showNeighbours();
+      const isLeft = () => opening !== this.#opening || uuid !== this.#uuid;
+      if (isLeft()) return;
+      if (!isObserved) this.#become(photo);
+      if (!this.#list) {
+        // Opened by a link, or before the timeline was there: a list of its own.
+        const list = await new PhotoList(photoFilter(filters)).open();
+        if (isLeft()) return;
+        this.#follow(list);
+        this.during(observe('event.subscribe', {}, () => list.refresh()));
+      }
+      this.#locate(photo);
+      await this.#located;
     });
+  }
+
+  /** Takes a list, whose photos move when the library changes. */
+  #follow(list) {
+    this.#unfollow?.();
+    const moved = () => this.photo?.uuid === this.#uuid && this.#locate(this.photo);
+    list?.addEventListener('changed', moved);
+    this.#unfollow = () => list?.removeEventListener('changed', moved);
+    this.#list = list;
+  }
+
+  #locate(photo) {
+    const list = this.#list;
+    const located = (async () => {
+      const position = await list.locate(photo);
+      if (located !== this.#located || photo.uuid !== this.#uuid || list !== this.#list) return;
+      this.#isInList = position >= 0;
+      // What has gone from the list keeps its place in it: the next one has moved up to there.
+      if (this.#isInList) this.#position = position;
+      await this.#showNeighbours();
+    })();
+    this.#located = located;
+    // Whoever steps waits for it, and is told; a change of the library is not worth a word.
+    located.catch(() => {});
   }
 
   #photoInList(uuid) {
@@ -90,12 +130,11 @@ class PhotoView extends Component {
   }
 
   /** What is known of the photo has changed, or it is gone. */
-  #become(uuid, photo) {
+  #become(photo) {
     if (!photo) {
       this.#say(t('photo.gone'));
       return;
     }
-    if (photo.uuid !== uuid) return;
     this.#draw(photo);
     this.#facts.photo = photo;
     this.#facts.inert = false;
@@ -128,23 +167,36 @@ class PhotoView extends Component {
   }
 
   async #showNeighbours() {
-    const [before, after] = [this.#position - 1, this.#position + 1];
-    this.#previous.disabled = this.#position < 1;
-    this.#next.disabled = this.#position < 0 || after >= this.#list.total;
+    const [before, after] = [this.#neighbour(-1), this.#neighbour(1)];
+    this.#previous.disabled = before === undefined;
+    this.#next.disabled = after === undefined;
     if (this.#position < 0) return;
-    const photos = await this.#list.photosIn(Math.max(0, before), Math.min(after + 2, this.#list.total));
+    const photos = await this.#list.photosIn(before ?? this.#position, Math.min((after ?? this.#position) + 2, this.#list.total));
     // The browser keeps them, so that going there shows them at once.
     for (const photo of photos) if (photo.uuid !== this.photo?.uuid) new Image().src = pictureAddress(photo, 'photo');
   }
 
-  /** To the photo that is `step` further in the list; newer ones are before it. */
+  /** Where in the list the one before (`step` is -1) or after (1) is; newer ones are before. */
+  #neighbour(step) {
+    const target = this.#position + (step > 0 && !this.#isInList ? 0 : step);
+    return this.#position >= 0 && target >= 0 && target < this.#list.total ? target : undefined;
+  }
+
+  async #photoAfter(step) {
+    await this.#located;
+    const target = this.#neighbour(step);
+    if (target === undefined) return {};
+    const [photo] = await this.#list.photosIn(target, target + 1);
+    return { target, photo };
+  }
+
+  /** To the photo before or after this one. */
   async #step(step) {
-    const list = this.#list;
-    const target = this.#position + step;
-    if (this.#position < 0 || target < 0 || target >= list.total) return;
-    const [photo] = await attempt(() => list.photosIn(target, target + 1)) ?? [];
+    const { target, photo } = await attempt(() => this.#photoAfter(step)) ?? {};
     if (!photo) return;
     this.#position = target;
+    this.#isInList = true;
+    this.#uuid = photo.uuid;
     this.#draw(photo);
     // One step back leaves the photos, however many one has gone through.
     go(address('photo', { id: photo.uuid, parameters: this.#parameters }), { replace: true });
@@ -158,7 +210,7 @@ class PhotoView extends Component {
   async #trash() {
     const { photo } = this;
     if (!photo) return;
-    const [neighbour] = await attempt(() => this.#list.photosIn(this.#position + 1, this.#position + 2)) ?? [];
+    const { photo: neighbour } = await attempt(() => this.#photoAfter(1)) ?? {};
     const done = await attempt(async () => (await moveToTrash([photo]), true));
     if (!done) return;
     if (neighbour) go(address('photo', { id: neighbour.uuid, parameters: this.#parameters }), { replace: true });
