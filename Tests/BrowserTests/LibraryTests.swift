@@ -49,6 +49,26 @@ extension BrowserTests {
             try await Self.purge(house, new)
         }
 
+        /// What is dropped while something is being sent waits for its end.
+        @Test func whatIsDroppedDuringAnImportIsImportedAfterIt() async throws {
+            let house = House.here
+            let files = try Self.files(house, 2, seed: 80)
+            try await house.inTab(at: "#/import") { page in
+                try await page.wait(until: "tests.control('Into the category')?.options.length > 0")
+                try await page.holdReplies(to: "library.import")
+                try await page.choose([files[0]], in: "input[type=file]:not([webkitdirectory])")
+                try await page.wait(until: "window.held === 1")
+                try await page.drop(files[1])
+                try await page.wait(until: "!document.querySelector('.drop-target')")
+                try await page.run("window.release()")
+                try await page.wait(
+                    until:
+                        "[...document.querySelectorAll('job-card [role=status]')].filter((one) => one.textContent.startsWith('Finished')).length === 2"
+                )
+            }
+            #expect(try await house.photos().count == 26)
+        }
+
         /// Whichever comes first: which job it is, what it does, or that it has ended.
         @Test func aLateReplyDoesNotMakeAnImportRunAgain() async throws {
             let house = House.here
@@ -261,6 +281,8 @@ extension BrowserTests {
                     try await other.wait(
                         until: "tests.control('A phone buzzes when a swipe counts')?.checked === false")
                     try await other.click(on: "A phone buzzes when a swipe counts")
+                    // A tab that is closed takes what it has not sent with it.
+                    try await other.asksSomethingElse()
                 }
                 try await page.wait(until: "tests.control('A phone buzzes when a swipe counts').checked")
                 try await page.choose(option: "Dark", in: "Appearance")

@@ -55,7 +55,11 @@ export async function fetched(path, options = {}) {
   if (reply.ok) return reply;
   const told = await reply.json().catch(() => null);
   if (reply.status === 401) tell('unpaired');
-  throw new DaemonError(told?.error ?? { message: `${reply.status} ${reply.statusText}` });
+  // A reply to HEAD has no body that could say so.
+  const mayComeBack = [429, 502, 503, 504].includes(reply.status);
+  throw new DaemonError(told?.error ?? {
+    message: `${reply.status} ${reply.statusText}`, ...(mayComeBack && { data: { status: 'unavailable', retryable: true } }),
+  });
 }
 
 /**

@@ -28,7 +28,8 @@ export function offerDrop() {
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean);
     hide();
     attempt(async () => {
-      dropped.files = (await Promise.all(entries.map(filesOf))).flat();
+      // Behind those that wait for the end of an import.
+      dropped.files = dropped.files.concat((await Promise.all(entries.map(filesOf))).flat());
       go(address('import'));
       window.dispatchEvent(new Event('files-dropped'));
     });

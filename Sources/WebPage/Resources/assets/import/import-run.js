@@ -3,7 +3,7 @@
 
 import { ask } from '../core/daemon.js';
 import { describe } from '../core/dialog.js';
-import { upload } from './upload.js';
+import { isAway, persistently, upload } from './upload.js';
 
 /** Events: `changed`. */
 class ImportRun extends EventTarget {
@@ -28,12 +28,13 @@ class ImportRun extends EventTarget {
    *
    * @param {File[]} files
    * @param {number} [categoryId]
+   * @param {object[]} [faults] of files that were to be sent before, to be told still
    */
-  async start(files, categoryId) {
+  async start(files, categoryId, faults = []) {
     const ending = new AbortController();
     this.#ending = ending;
     Object.assign(this, {
-      state: 'sending', files: files.length, filesSent: 0, bytes: files.reduce((sum, { size }) => sum + size, 0), bytesSent: 0, faults: [],
+      state: 'sending', files: files.length, filesSent: 0, bytes: files.reduce((sum, { size }) => sum + size, 0), bytesSent: 0, faults,
     });
     this.#changed();
     window.addEventListener('beforeunload', warn);
@@ -42,7 +43,8 @@ class ImportRun extends EventTarget {
       if (uploads.length === 0) return;
       this.state = 'starting';
       this.#changed();
-      const { job } = await ask('library.import', { uploads, ...(categoryId && { categoryId }) });
+      // Hours of sending are not lost because the daemon is away at the end of it.
+      const { job } = await persistently(() => ask('library.import', { uploads, ...(categoryId && { categoryId }) }), ending.signal, isAway);
       this.jobs.unshift(job);
     } catch (error) {
       if (!ending.signal.aborted) this.faults.push({ name: '', reason: describe(error) });

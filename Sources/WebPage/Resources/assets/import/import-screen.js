@@ -52,7 +52,10 @@ class ImportScreen extends Component {
       this.#observed = jobs;
       this.#know(jobs);
     }));
-    this.listen(importRun, 'changed', () => this.#draw());
+    this.listen(importRun, 'changed', () => {
+      this.#draw();
+      this.#takeDropped(importRun.faults);
+    });
     this.listen(window, 'files-dropped', () => this.#takeDropped());
     this.#draw();
     this.#takeDropped();
@@ -68,15 +71,16 @@ class ImportScreen extends Component {
     });
   }
 
-  #takeDropped() {
-    const files = dropped.files.splice(0);
-    if (files.length > 0) this.#start(files);
+  /** Takes what was dropped, once nothing is being sent; with what the one before could not send. */
+  #takeDropped(faults) {
+    if (importRun.isBusy || dropped.files.length === 0) return;
+    this.#start(dropped.files.splice(0), faults);
   }
 
-  #start(files) {
+  #start(files, faults) {
     // A folder brings what systems leave behind; the daemon would pass it over too.
     const wanted = files.filter(({ name, size }) => size > 0 && !name.startsWith('.') && name !== 'Thumbs.db');
-    if (wanted.length > 0 && !importRun.isBusy) importRun.start(wanted, Number(this.#category.value) || undefined);
+    if (wanted.length > 0 && !importRun.isBusy) importRun.start(wanted, Number(this.#category.value) || undefined, faults);
   }
 
   #draw() {

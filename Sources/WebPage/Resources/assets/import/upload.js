@@ -63,14 +63,17 @@ const offsetOf = (reply) => {
 };
 
 /** A cut, a daemon that is away, another opinion of the offset; not a refusal. */
-const canBeTriedAgain = (error) => !(error instanceof DaemonError) || error.retryable || error.status === 'unavailable' || error.status === 'failed_precondition';
+const canBeTriedAgain = (error) => !(error instanceof DaemonError) || isAway(error) || error.status === 'failed_precondition';
 
-async function persistently(work, signal) {
+export const isAway = (error) => error.retryable || error.status === 'unavailable';
+
+/** Does something until it succeeds, is refused, or cannot be hoped for any more. */
+export async function persistently(work, signal, mayTryAgain = canBeTriedAgain) {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
     } catch (error) {
-      if (signal?.aborted || !canBeTriedAgain(error) || tries > mostTries) throw error;
+      if (signal?.aborted || !mayTryAgain(error) || tries > mostTries) throw error;
       await pause(tries, signal);
     }
   }
