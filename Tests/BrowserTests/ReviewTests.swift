@@ -83,6 +83,28 @@ extension BrowserTests {
             (0...5).map { Page.Point(x: start.x + x * Double($0) / 5, y: start.y + y * Double($0) / 5) }
         }
 
+        /// As on a phone that slept: nothing has told it that the photo on top has gone, or that the review has ended.
+        @Test func whatCannotBeDecidedAnyMoreMakesRoomForTheNext() async throws {
+            let house = House.here
+            let category = try await house.category("Family")
+            let photos = try await house.photos(SearchPhotos(categoryId: category.id, limit: 100))
+            try await house.inTab(at: "#/review?category=\(category.id)") { page in
+                try await page.wait(until: Self.decided(0, left: photos.count))
+                // Nothing of what is told comes any more.
+                try await page.run("window.EventSource = class extends EventTarget { close() {} }")
+                try await page.run("document.dispatchEvent(new Event('visibilitychange'))")
+                let top: String = try await page.evaluate("document.querySelector('swipe-card').photo?.uuid ?? ''")
+                let gone = try #require(photos.first { $0.uuid == top } ?? photos.first)
+                _ = try await house.call(DeletePhotos(ids: [gone.id]))
+                try await page.press("ArrowUp")
+                try await page.wait(until: Self.decided(0, left: photos.count - 1))
+                try await page.press("ArrowUp")
+                try await page.wait(until: Self.decided(1, left: photos.count - 2))
+                try await page.press("u")
+                try await page.wait(until: Self.decided(0, left: photos.count - 1))
+            }
+        }
+
         @Test func aLateReplyDoesNotBringBackWhatIsDecided() async throws {
             let house = House.here
             let category = try await house.category("Family")

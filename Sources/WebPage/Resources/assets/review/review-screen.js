@@ -47,7 +47,9 @@ class ReviewScreen extends Component {
     }));
     // Another device reviews too, photos come in or go.
     this.during(observe('event.subscribe', {}, ({ changed }) => {
-      if (this.#session && (changed.includes('swipe') || changed.includes('photos'))) this.#refill();
+      // An empty one: anything may have changed while nobody looked.
+      const isOurs = changed.length === 0 || changed.includes('swipe') || changed.includes('photos');
+      if (this.#session && isOurs) this.#refill();
     }));
     this.#open();
   }

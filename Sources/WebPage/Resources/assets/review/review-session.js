@@ -42,14 +42,17 @@ export class ReviewSession extends EventTarget {
 
   /** Goes on with the session of this browser, where it has one that is not finished. */
   async open() {
-    if (this.#sessionID) {
-      const { sessions } = await ask('swipe.sessions', { limit: 100 });
-      const session = sessions.find(({ sessionID }) => sessionID === this.#sessionID);
-      if (session && !session.endTime) this.done = session.photosProcessed;
-      else this.#forget();
-    }
+    await this.#goOn();
     await this.refill();
     return this;
+  }
+
+  async #goOn() {
+    if (!this.#sessionID) return;
+    const { sessions } = await ask('swipe.sessions', { limit: 100 });
+    const session = sessions.find(({ sessionID }) => sessionID === this.#sessionID);
+    if (session && !session.endTime) this.done = session.photosProcessed;
+    else this.#forget();
   }
 
   #forget() {
@@ -95,10 +98,17 @@ export class ReviewSession extends EventTarget {
         });
         this.#recorded += 1;
       } catch (error) {
-        this.#queue.unshift(photo);
-        this.done -= 1;
-        this.remaining += 1;
-        this.#changed();
+        this.done = Math.max(0, this.done - 1);
+        if (error.status === 'not_found' || error.status === 'failed_precondition') {
+          // Its photo has gone, or has changed, or another tab has ended the session: it is no use to show it again as it was.
+          if (error.status === 'failed_precondition') await this.#goOn();
+          this.#decided.delete(photo.uuid);
+          await this.refill();
+        } else {
+          this.#queue.unshift(photo);
+          this.remaining += 1;
+          this.#changed();
+        }
         throw error;
       } finally {
         this.#decided.delete(photo.uuid);

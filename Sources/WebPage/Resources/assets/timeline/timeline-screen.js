@@ -68,7 +68,10 @@ class TimelineScreen extends Component {
     try {
       await list.open();
     } catch (error) {
-      if (opening === this.#openings) this.#fail(error);
+      if (opening !== this.#openings) return;
+      // The one before is of another filter: it is not what comes back with the daemon.
+      this.list = undefined;
+      this.#fail(error);
       return;
     }
     if (opening !== this.#openings) return;
@@ -77,7 +80,7 @@ class TimelineScreen extends Component {
     this.#timeline.linkParameters = filters;
     this.#timeline.start(list, this.#selection);
     // After the timeline, which has laid out anew then what its position is asked of.
-    list.addEventListener('changed', () => this.#showTotal());
+    list.addEventListener('changed', () => this.list === list && this.#showTotal());
     list.addEventListener('failed', ({ detail }) => this.list === list && list.total === 0 && this.#fail(detail));
     this.#showTotal();
   }
