@@ -23,6 +23,8 @@ static const struct cwebpage_file files[] = {
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/check.svg"
 #include "embed.h"
+#define FILE_OF_PAGE "../WebPage/Resources/assets/core/collections.js"
+#include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/core/daemon.js"
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/core/dialog.js"

@@ -69,6 +69,63 @@ extension BrowserTests {
             #expect(try await house.photos().count == 26)
         }
 
+        /// Cameras begin to count anew, and each folder has its `IMG_0001.jpg`.
+        @Test func aFolderBringsItsFoldersAlong() async throws {
+            let house = House.here
+            let before = try await house.photos()
+            let files = try Self.files(house, 4, seed: 81)
+            for way in ["chosen", "dropped"] {
+                let top = house.place.folder.file("\(way) trip")
+                for day in 1...2 {
+                    let folder = "\(top)/Day \(day)"
+                    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                    let picture = files[(way == "chosen" ? 0 : 2) + day - 1]
+                    try FileManager.default.copyItem(atPath: picture, toPath: folder + "/IMG_0001.jpg")
+                    try Data(#"{"title":"IMG_0001.jpg","description":"\#(way) on day \#(day)","photoTakenTime":{"timestamp":"1560340800"}}"#.utf8)
+                        .write(to: URL(fileURLWithPath: folder + "/IMG_0001.jpg.json"))
+                }
+                try await house.inTab(at: "#/import") { page in
+                    try await page.wait(until: "tests.control('Into the category')?.options.length > 0")
+                    if way == "chosen" {
+                        try await page.choose([top], in: "input[webkitdirectory]")
+                    } else {
+                        try await page.drop(top)
+                    }
+                    try await page.waits(for: "2 imported", in: ".outcomes")
+                    try await page.click(on: "Receipt")
+                    try await page.waits(for: "\(way) trip/Day 2/IMG_0001.jpg", in: "dialog .receipt")
+                }
+                let new = try await Self.new(house, before)
+                #expect(new.compactMap(\.caption).sorted() == ["\(way) on day 1", "\(way) on day 2"])
+                try await Self.purge(house, new)
+            }
+        }
+
+        /// However many there are; the daemon keeps only so many that wait.
+        @Test func veryManyFilesAreSeveralImports() async throws {
+            try await House.here.inTab(at: "#/import") { page in
+                let sizes: [Int] = try await page.evaluate(
+                    #"""
+                    (async () => {
+                      const { importsOf } = await import('/assets/import/import-run.js');
+                      const names = [];
+                      // Sidecars after the photos that they belong to, as in a list by kind.
+                      for (let n = 0; n < 1500; n += 1) names.push(`IMG_${n}.jpg`);
+                      for (let n = 0; n < 1500; n += 1) names.push(`IMG_${n}.jpg.json`, `IMG_${n}-edited.jpg`);
+                      for (let n = 0; n < 2500; n += 1) names.push(`2019.06.12 ${n}.jpg`);
+                      const files = names.map((name) => ({ name, webkitRelativePath: `Trip/${name}` }));
+                      const imports = [...importsOf(files)];
+                      const all = imports.flat();
+                      if (new Set(all).size !== files.length || all.length !== files.length) return [];
+                      const split = imports.some((one) => one.some(({ name }) => name.startsWith('IMG_')
+                        && !one.some((other) => other.name === name.replace(/(-edited)?\.jpg(\.json)?$/, '.jpg'))));
+                      return split ? [] : imports.map((one) => one.length);
+                    })()
+                    """#)
+                #expect(sizes.reduce(0, +) == 7000 && sizes.allSatisfy { $0 <= 2000 } && sizes.count < 10, "\(sizes)")
+            }
+        }
+
         /// Whichever comes first: which job it is, what it does, or that it has ended.
         @Test func aLateReplyDoesNotMakeAnImportRunAgain() async throws {
             let house = House.here
@@ -270,6 +327,22 @@ extension BrowserTests {
                 try await page.go(to: "#/storage")
                 try await page.clickWhereSeen("document.querySelector('.years-chart a')")
                 try await page.wait(until: "location.hash.includes('from=') && document.querySelector('.tile.loaded')")
+            }
+        }
+
+        /// A tab that nobody sees is told nothing: it may miss that a change was made, and that it was taken back.
+        @Test func aSettingThatIsAsItWasIsShownAsItWas() async throws {
+            let house = House.here
+            try await house.inTab(at: "#/settings") { page in
+                let buzzes = "tests.control('A phone buzzes when a swipe counts')"
+                try await page.wait(until: "\(buzzes)?.checked")
+                try await page.hearNothing()
+                try await page.click(on: "A phone buzzes when a swipe counts")
+                try await page.asksSomethingElse()
+                #expect(try await house.call(GetSettings()).enableHapticFeedback == false)
+                _ = try await house.call(ChangeSettings(enableHapticFeedback: true))
+                try await page.hearAgain()
+                try await page.wait(until: "\(buzzes).checked")
             }
         }
 

@@ -90,9 +90,7 @@ extension BrowserTests {
             let photos = try await house.photos(SearchPhotos(categoryId: category.id, limit: 100))
             try await house.inTab(at: "#/review?category=\(category.id)") { page in
                 try await page.wait(until: Self.decided(0, left: photos.count))
-                // Nothing of what is told comes any more.
-                try await page.run("window.EventSource = class extends EventTarget { close() {} }")
-                try await page.run("document.dispatchEvent(new Event('visibilitychange'))")
+                try await page.hearNothing()
                 let top: String = try await page.evaluate("document.querySelector('swipe-card').photo?.uuid ?? ''")
                 let gone = try #require(photos.first { $0.uuid == top } ?? photos.first)
                 _ = try await house.call(DeletePhotos(ids: [gone.id]))

@@ -24,8 +24,10 @@ import Testing
         #expect(content.withDescriptor { Foundation.write($0, bytes, bytes.count) } == bytes.count)
     }
 
-    private func upload(_ name: String, _ bytes: [UInt8], _ test: TestLibrary) async throws -> String {
-        let opened = try await test.mesh.send(BeginUpload(name: name, size: Int64(bytes.count)))
+    private func upload(
+        _ name: String, in folder: String? = nil, _ bytes: [UInt8], _ test: TestLibrary
+    ) async throws -> String {
+        let opened = try await test.mesh.send(BeginUpload(name: name, folder: folder, size: Int64(bytes.count)))
         try write(bytes, to: opened)
         return opened.upload
     }
@@ -84,6 +86,32 @@ import Testing
         await test.library.close()
     }
 
+    /// Cameras begin to count anew, and each folder has its `IMG_0001.jpg`.
+    @Test func filesOfOneNameHaveTheSidecarsOfTheirFolders() async throws {
+        let test = try await TestLibrary()
+        func sidecar(_ caption: String) -> [UInt8] { Array(#"{"title":"a.jpg","description":"\#(caption)","photoTakenTime":{"timestamp":"1560340800"}}"#.utf8) }
+        let ids = [
+            try await upload("a.jpg", in: "Trip/Day 1", picture(test, 0), test),
+            try await upload("a.jpg", in: "Trip\\Day 2/", picture(test, 1), test),
+            try await upload("a.jpg", picture(test, 2), test),
+            try await upload("a.jpg.json", in: "Trip/Day 2", sidecar("Second"), test),
+            try await upload("a.jpg.json", in: "Trip/Day 1", sidecar("First"), test),
+            try await upload("b.jpg", in: "../../..", Array("no picture".utf8), test),
+            // A folder that is called as a file, and the other way round.
+            try await upload("A.JPG", in: "a.jpg/b.jpg", picture(test, 3), test),
+        ]
+        let job = try await test.run(ImportPhotos(uploads: ids))
+        #expect(job.outcomes["imported"] == 4 && job.outcomes["unsupported"] == 1, "\(job.outcomes)")
+        let captions = try await test.allPhotos().map { $0.caption ?? "" }
+        #expect(captions.sorted() == ["", "", "First", "Second"])
+        let items = try await test.lines(job.id).map(\.item)
+        #expect(
+            Set(items) == ["Trip/Day 1/a.jpg", "Trip/Day 2/a.jpg", "a (2).jpg", "b.jpg", "a.jpg/b.jpg/A.JPG"],
+            "\(items)")
+        #expect(try left(test).isEmpty)
+        await test.library.close()
+    }
+
     /// A clock that is wrong, and numbers that no file system takes, keep no picture out.
     @Test(arguments: [Int64.min, -1, 0, 4_102_444_800_000, Int64.max]) func timesThatCannotBeAreNone(
         _ milliseconds: Int64
@@ -107,6 +135,12 @@ import Testing
             ("été 🎉.jpg", "été 🎉.jpg"), (String(repeating: "x", count: 5_000), nil),
         ] as [(String, String?)] {
             #expect(UploadName.harmless(name) == harmless, "\(name)")
+        }
+        for (folder, harmless) in [
+            ("Trip/Day 1", "Trip/Day 1"), ("../../x", "x"), ("/a//b/./", "a/b"), ("..", nil), ("", nil),
+            ("C:\\Fotos\\.hidden", "C:/Fotos/hidden"), ("1/2/3/4/5/6/7/8/9", "2/3/4/5/6/7/8/9"),
+        ] as [(String, String?)] {
+            #expect(UploadName.harmless(folder: folder) == harmless, "\(folder)")
         }
         let long = try #require(UploadName.harmless(String(repeating: "é", count: 500) + ".jpeg"))
         #expect(long.utf8.count <= 200 && long.hasSuffix("é.jpeg"))

@@ -10,11 +10,15 @@ import Testing
             "POST", "/upload",
             [
                 "Origin: \(site.origin)", cookie, "Upload-Name: Gr%C3%B6%C3%9Fe.jpg", "Upload-Length: \(size)",
+                "Upload-Folder: Ferien%2FTag%201",
                 "Upload-Modified: 2019-06-12T12:00:00.250Z",
             ])
         #expect(
             site.daemon.state.withLock { $0.begun.last }
-                == ["name": "Größe.jpg", "size": .integer(Int64(size)), "modifiedAt": "2019-06-12T12:00:00.250Z"])
+                == [
+                    "name": "Größe.jpg", "folder": "Ferien/Tag 1", "size": .integer(Int64(size)),
+                    "modifiedAt": "2019-06-12T12:00:00.250Z",
+                ])
         #expect(reply.status == 201)
         let upload = try JSONDecoder().decode(JSONValue.self, from: Data(reply.body))["upload"]?.stringValue
         return try #require(upload)

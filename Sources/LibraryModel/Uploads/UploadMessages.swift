@@ -27,13 +27,17 @@ public struct BeginUpload: Message {
 
     /// As the file is called where it comes from. Only the part behind the last `/` counts; what no file name has is replaced.
     public let name: String
+    /// The folder that it is in where it comes from, as in `Holidays/Day 1`: files are imported with the sidecars of their own
+    /// folder, and a receipt names it. What no folder is called is replaced.
+    public let folder: String?
     /// Bytes that are to come, where that is known: an import of fewer or more is refused.
     public let size: Int64?
     /// When the file was last written to, where that is known: what an import without a better date goes by.
     public let modifiedAt: Timestamp?
 
-    public init(name: String, size: Int64? = nil, modifiedAt: Timestamp? = nil) {
+    public init(name: String, folder: String? = nil, size: Int64? = nil, modifiedAt: Timestamp? = nil) {
         self.name = name
+        self.folder = folder
         self.size = size
         self.modifiedAt = modifiedAt
     }
@@ -111,7 +115,7 @@ public struct DiscardUpload: Message {
     public init(upload: String) { self.upload = upload }
 }
 
-/// Makes files of uploads, under their names and side by side, for PhotoImporter: they are no uploads from then on, and are its
+/// Makes files of uploads, under their names and in their folders, for PhotoImporter: they are no uploads from then on, and are its
 /// to release. All or none. Errors: `not_found`, `failed_precondition` (bytes are missing, or are too many).
 public struct ClaimUploads: Message {
     public typealias Reply = ClaimedUploads

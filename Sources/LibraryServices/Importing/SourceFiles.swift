@@ -129,8 +129,13 @@ struct SourceFiles {
         uploads.map { path.text.hasPrefix("\(library.text)/\($0)/") } ?? false
     }
 
-    /// The folder that uploads are claimed in is new, the job's alone, and nobody's to know.
-    private func item(_ path: FilePath) -> String { isUpload(path) ? path.name : path.text }
+    /// The folder that uploads are claimed in is new, the job's alone, and nobody's to know; what is below it has the names
+    /// that its sender knows.
+    private func item(_ path: FilePath) -> String {
+        guard let uploads, isUpload(path) else { return path.text }
+        let below = path.text.dropFirst("\(library.text)/\(uploads)/".count)
+        return below.firstIndex(of: "/").map { String(below[below.index(after: $0)...]) } ?? path.name
+    }
 
     private func reasonToPassOver(_ entry: Entry, isFolder: Bool) -> PassedOver? {
         let name = entry.path.name

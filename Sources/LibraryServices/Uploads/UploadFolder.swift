@@ -5,11 +5,12 @@ import LibraryModel
 import ServiceMesh
 
 /// Where uploads lie: `uploads/` in the library's folder. An upload is `ID.part`, with what is known of it in `ID.json`; an
-/// import has the files that it takes in `import-ID/`, under their own names. Everything here blocks.
+/// import has the files that it takes in `import-ID/`, under their own names and in folders as they were in. Everything here blocks.
 struct UploadFolder: Sendable {
     /// What is known of an upload beside its bytes.
     struct Facts: Codable, Sendable {
         let name: String
+        let folder: String?
         let size: Int64?
         /// Milliseconds since 1970.
         let modifiedAt: Int64?
@@ -88,31 +89,37 @@ struct UploadFolder: Sendable {
 
     // MARK: Imports of them
 
-    /// Puts uploads under their names into a folder of their own, durably. All or none.
+    /// Puts uploads under their names into a folder of their own, in folders as they were in, durably. All or none.
     /// - Returns: that folder, as imports name it.
     func claim(_ uploads: [(id: String, facts: Facts)]) throws -> String {
         let folder = path + "/" + Self.claimPrefix + UUID().uuidString.lowercased()
         try FileSystem.makeFolder(folder)
-        var taken: Set<String> = []
+        let inner = uploads.map { upload in
+            upload.facts.folder.flatMap(UploadName.harmless(folder:)).map { folder + "/" + $0 } ?? folder
+        }
+        let folders = Set(inner)
+        // A folder may be called as a file beside it.
+        var taken = Set(folders.flatMap { Self.ancestors(of: $0, below: folder) }.map { $0.lowercased() })
         var moved: [(id: String, path: String)] = []
         do {
-            for (id, facts) in uploads {
+            for folder in folders { try FileSystem.makeFolder(folder) }
+            for ((id, facts), inner) in zip(uploads, inner) {
                 // Made harmless when it was written down; what lies in a file is looked at again.
                 guard let name = UploadName.harmless(facts.name) else {
                     throw MeshError(.dataLoss, "The upload \(id) has lost its name. Upload it again.")
                 }
-                let free = (1...).lazy.map { UploadName.numbered(name, $0) }.first {
+                let free = (1...).lazy.map { inner + "/" + UploadName.numbered(name, $0) }.first {
                     taken.insert($0.lowercased()).inserted
                 }
-                let target = folder + "/" + (free ?? id)
+                let target = free ?? inner + "/" + id
                 try setTimes(of: part(id), facts)
                 try FileSystem.rename(part(id), to: target)
                 moved.append((id, target))
             }
-            try FileSystem.sync(folder)
+            for folder in folders { try FileSystem.sync(folder) }
         } catch {
             for (id, target) in moved { try? FileSystem.rename(target, to: part(id)) }
-            rmdir(folder)
+            removeTree(folder)
             throw error
         }
         for (id, _) in uploads { try? FileSystem.remove(facts(id)) }
@@ -139,13 +146,18 @@ struct UploadFolder: Sendable {
         for path in paths {
             let folder = FilePath(text: ImportSource(text: path).path).withCString { String(cString: $0) }
             guard FileSystem.parent(of: folder) == self.path,
-                folder.dropFirst(self.path.count + 1).hasPrefix(Self.claimPrefix),
-                let names = try? FileSystem.names(in: folder)
+                folder.dropFirst(self.path.count + 1).hasPrefix(Self.claimPrefix)
             else { continue }
-            for case .some(let name) in names { try? FileSystem.remove(folder + "/" + name) }
-            rmdir(folder)
+            removeTree(folder)
         }
     }
+
+    /// A folder and those that it is in, up to another one.
+    private static func ancestors(of folder: String, below top: String) -> [String] {
+        Array(sequence(first: folder) { FileSystem.parent(of: $0) }.prefix { $0.utf8.count > top.utf8.count })
+    }
+
+    private func removeTree(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Removes what imports left that never ran: all of a folder that was made before a moment.
     func removeClaims(before moment: Timestamp) throws {

@@ -9,11 +9,25 @@ enum UploadName {
     /// Nil for a text that has no name in it.
     static func harmless(_ text: String) -> String? {
         guard text.utf8.count <= 4096 else { return nil }
-        // A browser on Windows may tell its own kind of path.
-        let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
+        return part(parts(ofPath: text).last ?? "", maximumBytes)
+    }
+
+    /// The same of a folder's path, of which the last eight parts count.
+    static func harmless(folder text: String) -> String? {
+        guard text.utf8.count <= 4096 else { return nil }
+        let parts = parts(ofPath: text).suffix(8).compactMap { part($0, maximumBytes / 2) }
+        return parts.isEmpty ? nil : parts.joined(separator: "/")
+    }
+
+    /// A browser on Windows may tell its own kind of path.
+    private static func parts(ofPath text: String) -> [Substring] {
+        text.split(whereSeparator: { $0 == "/" || $0 == "\\" })
+    }
+
+    private static func part(_ text: Substring, _ bytes: Int) -> String? {
         var name = String(
             String.UnicodeScalarView(
-                last.unicodeScalars.map { scalar in
+                text.unicodeScalars.map { scalar in
                     switch scalar.properties.generalCategory {
                     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: "_"
                     default: scalar
@@ -21,7 +35,7 @@ enum UploadName {
                 }))
         while name.hasPrefix(".") || name.hasPrefix(" ") { name.removeFirst() }
         while name.hasSuffix(".") || name.hasSuffix(" ") { name.removeLast() }
-        return name.isEmpty ? nil : shortened(name, to: maximumBytes)
+        return name.isEmpty ? nil : shortened(name, to: bytes)
     }
 
     /// Another name for a second file of the same: the number stands before the ending.

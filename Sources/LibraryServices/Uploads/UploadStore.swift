@@ -73,7 +73,9 @@ public actor UploadStore: MeshService {
             )
         }
         let id = UUID().uuidString.lowercased()
-        let facts = UploadFolder.Facts(name: name, size: request.size, modifiedAt: request.modifiedAt?.milliseconds)
+        let facts = UploadFolder.Facts(
+            name: name, folder: request.folder.flatMap(UploadName.harmless(folder:)), size: request.size,
+            modifiedAt: request.modifiedAt?.milliseconds)
         // Counted before it is there, so that those who come together do not pass the bound together.
         uploads[id] = facts
         do {

@@ -11,6 +11,12 @@ extension Router {
         }
         let size = try head.number("upload-length")
         var params: [String: JSONValue] = ["name": .string(name), "size": .integer(size)]
+        if let sent = head.header("upload-folder") {
+            guard let folder = PercentEncoding.decode(sent) else {
+                throw Refusal(400, .invalidArgument, "The header Upload-Folder is a folder's path, percent-encoded.")
+            }
+            params["folder"] = .string(folder)
+        }
         if let modified = head.header("upload-modified") {
             guard Timestamp(rfc3339: modified) != nil else {
                 throw Refusal(

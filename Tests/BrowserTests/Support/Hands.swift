@@ -152,6 +152,28 @@ extension Page {
             """)
     }
 
+    /// From now on the page is told nothing, as a tab that nobody sees, until ``hearAgain()``.
+    func hearNothing() async throws {
+        try await run(
+            """
+            window.EventSourceOfPage = window.EventSource;
+            window.EventSource = class extends EventTarget {
+              constructor() {
+                super();
+                window.hearsNothing = true;
+              }
+              close() {}
+            };
+            document.dispatchEvent(new Event('visibilitychange'));
+            """)
+        try await wait(until: "window.hearsNothing")
+    }
+
+    func hearAgain() async throws {
+        try await run(
+            "window.EventSource = window.EventSourceOfPage; document.dispatchEvent(new Event('visibilitychange'))")
+    }
+
     /// Returns once the page has asked the daemon something three times, one after the other: what it was given before has
     /// been shown.
     func asksSomethingElse() async throws {

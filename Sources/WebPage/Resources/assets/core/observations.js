@@ -42,6 +42,14 @@ export function observe(method, params, changed, failed = () => {}) {
   };
 }
 
+/**
+ * Has the next value of a method told even if it is the one that was told last: what is shown is another one meanwhile,
+ * because somebody is changing it here.
+ */
+export function tellAgain(method) {
+  for (const entry of observed.values()) if (entry.method === method) entry.isShownOtherwise = true;
+}
+
 /** Opens the stream anew: after a change of the role, what was refused may be allowed. */
 export function reopen() {
   // Screens go and come in one turn; one new stream is enough for all of it.
@@ -96,7 +104,8 @@ function change({ id, value }) {
   const text = JSON.stringify(value);
   // A new stream repeats the current values. Events are the exception: an empty one says that anything may have
   // changed.
-  if (text === entry.text && entry.method !== 'event.subscribe') return;
+  if (text === entry.text && entry.method !== 'event.subscribe' && !entry.isShownOtherwise) return;
+  entry.isShownOtherwise = false;
   entry.text = text;
   entry.value = value;
   for (const { changed } of [...entry.listeners]) changed(value);

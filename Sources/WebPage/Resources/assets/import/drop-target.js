@@ -4,6 +4,7 @@ import { element, icon } from '../core/dom.js';
 import { address, go } from '../core/router.js';
 import { t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
+import { remember } from './upload.js';
 
 let shown;
 /** Files that were dropped and that the import screen has not taken yet. */
@@ -40,7 +41,10 @@ export function offerDrop() {
 /** The files of an entry, of a folder all that are below it. */
 async function filesOf(entry) {
   if (entry instanceof File) return [entry];
-  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [remember(file, entry.fullPath.split('/').slice(1, -1).join('/'))];
+  }
   const reader = entry.createReader();
   const files = [];
   for (;;) {

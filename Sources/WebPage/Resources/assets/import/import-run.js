@@ -1,9 +1,14 @@
-// Files of this device on their way into the library: sent one after the other, then one import job for all of them, so
-// that there is one receipt. It goes on while other screens are shown; it is of the page and not of a screen.
+// Files of this device on their way into the library: sent one after the other, then imported, so that there is one
+// receipt; of very many, a thousand at a time, because the daemon keeps only so many that wait. It goes on while other
+// screens are shown; it is of the page and not of a screen.
 
+import { grouped } from '../core/collections.js';
 import { ask } from '../core/daemon.js';
 import { describe } from '../core/dialog.js';
-import { isAway, persistently, upload } from './upload.js';
+import { folderOf, isAway, persistently, upload } from './upload.js';
+
+/** Files of one import, and a few more where they belong together. */
+const filesAtOnce = 1000;
 
 /** Events: `changed`. */
 class ImportRun extends EventTarget {
@@ -39,13 +44,7 @@ class ImportRun extends EventTarget {
     this.#changed();
     window.addEventListener('beforeunload', warn);
     try {
-      const uploads = await this.#send(files, ending.signal);
-      if (uploads.length === 0) return;
-      this.state = 'starting';
-      this.#changed();
-      // Hours of sending are not lost because the daemon is away at the end of it.
-      const { job } = await persistently(() => ask('library.import', { uploads, ...(categoryId && { categoryId }) }), ending.signal, isAway);
-      this.jobs.unshift(job);
+      for (const some of importsOf(files)) await this.#import(some, categoryId, ending.signal);
     } catch (error) {
       if (!ending.signal.aborted) this.faults.push({ name: '', reason: describe(error) });
     } finally {
@@ -53,6 +52,17 @@ class ImportRun extends EventTarget {
       this.state = 'idle';
       this.#changed();
     }
+  }
+
+  async #import(files, categoryId, signal) {
+    this.state = 'sending';
+    const uploads = await this.#send(files, signal);
+    if (uploads.length === 0) return;
+    this.state = 'starting';
+    this.#changed();
+    // Hours of sending are not lost because the daemon is away at the end of it.
+    const { job } = await persistently(() => ask('library.import', { uploads, ...(categoryId && { categoryId }) }), signal, isAway);
+    this.jobs.unshift(job);
   }
 
   async #send(files, signal) {
@@ -83,6 +93,26 @@ class ImportRun extends EventTarget {
   #changed() {
     this.dispatchEvent(new Event('changed'));
   }
+}
+
+/**
+ * Files in the order that they came, in imports. A photo and its sidecars come into the same one: files of one folder whose names
+ * begin alike, up to the first dot, `(1)` or `-edited`, and as far as Takeout writes them out.
+ */
+export function* importsOf(files) {
+  const together = grouped(files, (file) => (
+    `${folderOf(file)}/${file.name.split('.')[0].replace(/(-edited|\(\d+\))+$/, '').slice(0, 40)}`));
+  let some = [];
+  for (const group of together.values()) {
+    // Whose names begin alike all, as `2019.06.12 0001.jpg` do, belong together no more than others.
+    if (some.length >= filesAtOnce || some.length + group.length > 2 * filesAtOnce) {
+      if (some.length > 0) yield some;
+      some = [];
+    }
+    some.push(...group.splice(0, filesAtOnce));
+    for (; group.length > 0; some = group.splice(0, filesAtOnce)) yield some;
+  }
+  if (some.length > 0) yield some;
 }
 
 /** Leaving the page would end the sending; the browser asks. */

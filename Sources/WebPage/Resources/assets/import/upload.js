@@ -14,6 +14,11 @@ const waits = [1, 2, 4, 8, 15];
 /** After so many tries without a byte of progress it is given up. */
 const mostTries = 20;
 
+// Where a file is from, as a folder's path: of a chosen folder the browser says so, of a dropped one whoever has read it.
+const folders = new WeakMap();
+export const remember = (file, folder) => (folders.set(file, folder), file);
+export const folderOf = (file) => folders.get(file) ?? file.webkitRelativePath?.split('/').slice(0, -1).join('/') ?? '';
+
 /**
  * Sends a file and resolves with the id of the upload, which `library.import` takes.
  *
@@ -23,10 +28,12 @@ const mostTries = 20;
  */
 export async function upload(file, progress, signal) {
   const { name, size, lastModified } = file;
+  const folder = folderOf(file);
   // What is no time, or one to come, says nothing.
   const isTime = lastModified > 0 && lastModified <= Date.now();
   const headers = {
     'Upload-Name': encodeURIComponent(name), 'Upload-Length': String(size),
+    ...(folder && { 'Upload-Folder': encodeURIComponent(folder) }),
     ...(isTime && { 'Upload-Modified': new Date(lastModified).toISOString() }),
   };
   const begun = await persistently(() => fetched('/upload', { method: 'POST', headers, signal }), signal);

@@ -3,7 +3,7 @@
 import { ask } from '../core/daemon.js';
 import { Component, element, textButton } from '../core/dom.js';
 import { Refusal, confirmed, describe, showDialog } from '../core/dialog.js';
-import { observe } from '../core/observations.js';
+import { observe, tellAgain } from '../core/observations.js';
 import { remember, remembered } from '../core/preferences.js';
 import { session } from '../core/session.js';
 import { languages, moment, percent, t } from '../core/text.js';
@@ -62,6 +62,7 @@ class SettingsScreen extends Component {
   }
 
   async #change(changes, refused) {
+    tellAgain('settings.observe');
     await attempt(async () => {
       try {
         await ask('settings.set', changes);

@@ -1,6 +1,7 @@
 // What is done to photos, one or many, wherever they are selected: each says what it did, and takes it back when asked
 // to.
 
+import { grouped } from '../core/collections.js';
 import { ask, pictureAddress } from '../core/daemon.js';
 import { element } from '../core/dom.js';
 import { Refusal, showDialog } from '../core/dialog.js';
@@ -45,16 +46,10 @@ export async function moveTo(photos, category) {
   const moved = photos.filter(({ categoryId }) => categoryId !== category.id);
   const move = (ones, categoryId) => inParts(idsOf(ones), (part) => ask('photo.move', { ids: part, categoryId, ignoreMissing: true }));
   const missing = moved.length - await move(moved, category.id);
-  const before = Map.groupBy ? Map.groupBy(moved, ({ categoryId }) => categoryId) : grouped(moved);
+  const before = grouped(moved, ({ categoryId }) => categoryId);
   toast(t('action.moved', { count: photos.length - missing, category: category.displayName }), async () => {
     for (const [categoryId, ones] of before) await move(ones, categoryId);
   });
-}
-
-function grouped(photos) {
-  const groups = new Map();
-  for (const photo of photos) groups.set(photo.categoryId, [...(groups.get(photo.categoryId) ?? []), photo]);
-  return groups;
 }
 
 /** Asks for a category, and moves there. Resolves with whether it did. */
