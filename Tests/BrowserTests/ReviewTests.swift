@@ -33,6 +33,13 @@ extension BrowserTests {
                 for _ in 0..<5 { try await page.press("ArrowUp") }
                 try await page.waits(for: "8 decisions", in: ".summary h2")
                 await page.picture("summary")
+                // Not too late to think again: the summary is of what is decided now.
+                try await page.click(on: "Undo the last decision")
+                try await page.waits(for: "7 decisions", in: ".summary h2")
+                try await page.click(on: "Go on reviewing")
+                try await page.wait(until: Self.card)
+                try await page.press("ArrowUp")
+                try await page.waits(for: "8 decisions", in: ".summary h2")
                 #expect(try await house.photos(SearchPhotos(favoritesOnly: true)) == [])
                 try await page.press("Tab", until: "document.activeElement.textContent === 'Apply'")
                 try await page.press("Enter")

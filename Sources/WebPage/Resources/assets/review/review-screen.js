@@ -26,6 +26,8 @@ class ReviewScreen extends Component {
   #undo = iconButton('undo', t('review.undo'), () => this.#session?.undo());
   #finish = textButton(t('review.finish'), () => this.#summarise());
   #opening = 0;
+  /** What the summary that is shown, or is being made, says. */
+  #summarised;
 
   connectedCallback() {
     this.#buttons = element(
@@ -104,7 +106,10 @@ class ReviewScreen extends Component {
     this.#progress.value = done;
     this.#numbers.textContent = t('review.numbers', { done, remaining });
     this.#undo.disabled = done === 0;
-    if (this.#inSummary) return;
+    if (this.#inSummary) {
+      if (this.#summarised !== this.#state) this.#summarise();
+      return;
+    }
     this.#finish.hidden = false;
     if (!top) {
       if (done > 0) this.#summarise();
@@ -124,6 +129,11 @@ class ReviewScreen extends Component {
     return this.#deck.firstElementChild?.classList.contains('summary') ?? false;
   }
 
+  /** What the summary depends on. */
+  get #state() {
+    return `${this.#session.done} ${Boolean(this.#session.top)}`;
+  }
+
   async #nothingLeft() {
     const pending = await attempt(() => this.#session.pending());
     const waiting = pending ? pending.favorite.length + pending.trash.length + pending.keep.length : 0;
@@ -134,12 +144,17 @@ class ReviewScreen extends Component {
   }
 
   async #summarise() {
+    const state = this.#state;
+    const wasShown = this.#inSummary;
+    this.#summarised = state;
     const groups = await attempt(() => this.#session.pending());
-    if (!groups) return;
+    if (!groups || this.#summarised !== state) return;
     this.shown = undefined;
     const all = groups.favorite.length + groups.trash.length + groups.keep.length;
     if (all === 0) {
-      toast(t('review.noDecisions'));
+      // The last one was taken back.
+      if (wasShown) this.#goOn();
+      else toast(t('review.noDecisions'));
       return;
     }
     const group = (name) => groups[name].length > 0 && element(
@@ -157,11 +172,13 @@ class ReviewScreen extends Component {
       element(
         'div', { class: 'buttons' },
         textButton(t('review.apply'), () => this.#apply(), { class: 'button primary' }),
-        this.#session.top && textButton(t('review.goOn'), () => {
-          this.#deck.replaceChildren();
-          this.#draw();
-        }))));
-    this.#deck.querySelector('h2').focus();
+        this.#session.top && textButton(t('review.goOn'), () => this.#goOn()))));
+    if (!wasShown) this.#deck.querySelector('h2').focus();
+  }
+
+  #goOn() {
+    this.#deck.replaceChildren();
+    this.#draw();
   }
 
   async #apply() {
