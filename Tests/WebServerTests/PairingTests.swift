@@ -1,5 +1,6 @@
 import Foundation
 import ServiceMesh
+import Synchronization
 import Testing
 
 @testable import WebServer
@@ -118,6 +119,24 @@ import Testing
             #expect(status == 401)
             #expect(try await site.rpc("Cookie: smilepile-\(site.port)=\(token)", echo).status == 401)
         }
+    }
+
+    /// A tablet that is looked at every day is known to be, however long it has been paired.
+    @Test func theDaemonIsToldNowAndThenWhoIsHere() async throws {
+        let daemon = try FakeDaemon()
+        let token = String(repeating: "x", count: 40)
+        daemon.state.withLock { $0.tokens[token] = "device-x" }
+        let time = Mutex<UInt64>(0)
+        let devices = Devices(pictures: KeptPictures(seconds: 1) { try daemon.connect() }, now: { time.withLock { $0 } }) {
+            try daemon.connect()
+        }
+        for _ in 1...3 { _ = try await devices.session(token) {} }
+        #expect(daemon.calls == ["device.authenticate"])
+        time.withLock { $0 += Devices.remindAfter }
+        for _ in 1...3 { _ = try await devices.session(token) {} }
+        await daemon.authenticated.arrivals(2)
+        #expect(daemon.calls == ["device.authenticate", "device.authenticate"])
+        await devices.stop()
     }
 
     private let echo = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"thing.echo\",\"params\":{}}"

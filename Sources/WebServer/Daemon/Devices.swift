@@ -10,11 +10,17 @@ actor Devices {
     /// How long the daemon is left alone after it could not be asked about its devices.
     private static let patience = Duration.seconds(1)
 
+    /// After so long the daemon is told once more that a device is here: it shows people when each was here last.
+    static let remindAfter: UInt64 = 600_000_000_000
+
+    private let now: @Sendable () -> UInt64
     private let connect: @Sendable () throws -> any DaemonConnection
     private let pictures: KeptPictures
     /// For what is not any device's: pairing, and asking who somebody is.
     private var door: (any DaemonConnection)?
     private var sessions: [String: DeviceSession] = [:]
+    /// When the daemon has last been asked about a token, in nanoseconds.
+    private var reminded: [String: UInt64] = [:]
     /// Tokens that the daemon is being asked about.
     private var asked: [String: Task<DeviceSession, any Error>] = [:]
     /// How often the daemon has told which devices there are.
@@ -22,21 +28,36 @@ actor Devices {
     private var watch: Task<Void, Never>?
 
     /// - Parameter pictures: of which those of a device go with it.
-    init(pictures: KeptPictures, connect: @escaping @Sendable () throws -> any DaemonConnection) {
+    init(
+        pictures: KeptPictures, now: @escaping @Sendable () -> UInt64 = { MonotonicClock.now() },
+        connect: @escaping @Sendable () throws -> any DaemonConnection
+    ) {
         self.pictures = pictures
+        self.now = now
         self.connect = connect
     }
 
     /// The session of the browser that has this token.
     /// - Throws: `MeshError` with the status `unauthenticated` where nobody has; `ControlError` without a daemon.
     func session(_ token: String, admitted: @escaping @Sendable () throws -> Void) async throws -> DeviceSession {
-        if let known = sessions[token] { return known }
+        if let known = sessions[token] {
+            remind(token)
+            return known
+        }
         if let task = asked[token] { return try await task.value }
         try admitted()
         let task = Task { try await self.ask(token) }
         asked[token] = task
         defer { asked[token] = nil }
         return try await task.value
+    }
+
+    private func remind(_ token: String) {
+        let now = now()
+        guard let last = reminded[token], now - last >= Self.remindAfter else { return }
+        reminded[token] = now
+        // Nobody waits for it, and what it says is said by the observation of the devices too.
+        Task { _ = try? await self.atDoor().call("device.authenticate", ["token": .string(token)]) }
     }
 
     private func ask(_ token: String) async throws -> DeviceSession {
@@ -49,6 +70,7 @@ actor Devices {
             // As many as there are devices: the daemon has a bound on those.
             let session = DeviceSession(device: try Self.identifier(reply), connect: connect)
             sessions[token] = session
+            reminded[token] = now()
             return session
         }
     }
@@ -71,9 +93,14 @@ actor Devices {
     func unpair(_ token: String, _ session: DeviceSession) async throws {
         let connection = try await session.connection()
         _ = try await connection.call("device.forget", ["id": .string(session.device)])
-        sessions[token] = nil
-        pictures.forget(token)
+        remove(token)
         await session.forget()
+    }
+
+    private func remove(_ token: String) {
+        sessions[token] = nil
+        reminded[token] = nil
+        pictures.forget(token)
     }
 
     /// 20 to 128 letters, digits, `-` and `_`: what no token can be is not asked about.
@@ -136,8 +163,7 @@ actor Devices {
     private func keep(_ paired: Set<String>) async {
         changes += 1
         for (token, session) in sessions where !paired.contains(session.device) {
-            sessions[token] = nil
-            pictures.forget(token)
+            remove(token)
             await session.forget()
         }
     }
@@ -148,5 +174,6 @@ actor Devices {
         door?.close()
         for session in sessions.values { await session.forget() }
         sessions = [:]
+        reminded = [:]
     }
 }

@@ -45,12 +45,15 @@ final class FakeDaemon: Sendable {
     let answered = Gate()
     /// Changes of the devices that the server has taken in.
     let told = Gate()
+    /// Calls of `device.authenticate`.
+    let authenticated = Gate()
     /// Calls that have been cancelled.
     let cancelled = Gate()
 
     init() throws {
         folder = try TemporaryFolder("web")
         observed.open()
+        authenticated.open()
         cancelled.open()
         resumed.open()
         told.open()
@@ -140,6 +143,7 @@ final class FakeConnection: DaemonConnection {
     func call(method: String, params: Data, deadlineMs: Int64?) async throws -> Data {
         try check()
         daemon.state.withLock { $0.calls.append(method) }
+        if method == "device.authenticate" { await daemon.authenticated.pass() }
         if method == "thing.slow" { await daemon.gate.pass() }
         if method == "thing.forever" {
             let (never, end) = AsyncStream.makeStream(of: Void.self)
