@@ -223,6 +223,28 @@ import ZipArchive
         await test.library.close()
     }
 
+    /// One entry that is none costs its photo, and not all others.
+    @Test func aDamagedBackupOfTheAndroidAppIsSalvaged() async throws {
+        let test = try await TestLibrary("salvage")
+        let path = test.folder.file("phone.smilepile")
+        try zip(try android(), to: path)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let name = Data("backup/photos/99_dog.png".utf8)
+        // The local header's signature stands 30 bytes before its name.
+        let header = try #require(bytes.range(of: name)).lowerBound - 30
+        #expect(bytes[header] == UInt8(ascii: "P"))
+        bytes[header] = 0
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let refused = try await test.run(RestoreBackup(path: path))
+        #expect(refused.error?.status == .dataLoss, "\(refused)")
+        let job = try await test.run(RestoreBackup(path: path, salvage: true))
+        #expect(job.state == .finished && job.needsAttention, "\(job)")
+        #expect(try await test.allPhotos().map(\.name) == ["beach"])
+        let damaged = try await lines(test, job, "damaged").map(\.item)
+        #expect(Set(damaged) == ["backup/photos/99_dog.png", "backup/photos/102_broken.jpg"], "\(damaged)")
+        await test.library.close()
+    }
+
     // MARK: The iOS app's
 
     @Test func aBackupOfTheIOSAppIsRestored() async throws {

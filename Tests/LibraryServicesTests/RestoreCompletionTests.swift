@@ -44,6 +44,49 @@ import Testing
         await reduced.library.close()
     }
 
+    /// One original was damaged when it was saved: it completes nothing, and keeps nothing else from being restored.
+    @Test func aDamagedOriginalCompletesNothing() async throws {
+        let (whole, reduced, backup) = try await libraries()
+        let damaged = try await whole.allPhotos()[0]
+        let original = whole.path + "/" + (try #require(damaged.originalPath))
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: original))
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: original))
+        try FileManager.default.removeItem(atPath: backup)
+        #expect(try await whole.run(CreateBackup(path: backup)).outcomes == ["damaged": 1])
+        for dryRun in [true, false] {
+            let job = try await reduced.run(RestoreBackup(path: backup, dryRun: dryRun))
+            #expect(job.state == .finished && job.needsAttention, "\(job)")
+            #expect(job.outcomes["completed"] == 1 && job.outcomes["damaged"] == 1, "\(job)")
+        }
+        let after = try await reduced.allPhotos()
+        #expect(after.first { $0.name == damaged.name }?.originalPath == nil)
+        #expect(after.compactMap(\.originalPath).count == 1)
+        #expect(try reduced.files("staging").isEmpty)
+        await whole.library.close()
+        await reduced.library.close()
+    }
+
+    /// A replacement gives back what a photo that stays has lost, or never had.
+    @Test func aReplacementCompletesPhotosThatStay() async throws {
+        let (whole, reduced, backup) = try await libraries()
+        let before = try await whole.allPhotos()
+        let originals = try before.map { try whole.bytes(#require($0.originalPath)) }
+        try FileManager.default.removeItem(atPath: whole.path + "/" + (#require(before[0].originalPath)))
+        for library in [whole, reduced] {
+            let job = try await library.run(RestoreBackup(path: backup, mode: .replace))
+            #expect(job.state == .finished, "\(job)")
+            let after = try await library.allPhotos()
+            #expect(after.map(\.uuid) == before.map(\.uuid))
+            #expect(try after.map { try library.bytes(#require($0.originalPath)) } == originals)
+            #expect(try library.files("staging").isEmpty)
+        }
+        // What was whole stayed where it was.
+        #expect(try await whole.allPhotos()[1].path == before[1].path)
+        await whole.library.close()
+        await reduced.library.close()
+    }
+
     @Test func aFileThatIsThereAlreadyIsNotTouched() async throws {
         let (whole, reduced, backup) = try await libraries()
         let photo = try await reduced.allPhotos()[0]

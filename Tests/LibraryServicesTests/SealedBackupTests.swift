@@ -66,6 +66,20 @@ import Testing
         try await test.mesh.send(GetPhotoDetail(id: test.mesh.send(GetPhoto(uuid: uuid)).id))
     }
 
+    /// What is in the trash is the library's own too: a merge brings the photo back, and what was said of it since stays.
+    @Test func aMergeLeavesWhatIsNewerOfAPhotoInTheTrash() async throws {
+        let (test, photo) = try await library()
+        let path = try await backUp(test, with: nil)
+        _ = try await test.mesh.send(SetPhotoDetail(id: photo.id, childName: "Ylva", clear: [.notes]))
+        _ = try await test.mesh.send(DeletePhotos(ids: [photo.id]))
+        let job = try await test.run(RestoreBackup(path: path))
+        #expect(job.state == .finished && job.receipt?["photosAdded"] == 1, "\(job)")
+        let after = try await detail(test, photo.uuid)
+        #expect(after.childName == "Ylva" && after.notes == said.notes && after.tags == said.tags)
+        #expect(try await test.lines(job.id).contains { $0.detail?.contains("sealed fields") == true })
+        await test.library.close()
+    }
+
     // MARK: There and back
 
     @Test(arguments: [RestoreMode.merge, .replace])

@@ -38,7 +38,7 @@ final class BackupFile: Sendable {
         self.salvaging = salvaging
         archive = try BackupArchive(path: path, namedFiles, maximumBytes: maximumBytes, salvaging: salvaging)
         let described = salvaging ? try Self.describeDamaged(archive) : try Self.describe(archive)
-        lost = described.contents.isForeign ? [] : try Self.match(described, archive, salvaging: salvaging)
+        lost = described.contents.isForeign ? archive.refused : try Self.match(described, archive, salvaging: salvaging)
         let known = Set(described.promised.map(\.path)).union(described.unpromised)
         unknownEntries = archive.files.filter { !known.contains($0) }
         summary = described.summary

@@ -35,9 +35,9 @@ struct BackupRestorer: Sendable {
         let contents = backup.contents
         var preview = try await catalogue.read { transaction in
             try RestorePlan.make(
-                contents, opened, mode: mode, prefersBackup: prefersBackup, in: transaction)
+                contents, opened, digests: backup.digests, mode: mode, prefersBackup: prefersBackup, in: transaction)
         }
-        if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, contents, job: job) }
+        if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, backup, job: job) }
         preview.lines = backup.lines + preview.lines
         guard !dryRun else {
             for line in preview.lines + preview.completions.values.map(\.line) { job.record(line) }
@@ -126,27 +126,43 @@ struct BackupRestorer: Sendable {
                 ? .completeWithProblems : .complete)
     }
 
-    /// A replacement may go on using a file of the library only if its bytes are those of the backup.
+    /// A replacement may go on using a file of the library only if its bytes are those of the backup: the photo's own, and
+    /// those of its original and its sidecars, where the backup has these whole and from the same source.
     private func distrustDamagedFiles(
-        _ plan: RestorePlan, _ contents: BackupContents, job: Job
+        _ plan: RestorePlan, _ backup: CheckedBackup, job: Job
     ) async throws -> RestorePlan {
         guard !plan.kept.isEmpty else { return plan }
         job.begin(phase: "comparing", items: Int64(plan.kept.count))
         var sound: Set<String> = []
-        for (uuid, photo) in plan.kept {
+        for sourced in backup.contents.photos {
+            let uuid = sourced.photo.uuid
+            guard let there = plan.kept[uuid] else { continue }
             try await job.mayContinue()
-            let digest = try await pool.run {
-                try? photoFiles.withReader(StoredName(catalogued: photo.path)) {
-                    try ContentDigest(reading: $0, cancelled: { isCancelled.isSet }).sha256.hex
+            var isSound = try await isSound(there.path, there.contentDigest)
+            if isSound, let kept = plan.ofSameSource[uuid] {
+                for (path, digest) in sourced.filesBeside where backup.digests[path] == digest {
+                    guard let own = kept.fileBeside(of: digest, sourced), try await self.isSound(own, digest) else {
+                        isSound = false
+                        break
+                    }
                 }
             }
-            if digest == photo.contentDigest { sound.insert(uuid) }
+            if isSound { sound.insert(uuid) }
             job.advance(items: 1)
         }
         // A photo whose reading was called off is not a damaged one.
         try Task.checkCancellation()
         let trusted = sound
-        return plan.distrusting(contents) { trusted.contains($0) }
+        return plan.distrusting(backup.contents) { trusted.contains($0) }
+    }
+
+    private func isSound(_ path: String, _ expected: String) async throws -> Bool {
+        try await pool.run {
+            let digest = try? photoFiles.withReader(StoredName(catalogued: path)) {
+                try ContentDigest(reading: $0, cancelled: { isCancelled.isSet }).sha256.hex
+            }
+            return digest == expected
+        }
     }
 
     /// - Parameter backup: where the photos come from.
@@ -183,7 +199,7 @@ struct BackupRestorer: Sendable {
         staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
         let contents = backup.contents.taking(staged)
-        let unknown = backup.lines
+        let (unknown, digests) = (backup.lines, backup.digests)
         let (opened, unsealed) = try await adding(staged, to: opened)
         // With the key of now, and not with that of when the restore began.
         let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
@@ -195,7 +211,7 @@ struct BackupRestorer: Sendable {
         return try await catalogue.writeAlone { transaction in
             // Looked at again: requests went on while files were staged.
             var plan = try RestorePlan.make(
-                contents, opened, mode: mode, prefersBackup: prefersBackup, in: transaction)
+                contents, opened, digests: digests, mode: mode, prefersBackup: prefersBackup, in: transaction)
             plan.lines = unknown + plan.lines
             if plan.mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
             // What was staged is called after the photo as it was then.
@@ -265,6 +281,22 @@ struct BackupRestorer: Sendable {
                     detail: "the restored catalogue could not be checked: \(MeshError(describing: error).message)")
             ]
         }
+    }
+}
+
+extension SourcedPhoto {
+    /// The original and the sidecars that are files of their own: path and SHA-256.
+    fileprivate var filesBeside: [(path: String, digest: String)] {
+        let original = photo.originalPath.flatMap { $0 == photo.path ? nil : ($0, sourceDigest) }
+        return [original].compactMap { $0 } + photo.sidecars.map { ($0.path, $0.contentDigest) }
+    }
+}
+
+extension Photo {
+    /// Where a photo of the library has the file of a digest that the same photo of a backup has; nil where it has none.
+    fileprivate func fileBeside(of digest: String, _ sourced: SourcedPhoto) -> String? {
+        if digest == sourced.sourceDigest, let originalPath, originalPath != path { return originalPath }
+        return sidecars.first { $0.contentDigest == digest }?.path
     }
 }
 

@@ -58,22 +58,38 @@ struct RestorePlan: Sendable {
     /// Everything a person should know: conflicts, defaults, what was dropped.
     var lines: [ReceiptLine] = []
 
+    /// - Parameter digests: SHA-256 of the backup's entries that are whole, lower-case hex, by name; what is none of them is
+    ///   nothing to complete a photo with.
     static func make(
-        _ contents: BackupContents, _ opened: OpenedFields = .none, mode: RestoreMode, prefersBackup: Bool = false,
-        in transaction: any CatalogueTransaction
+        _ contents: BackupContents, _ opened: OpenedFields = .none, digests: [String: String] = [:], mode: RestoreMode,
+        prefersBackup: Bool = false, in transaction: any CatalogueTransaction
     ) throws -> RestorePlan {
         var plan = RestorePlan()
         plan.lines = contents.defaulted
         // A new machine becomes the old one.
         plan.mode = try !contents.isPartial && isUnused(transaction) ? .replace : mode
         switch plan.mode {
-        case .merge: try plan.merge(contents, prefersBackup, in: transaction)
+        case .merge:
+            try plan.merge(contents, prefersBackup, in: transaction)
+            plan.leaveDamagedOriginals(digests)
         case .replace:
             try plan.replace(contents, in: transaction)
             plan.takesPreferences = contents.preferences != nil
         }
         try plan.takeOver(opened, contents, prefersBackup, in: transaction)
         return plan
+    }
+
+    /// The backup may hold an original as it was when it was saved, damaged: the photo here stays as it is.
+    private mutating func leaveDamagedOriginals(_ digests: [String: String]) {
+        let damaged = completions.filter { digests[$0.value.entry] != $0.value.digest }
+        for (uuid, completion) in damaged.sorted(by: { $0.value.there.id < $1.value.there.id }) {
+            completions[uuid] = nil
+            lines.append(
+                ReceiptLine(
+                    item: completion.there.path, outcome: "damaged",
+                    detail: "photo \(completion.there.id) stays without its original, which is damaged in the backup"))
+        }
     }
 
     /// Categories under names that they may have here: a number alone would be taken for an id.
@@ -102,8 +118,8 @@ struct RestorePlan: Sendable {
         }
     }
 
-    /// What is sealed goes to the photo that stands for the backup's. In a merge the library's own values stay; a replacement
-    /// takes the backup's, and leaves those of which the backup says nothing.
+    /// What is sealed goes to the photo that stands for the backup's. In a merge the library's own values stay, also those of
+    /// a photo in its trash; a replacement takes the backup's, and leaves those of which the backup says nothing.
     private mutating func takeOver(
         _ opened: OpenedFields, _ contents: BackupContents, _ prefersBackup: Bool,
         in transaction: any CatalogueTransaction
@@ -120,12 +136,14 @@ struct RestorePlan: Sendable {
         guard !opened.values.isEmpty else { return }
         for photo in contents.photos.map(\.photo) {
             guard var values = opened.values[photo.uuid] else { continue }
-            guard mode == .merge || contents.isForeign, let there = kept[photo.uuid] else {
+            let there = kept[photo.uuid]
+            guard mode == .merge || (contents.isForeign && there != nil) else {
                 sealed[photo.uuid] = values
                 continue
             }
+            let uuid = there?.uuid ?? photo.uuid
             var differs = false
-            for row in try transaction.sealedFields.values(of: there.uuid) {
+            for row in try transaction.sealedFields.values(of: uuid) {
                 guard let field = SealedField(rawValue: row.name.field), let other = values.removeValue(forKey: field)
                 else { continue }
                 let own = try? opened.keyring?.open(row.sealed, at: SealedFields.place(row.name))
@@ -134,9 +152,9 @@ struct RestorePlan: Sendable {
                 // What does not open is overwritten by nobody.
                 if prefersBackup, own != nil { values[field] = other }
             }
-            if differs { tell(there.path, ["sealed fields"], prefersBackup) }
+            if differs { tell(there?.path ?? photo.path, ["sealed fields"], prefersBackup) }
             // Two photos of the backup may be one here: the first one counts.
-            if !values.isEmpty { sealed[there.uuid, default: [:]].merge(values) { first, _ in first } }
+            if !values.isEmpty { sealed[uuid, default: [:]].merge(values) { first, _ in first } }
         }
     }
 
