@@ -8,6 +8,7 @@ import LibraryStorage
 import SampleAlbum
 @testable import ServiceMesh
 import SmilePile
+import Synchronization
 import TestSupport
 import Testing
 
@@ -41,6 +42,34 @@ import Testing
         #expect(made.receipt?["photos"] == 12 && made.receipt?["path"] == .string(stick + "/b.zip"))
         library.steps.letGo()
         #expect(try await library.run(VerifyBackup(path: away + "/b.zip")).state == .finished)
+        await library.close()
+    }
+
+    /// Whoever tidies a stick up may take the file away at any moment: then there is no backup, and nobody says so.
+    @Test func aBackupWhoseFileIsRemovedIsNone() async throws {
+        let library = try await library()
+        for step in 0... {
+            let target = library.test.folder.file("\(step).zip")
+            let left = Mutex(step)
+            library.steps.hold {
+                guard FileManager.default.fileExists(atPath: target + ".partial") else { return false }
+                let isNow = left.withLock { left in
+                    left -= 1
+                    return left == -1
+                }
+                if isNow { unlink(target + ".partial") }
+                return false
+            }
+            let made = try await library.run(CreateBackup(path: target))
+            library.steps.letGo()
+            #expect(
+                (made.state == .finished) == FileManager.default.fileExists(atPath: target), "step \(step): \(made)")
+            if made.state == .finished {
+                #expect(step > 4)
+                break
+            }
+        }
+        #expect(try await library.run(VerifyBackup(path: library.test.folder.file("0.zip"))).state == .failed)
         await library.close()
     }
 

@@ -3,6 +3,7 @@ import Executors
 import Foundation
 import LibraryModel
 import LibraryStorage
+import SampleAlbum
 @testable import LibraryServices
 import PhotoFolder
 @testable import SQLiteCatalogue
@@ -205,6 +206,27 @@ import Testing
         await library.close()
     }
 
+    /// A backup without a passphrase opens with the keys of when it was made, and no others.
+    @Test func theOldKeyStaysForTheBackupsThatNeedIt() async throws {
+        let test = try await TestLibrary("keys")
+        _ = try await test.importSamples(2, album: SampleAlbum(width: 48, height: 32))
+        let photo = try await test.allPhotos()[0]
+        _ = try await test.mesh.send(SetPhotoDetail(id: photo.id, notes: "first steps"))
+        let path = test.folder.file("b.zip")
+        #expect(try await test.run(CreateBackup(path: path)).state == .finished)
+        for _ in 1...2 { #expect(try await test.run(RotateKeys()).receipt?["removedKeys"] == 0) }
+        _ = try await test.mesh.send(SetPhotoDetail(id: photo.id, clear: [.notes]))
+        let job = try await test.run(RestoreBackup(path: path))
+        #expect(job.state == .finished && job.receipt?["sealedValuesAdded"] == 1, "\(job)")
+        #expect(try await test.mesh.send(GetPhotoDetail(id: photo.id)).notes == "first steps")
+        // Once there is none, they go with the next rotation.
+        try FileManager.default.removeItem(atPath: path)
+        _ = try await test.mesh.send(PruneBackups(folder: test.folder.path, keep: 1))
+        #expect(try await test.mesh.send(ListBackups()).backups.isEmpty)
+        #expect(try await test.run(RotateKeys()).receipt?["removedKeys"] == 3)
+        await test.library.close()
+    }
+
     /// Their key lies under the library's, as sealed fields do.
     @Test func scheduledBackupsGoOnWithTheirPassphrase() async throws {
         let test = try await library()
@@ -225,6 +247,39 @@ import Testing
         let job = try await test.run(CreateBackup(path: path, key: schedule?.key))
         #expect(job.state == .finished, "\(String(describing: job.error))")
         await test.library.close()
+    }
+
+    /// The schedule notes why it is late with what it has read before the keys were changed.
+    @Test func aScheduleThatIsLateDoesNotTakeTheNewKeyBack() async throws {
+        let test = try await library()
+        let key = try await test.mesh.send(MakeBackupKey(passphrase: passphrase))
+        try await test.library.catalogue.write {
+            try $0.madeBackups.setSchedule(
+                StoredBackupSchedule(
+                    folder: test.folder.file("away"), mount: "/", everyHours: 24, keep: 2, key: key,
+                    scheduledAt: .now()))
+        }
+        let mesh = test.mesh
+        let catalogue = InterruptedCatalogue(test.library.catalogue) {
+            _ = try await mesh.send(WaitForJob(job: mesh.send(RotateKeys()).job))
+        }
+        let folder = LibraryFolder(path: test.path, catalogueFiles: SQLiteCatalogue.files(at:))
+        let pool = BlockingPool(name: "test", threads: 1)
+        let fields = SealedFields(
+            catalogue: catalogue, keyFile: KeyFile(path: test.keyFile), namedFiles: folder.namedFiles, pool: pool)
+        let scheduler: any MeshService = BackupScheduler(
+            catalogue: catalogue, places: BackupPlaces(library: test.path), fields: fields, pool: pool)
+        try await scheduler.start(on: mesh)
+        var schedule: StoredBackupSchedule?
+        while schedule?.problem == nil {
+            schedule = try await test.library.catalogue.read { try $0.madeBackups.schedule() }
+        }
+        await scheduler.stop()
+        #expect(schedule?.key?.export == key.export && schedule?.key != key)
+        let path = test.folder.file("after.zip")
+        #expect(try await test.run(CreateBackup(path: path, key: schedule?.key)).state == .finished)
+        await test.library.close()
+        await pool.shutDown()
     }
 
     @Test func valuesThatDoNotOpenStayWithTheirKey() async throws {

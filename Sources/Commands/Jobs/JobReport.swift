@@ -307,7 +307,10 @@ struct JobReport {
         let older =
             receipt.ending == .cancelled
             ? " Values of before keep the old key until you ask again."
-            : receipt.removedKeys == 0 ? " The old key is still needed." : " The old key is gone."
+            : receipt.removedKeys > 0
+                ? " The old key is gone."
+                : receipt.unreadable > 0
+                    ? " The old key is still needed." : " The old key stays, for the backups that were made with it."
         return [
             ending(receipt.ending) + "Sealed \(Figures.count(receipt.resealed, "value")) with the new key.\(older)",
             "Save it elsewhere: smilepile keys export FILE",

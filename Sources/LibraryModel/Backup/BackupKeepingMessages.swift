@@ -138,7 +138,8 @@ public struct KnownBackup: Codable, Sendable, Equatable {
 /// Removes the oldest backups of a folder, so that `keep` verified ones stay; for good.
 ///
 /// Only files that this library made, with the name that it gives, and that are unchanged since. It counts what is whole, was
-/// verified and is there; partial backups neither count nor go. The newest one without a damaged photo stays in any case.
+/// verified and is there; partial backups neither count nor go. The newest one without a damaged photo stays in any case. Those
+/// that somebody has removed are forgotten.
 /// Errors: `failed_precondition` (no folder and no schedule), `not_found` (folder), `invalid_argument`.
 public struct PruneBackups: Message {
     public typealias Reply = PrunedBackups

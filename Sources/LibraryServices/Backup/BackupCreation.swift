@@ -287,6 +287,11 @@ struct BackupCreation: Sendable {
         let (known, provenAt) = (MadeBackups(catalogue: catalogue, places: places, pool: bulk), clock.timestamp())
         let made = try await bulk.run { () -> MadeBackup? in
             let isNamed = try FileSystem.status(partial) == nil
+            guard try !isNamed || FileSystem.status(target).map({ Int64($0.st_size) }) == receipt.bytes else {
+                throw MeshError(
+                    .notFound,
+                    "The file of the backup was removed while it was being made, so there is none. Make it once more.")
+            }
             // Looked at before it has its name: from then on its stick may be pulled out.
             let made = try? known.made(
                 checkpoint.target, in: isNamed ? target : partial, receipt, at: checkpoint.time, provenAt: provenAt)

@@ -174,13 +174,15 @@ public actor BackupScheduler: MeshService {
         try await store(schedule)
     }
 
-    /// Keeps how the schedule stands, where nobody has made another one of it meanwhile.
+    /// Keeps how the schedule stands, where nobody has made another one of it meanwhile. The rest of it is as it is by now: its
+    /// key is wrapped anew by a change of the library's keys.
     private func store(_ schedule: StoredBackupSchedule) async throws {
         try await catalogue.write { transaction in
-            guard let now = try transaction.madeBackups.schedule(), now.folder == schedule.folder,
+            guard var now = try transaction.madeBackups.schedule(), now.folder == schedule.folder,
                 now.scheduledAt == schedule.scheduledAt
             else { return }
-            try transaction.madeBackups.setSchedule(schedule)
+            (now.job, now.failedAt, now.problem) = (schedule.job, schedule.failedAt, schedule.problem)
+            try transaction.madeBackups.setSchedule(now)
         }
     }
 
@@ -252,6 +254,7 @@ public actor BackupScheduler: MeshService {
                 throw MeshError(.notFound, "There is no folder \(folder). Plug its disk in, or name another one.")
             }
         }
+        if request.dryRun != true { try await made.forgetGone(in: folder) }
         return try await made.prune(folder, keep: number, dryRun: request.dryRun == true)
     }
 

@@ -125,9 +125,10 @@ struct SealedFieldTable: SealedFieldRepository {
             key.exportedAt?.milliseconds)
     }
 
-    func removeUnusedKeys() throws -> Int {
+    func removeUnusedKeys(except isNeeded: (StoredDataKey) -> Bool) throws -> Int {
         let used = try counts()
-        return try keys().filter { !$0.isActive && used[$0.id] == nil }.reduce(0) { count, key in
+        let unused = try keys().filter { !$0.isActive && used[$0.id] == nil && !isNeeded($0) }
+        return try unused.reduce(0) { count, key in
             try count + connection.execute("DELETE FROM sealing_keys WHERE id = ?", key.id)
         }
     }
