@@ -81,8 +81,11 @@ extension BrowserTests {
                     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                     let picture = files[(way == "chosen" ? 0 : 2) + day - 1]
                     try FileManager.default.copyItem(atPath: picture, toPath: folder + "/IMG_0001.jpg")
-                    try Data(#"{"title":"IMG_0001.jpg","description":"\#(way) on day \#(day)","photoTakenTime":{"timestamp":"1560340800"}}"#.utf8)
-                        .write(to: URL(fileURLWithPath: folder + "/IMG_0001.jpg.json"))
+                    try Data(
+                        #"{"title":"IMG_0001.jpg","description":"\#(way) on day \#(day)","photoTakenTime":{"timestamp":"1560340800"}}"#
+                            .utf8
+                    )
+                    .write(to: URL(fileURLWithPath: folder + "/IMG_0001.jpg.json"))
                 }
                 try await house.inTab(at: "#/import") { page in
                     try await page.wait(until: "tests.control('Into the category')?.options.length > 0")

@@ -89,7 +89,9 @@ import Testing
     /// Cameras begin to count anew, and each folder has its `IMG_0001.jpg`.
     @Test func filesOfOneNameHaveTheSidecarsOfTheirFolders() async throws {
         let test = try await TestLibrary()
-        func sidecar(_ caption: String) -> [UInt8] { Array(#"{"title":"a.jpg","description":"\#(caption)","photoTakenTime":{"timestamp":"1560340800"}}"#.utf8) }
+        func sidecar(_ caption: String) -> [UInt8] {
+            Array(#"{"title":"a.jpg","description":"\#(caption)","photoTakenTime":{"timestamp":"1560340800"}}"#.utf8)
+        }
         let ids = [
             try await upload("a.jpg", in: "Trip/Day 1", picture(test, 0), test),
             try await upload("a.jpg", in: "Trip\\Day 2/", picture(test, 1), test),

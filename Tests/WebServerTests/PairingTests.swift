@@ -127,7 +127,9 @@ import Testing
         let token = String(repeating: "x", count: 40)
         daemon.state.withLock { $0.tokens[token] = "device-x" }
         let time = Mutex<UInt64>(0)
-        let devices = Devices(pictures: KeptPictures(seconds: 1) { try daemon.connect() }, now: { time.withLock { $0 } }) {
+        let devices = Devices(
+            pictures: KeptPictures(seconds: 1) { try daemon.connect() }, now: { time.withLock { $0 } }
+        ) {
             try daemon.connect()
         }
         for _ in 1...3 { _ = try await devices.session(token) {} }
