@@ -211,7 +211,7 @@ public final class Page: Sendable {
     /// Returns when an expression of JavaScript is true, also where the page is loaded anew meanwhile. The page looks whenever
     /// its document changes, and every 50 ms. What the expression throws counts as not yet.
     /// - Throws: ``BrowserFault`` where it is not within `limit`.
-    public func wait(until condition: String, within limit: Duration = .seconds(10)) async throws {
+    public func wait(until condition: String, within limit: Duration = .seconds(30)) async throws {
         let end = ContinuousClock.now + limit
         var last = ""
         repeat {

@@ -9,6 +9,9 @@ import { dropped } from './drop-target.js';
 import { importRun } from './import-run.js';
 import { showJobs } from '../library/job-card.js';
 
+/** Where a disk is full, there are as many as files, and they are drawn with each step of the progress. */
+const shownFaults = 100;
+
 class ImportScreen extends Component {
   #category = element('select', {});
   #progress = element('progress', { max: '1', 'aria-label': t('import.sending') });
@@ -90,8 +93,10 @@ class ImportScreen extends Component {
     this.#progress.value = all > 0 ? bytesSent / all : 0;
     this.#figures.textContent = [
       t('import.figures', { done: filesSent, count: files }), `${bytes(bytesSent)} / ${bytes(all)}`, percent(all > 0 ? bytesSent / all : 0)].join(' · ');
-    this.#faults.replaceChildren(...faults.map(({ name, reason }) => element(
-      'li', { class: 'attention' }, element('span', { class: 'item' }, name || t('screen.import')), element('span', { class: 'small quiet detail' }, reason))));
+    this.#faults.replaceChildren(
+      ...faults.slice(0, shownFaults).map(({ name, reason }) => element(
+        'li', { class: 'attention' }, element('span', { class: 'item' }, name || t('screen.import')), element('span', { class: 'small quiet detail' }, reason))),
+      ...(faults.length > shownFaults ? [element('li', { class: 'quiet' }, t('list.andMore', { count: faults.length - shownFaults }))] : []));
     // A short import may have ended before the reply says which one it is.
     this.#know(this.#observed);
     for (const id of jobs.filter((job) => !this.#known.has(job))) {

@@ -162,7 +162,7 @@ class ReviewScreen extends Component {
       element('h3', {}, t(`review.summary.${name}`, { count: groups[name].length })),
       element('ul', {}, groups[name].slice(0, shownInSummary).map(({ photoIdentifier, contentDigest }) => element(
         'li', {}, element('img', { src: pictureAddress({ uuid: photoIdentifier, contentDigest }, 'thumbnail'), alt: '', loading: 'lazy' })))),
-      groups[name].length > shownInSummary && element('p', { class: 'quiet' }, t('review.andMore', { count: groups[name].length - shownInSummary })));
+      groups[name].length > shownInSummary && element('p', { class: 'quiet' }, t('list.andMore', { count: groups[name].length - shownInSummary })));
     this.#finish.hidden = true;
     this.#deck.replaceChildren(element(
       'div', { class: 'summary' },

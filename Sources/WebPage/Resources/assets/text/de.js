@@ -246,6 +246,7 @@ export default {
 
   'language.browser': 'Wie der Browser',
 
+  'list.andMore': { one: 'und noch 1', other: 'und noch {count}' },
   'outcome.added': 'hinzugefügt',
   'outcome.camera_found': 'Kamera gefunden',
   'outcome.cancelled': 'nicht erledigt',
@@ -334,7 +335,6 @@ export default {
   'pin.set': 'PIN setzen',
   'pin.wait': 'Der nächste Versuch zählt in {time}.',
 
-  'review.andMore': { one: 'und noch eines', other: 'und {count} weitere' },
   'review.applied': 'Angewendet: {favorites} zu den Favoriten, {trash} in den Papierkorb.',
   'review.apply': 'Anwenden',
   'review.favorite': 'Favorit',

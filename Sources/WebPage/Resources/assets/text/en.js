@@ -246,6 +246,7 @@ export default {
 
   'language.browser': 'As the browser',
 
+  'list.andMore': { one: 'and one more', other: 'and {count} more' },
   'outcome.added': 'added',
   'outcome.camera_found': 'camera found',
   'outcome.cancelled': 'not done',
@@ -334,7 +335,6 @@ export default {
   'pin.set': 'Set a PIN',
   'pin.wait': 'The next try is taken in {time}.',
 
-  'review.andMore': { one: 'and one more', other: 'and {count} more' },
   'review.applied': 'Applied: {favorites} to the favourites, {trash} to the trash.',
   'review.apply': 'Apply',
   'review.favorite': 'Favourite',
