@@ -35,7 +35,7 @@ struct BlockSharingTests {
         #expect(seen == contents.map(\.count).reduce(0, +))
         // What is shared was read from the disk; the rest of the last block was written.
         #expect(copied.map(\.unread?.offset) == [8_000_000 / 4096 * 4096, nil, 0])
-        #expect(try copied.map { try writer.readBack($0) } == [true, true, false])
+        #expect(try copied.map { try !writer.readBack([$0]).entries.isEmpty } == [true, true, false])
         try writer.finish()
         #expect(try place.used() - before < 1_000_000)
         // Whoever changes a source has blocks of his own from then on.
@@ -74,7 +74,7 @@ struct BlockSharingTests {
         defer { withExtendedLifetime(file) {} }
         let copied = try writer.copyEntry(0, reading: OpenFile(source.descriptor))
         #expect(copied.digest == ContentDigest(of: content) && copied.unread?.offset == 0)
-        #expect(try writer.readBack(copied))
+        #expect(try writer.readBack([copied]).entries.count == 1)
     }
 }
 

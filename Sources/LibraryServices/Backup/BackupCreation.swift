@@ -252,7 +252,7 @@ struct BackupCreation: Sendable {
             try FileSystem.sync(descriptor, partial)
             // What has not been read back. Out of the page cache, or that would prove what we remember and not what the
             // disk has.
-            _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+            ZipWriter.evict(descriptor, size: written.bytes, except: written.readBack)
         }
         let proof = try await bulk.run { [namedFiles] in try BackupFile(path: partial, namedFiles) }
         do {

@@ -24,6 +24,8 @@ struct BackupWriter: Sendable {
         let unreadable: [String: String]
         /// Entries that were read back from the disk and are what was written, by their place in the archive.
         var proven: [Int: ContentDigest] = [:]
+        /// Where in the file that was.
+        var readBack: [Range<Int64>] = []
     }
 
     /// Times that the file is written because something was not as it was known. What a photo may be found to be is
@@ -39,6 +41,7 @@ struct BackupWriter: Sendable {
         /// Digests of thumbnails, which nobody knew before; lower-case hex, by path.
         var thumbnails: [String: String] = [:]
         var proven: [Int: ContentDigest] = [:]
+        var readBack: [Range<Int64>] = []
 
         /// Whether everything was as it was known.
         var isEmpty: Bool { deviations.isEmpty && unreadable.isEmpty }
@@ -114,7 +117,8 @@ struct BackupWriter: Sendable {
                     bytes: layout.totalSize,
                     damaged: deviations.keys.filter { unreadable[$0] == nil && !BackedUpFile.isThumbnail($0) }.sorted(),
                     // A thumbnail can be made again.
-                    unreadable: unreadable.filter { !BackedUpFile.isThumbnail($0.key) }, proven: found.proven)
+                    unreadable: unreadable.filter { !BackedUpFile.isThumbnail($0.key) }, proven: found.proven,
+                    readBack: found.readBack)
             }
             for path in found.deviations.keys where deviations[path] != nil {
                 unreadable[path] = "its bytes change while they are read"
@@ -256,9 +260,12 @@ struct BackupWriter: Sendable {
                 }
             }
         }
-        let readBack: @Sendable (CopiedEntry) throws -> Void = { [isCancelled] copied in
-            guard try writer.readBack(copied, cancelled: { isCancelled.isSet }) else { return }
-            found.withLock { $0.proven[copied.index] = copied.digest }
+        let readBack: @Sendable ([CopiedEntry]) throws -> Void = { [isCancelled] copied in
+            let done = try writer.readBack(copied, cancelled: { isCancelled.isSet })
+            found.withLock { found in
+                for entry in done.entries { found.proven[entry.index] = entry.digest }
+                found.readBack += done.ranges
+            }
         }
         /// One turn; false where no file is left.
         let copyFiles: @Sendable () throws -> Bool = {
@@ -266,9 +273,10 @@ struct BackupWriter: Sendable {
             while turn.mayTakeAnother {
                 let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
                 guard place < left.count else {
-                    guard let copied = unread.take(behind: 0) else { return false }
+                    let copied = unread.take(behind: 0)
+                    guard !copied.isEmpty else { return false }
                     try readBack(copied)
-                    turn.bytes += copied.digest.size
+                    turn.bytes += copied.reduce(0) { $0 + $1.digest.size }
                     continue
                 }
                 let index = left[place]
@@ -282,7 +290,8 @@ struct BackupWriter: Sendable {
                 turn.entries += 1
                 turn.bytes += file.size
                 if file.path.hasPrefix(BackupFormat.photoPrefix) { job.advance(items: 1) }
-                while let copied = unread.take(behind: UnreadEntries.headStart) { try readBack(copied) }
+                let copied = unread.take(behind: UnreadEntries.headStart)
+                if !copied.isEmpty { try readBack(copied) }
             }
             return true
         }
@@ -335,20 +344,28 @@ private final class UnreadEntries: Sendable {
         }
     }
 
-    /// The oldest, where more than so many bytes were copied after it.
-    func take(behind bytes: Int64) -> CopiedEntry? {
+    /// Bytes that are read back in one go, about.
+    private static let portion: Int64 = 4 << 20
+
+    /// The oldest, a portion of them, where that is there and so many bytes were copied after it; the last ones where none have
+    /// to have been.
+    func take(behind bytes: Int64) -> [CopiedEntry] {
         state.withLock { state in
-            guard state.next < state.entries.count else { return nil }
-            let entry = state.entries[state.next]
-            guard state.bytes - entry.digest.size >= bytes else { return nil }
-            state.next += 1
-            state.bytes -= entry.digest.size
+            guard bytes == 0 || state.bytes >= bytes + Self.portion else { return [] }
+            var taken: [CopiedEntry] = []
+            var size: Int64 = 0
+            while size < Self.portion, state.next < state.entries.count {
+                taken.append(state.entries[state.next])
+                size += state.entries[state.next].digest.size
+                state.next += 1
+            }
+            state.bytes -= size
             // Those that were taken are not kept.
             if state.next > 1024 {
                 state.entries.removeFirst(state.next)
                 state.next = 0
             }
-            return entry
+            return taken
         }
     }
 }

@@ -21,15 +21,23 @@ public final class ZipWriter: Sendable {
         case written(crc32: UInt32)
     }
 
-    /// Bytes of one entry after which the disk is set to work: it writes while we hash, and the caller's `fsync` finds
-    /// little left to do. It also keeps a backup from filling memory with pages that the catalogue's own `fsync`
-    /// would then have to wait behind.
+    /// Bytes after which the disk is set to work: it writes while we hash, and the caller's `fsync` finds little left to do.
+    /// It also keeps a backup from filling memory with pages that the catalogue's own `fsync` would then have to wait behind.
+    /// Of several entries together: of each small one for itself, the disk is asked more than it writes.
     private static let writebackStep: Int64 = 4 << 20
+
+    /// What was written since the disk was last set to work.
+    private struct Unsent: Sendable {
+        var start = Int64.max
+        var end: Int64 = 0
+        var bytes: Int64 = 0
+    }
 
     public let layout: ZipLayout
     private let descriptor: Int32
     private let progress: Mutex<[Progress]>
     private let sharing = BlockSharing()
+    private let unsent = Mutex(Unsent())
 
     public init(descriptor: Int32, layout: ZipLayout) {
         self.descriptor = descriptor
@@ -90,7 +98,6 @@ public final class ZipWriter: Sendable {
         let digest = try claiming(index) { () throws(ZipError) -> ContentDigest in
             let shared = try share(entry, with: source, at: start, lane, cancelled: cancelled, progress: progress)
             var position = shared
-            var flushed = shared
             while position < entry.size {
                 if cancelled() { throw .cancelled }
                 let wanted = Int(min(entry.size - position, Int64(CopyLane.capacity)))
@@ -101,13 +108,8 @@ public final class ZipWriter: Sendable {
                 lane.hasher.update(part)
                 lane.fingerprint.update(part)
                 try DescriptorIO.write(descriptor, part, at: start + position)
+                noteWritten(at: start + position, Int64(wanted))
                 position += Int64(wanted)
-                let isLast = position == entry.size && entry.size >= ZipLayout.alignedFrom
-                if position - flushed >= Self.writebackStep || isLast {
-                    // Only a hint: `fsync` comes later and is what counts, so a failure here says nothing.
-                    _ = carchive_start_writeback(descriptor, start + flushed, position - flushed)
-                    flushed = position
-                }
                 progress(wanted)
             }
             guard try lane.read(source, at: position, atMost: 1).isEmpty else {
@@ -119,6 +121,19 @@ public final class ZipWriter: Sendable {
             return digest
         }
         return CopiedEntry(index: index, digest: digest, unread: unread)
+    }
+
+    private func noteWritten(at position: Int64, _ bytes: Int64) {
+        let due = unsent.withLock { unsent -> Unsent? in
+            unsent.start = min(unsent.start, position)
+            unsent.end = max(unsent.end, position + bytes)
+            unsent.bytes += bytes
+            guard unsent.bytes >= Self.writebackStep else { return nil }
+            defer { unsent = Unsent() }
+            return unsent
+        }
+        // Only a hint: `fsync` comes later and is what counts, so a failure here says nothing.
+        if let due { _ = carchive_start_writeback(descriptor, due.start, due.end - due.start) }
     }
 
     /// Has the archive share the blocks of the entry's file where that can be, and reads them, from the disk, into the lane's
@@ -143,25 +158,80 @@ public final class ZipWriter: Sendable {
         return shared
     }
 
-    /// Reads what was copied of an entry back from the disk: not from memory, which would only prove what we remember.
+    /// Reads what was copied of entries back from the disk: not from memory, which would only prove what we remember.
     ///
-    /// Best some time after it was copied, when the disk has it already. What it has may still not be found after a power
+    /// Best some time after they were copied, when the disk has them already. What it has may still not be found after a power
     /// cut: that is the caller's `fsync`. Small entries share pages with their neighbours, which may not be written yet, and
     /// are left to whoever reads the finished archive.
-    /// - Returns: whether it was read; false also where the file system cannot wait for a part of a file.
-    /// - Throws: `.readBackDiffers` where it is not what was written; `.readFailed`, `.writeFailed`, `.diskFull`, `.cancelled`.
-    package func readBack(_ copied: CopiedEntry, cancelled: () -> Bool = { false }) throws(ZipError) -> Bool {
-        let entry = layout.entries[copied.index]
-        guard entry.size >= ZipLayout.alignedFrom else { return false }
-        guard let unread = copied.unread else { return true }
-        let lane = CopyLane.take()
-        defer { lane.give() }
-        let start = layout.places[copied.index].data + unread.offset
-        let end = start + unread.fingerprint.size
-        var position = start
-        while position < end {
+    ///
+    /// Entries that stand one behind the other are waited for, and read, in one go, with the headers between them.
+    /// - Returns: what was read; nothing where the file system cannot wait for a part of a file.
+    /// - Throws: `.readBackDiffers` where one is not what was written; `.readFailed`, `.writeFailed`, `.diskFull`, `.cancelled`.
+    package func readBack(
+        _ copied: [CopiedEntry], cancelled: () -> Bool = { false }
+    ) throws(ZipError) -> ReadBack {
+        var done = ReadBack()
+        var rest: [(entry: CopiedEntry, unread: CopiedEntry.Part)] = []
+        for entry in copied where layout.entries[entry.index].size >= ZipLayout.alignedFrom {
+            if let unread = entry.unread { rest.append((entry, unread)) } else { done.entries.append(entry) }
+        }
+        rest.sort { $0.entry.index < $1.entry.index }
+        var left = rest[...]
+        while let first = left.first {
+            var last = first.entry.index - 1
+            let run = left.prefix { place in
+                guard place.entry.index == last + 1, last < first.entry.index || place.unread.offset == 0 else {
+                    return false
+                }
+                last += 1
+                return true
+            }
+            left = left[run.endIndex...]
+            let start =
+                first.unread.offset == 0
+                ? layout.places[first.entry.index].header
+                : layout.places[first.entry.index].data + first.unread.offset
+            let range = start..<layout.places[last].data + layout.entries[last].size
+            guard try evict(range, cancelled: cancelled) else { return done }
+            for place in run {
+                try read(place.unread, of: place.entry, cancelled: cancelled)
+                done.entries.append(place.entry)
+            }
+            // The pages at its ends are its neighbours' too, which are perhaps being written.
+            let pages = Self.page(range.lowerBound + ZipLayout.alignment - 1)..<Self.page(range.upperBound)
+            if !pages.isEmpty { done.ranges.append(pages) }
+        }
+        return done
+    }
+
+    private static func page(_ position: Int64) -> Int64 { position - position % ZipLayout.alignment }
+
+    /// Takes all of the finished file out of memory but what ``readBack(_:cancelled:)`` has read, and has the disk begin to read
+    /// it. To be called once it is durable.
+    /// - Parameter read: in any order.
+    package static func evict(_ descriptor: Int32, size: Int64, except read: [Range<Int64>]) {
+        var position: Int64 = 0
+        var ahead: Int64 = 256 << 20
+        for range in read.sorted(by: { $0.lowerBound < $1.lowerBound }) + [size..<size] {
+            let length = range.lowerBound - position
+            if length > 0 {
+                _ = posix_fadvise(descriptor, off_t(position), off_t(length), POSIX_FADV_DONTNEED)
+                if length <= ahead {
+                    _ = posix_fadvise(descriptor, off_t(position), off_t(length), POSIX_FADV_WILLNEED)
+                    ahead -= length
+                }
+            }
+            position = max(position, range.upperBound)
+        }
+    }
+
+    /// Waits until the disk has a part of the file, takes it out of memory, and has the disk read it.
+    /// - Returns: false where the file system cannot.
+    private func evict(_ range: Range<Int64>, cancelled: () -> Bool) throws(ZipError) -> Bool {
+        var position = Self.page(range.lowerBound)
+        while position < range.upperBound {
             // To the end of the last page, or it would stay in memory.
-            let step = min(end, position + Self.writebackStep)
+            let step = min(range.upperBound, position + Self.writebackStep)
             let pages = (step + ZipLayout.alignment - 1) / ZipLayout.alignment * ZipLayout.alignment - position
             guard carchive_wait_for_writeback(descriptor, position, pages) == 0 else {
                 if [ENOSYS, EINVAL, ESPIPE].contains(errno) { return false }
@@ -171,7 +241,17 @@ public final class ZipWriter: Sendable {
             position = step
             if cancelled() { throw .cancelled }
         }
-        position = start
+        // A hint too. Several threads read this file at several places, which the system's own guess cannot follow.
+        let length = min(range.upperBound - range.lowerBound, 2 * Self.writebackStep)
+        _ = posix_fadvise(descriptor, off_t(range.lowerBound), off_t(length), POSIX_FADV_WILLNEED)
+        return true
+    }
+
+    private func read(_ unread: CopiedEntry.Part, of copied: CopiedEntry, cancelled: () -> Bool) throws(ZipError) {
+        let lane = CopyLane.take()
+        defer { lane.give() }
+        var position = layout.places[copied.index].data + unread.offset
+        let end = position + unread.fingerprint.size
         while position < end {
             if cancelled() { throw .cancelled }
             let wanted = Int(min(end - position, Int64(CopyLane.capacity)))
@@ -180,8 +260,9 @@ public final class ZipWriter: Sendable {
             lane.fingerprint.update(part)
             position += Int64(part.count)
         }
-        guard lane.fingerprint.finish() == unread.fingerprint else { throw .readBackDiffers(entry: entry.name) }
-        return true
+        guard lane.fingerprint.finish() == unread.fingerprint else {
+            throw .readBackDiffers(entry: layout.entries[copied.index].name)
+        }
     }
 
     /// Marks an entry whose bytes were put at their place by other means (a shared block, a hole) as written.
@@ -246,6 +327,13 @@ public final class ZipWriter: Sendable {
             try DescriptorIO.write(descriptor, bytes, at: position)
         }
     }
+}
+
+/// What was read back from the disk.
+package struct ReadBack: Sendable {
+    package var entries: [CopiedEntry] = []
+    /// Whole pages of the file, headers included.
+    package var ranges: [Range<Int64>] = []
 }
 
 /// An entry whose bytes were given to the archive's file.
