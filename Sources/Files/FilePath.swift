@@ -22,6 +22,14 @@ package struct FilePath: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
+    // By bytes. To Swift an accent is the same whether it stands for itself or behind its letter; to Linux these are two files.
+    package static func == (one: FilePath, other: FilePath) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
     /// A file or folder in this folder.
     package func appending(_ name: FilePath) -> FilePath { FilePath(text: (text == "/" ? "" : text) + "/" + name.text) }
 

@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import Randomness
+import SampleAlbum
 import TestSupport
 import Testing
 
@@ -38,6 +39,25 @@ import Testing
                     == bytes.map(CChar.init(bitPattern:)))
             if let other = texts.updateValue(bytes, forKey: path.text) { #expect(other == bytes) }
         }
+    }
+
+    /// As where some photos came over a Mac, which writes accents behind their letters.
+    @Test func namesThatLookTheSameAreTwo() async throws {
+        let names = ["\u{C9}t\u{E9}", "E\u{301}te\u{301}"]
+        #expect(Set(names.map { FilePath(text: $0) }).count == 2)
+        let test = try await TestLibrary()
+        let album = test.folder.file("album")
+        try SampleAlbum(width: 64, height: 48).write(count: 4, to: test.folder.file("new"))
+        let pictures = try FileManager.default.contentsOfDirectory(atPath: test.folder.file("new")).sorted()
+        for (index, name) in names.enumerated() {
+            try FileManager.default.createDirectory(atPath: "\(album)/\(name)", withIntermediateDirectories: true)
+            for (number, target) in ["\(name).jpg", "\(name)/a.jpg"].enumerated() {
+                try FileManager.default.copyItem(
+                    atPath: test.folder.file("new/" + pictures[2 * index + number]), toPath: "\(album)/\(target)")
+            }
+        }
+        #expect(try await test.importing(album).outcomes == ["imported": 4])
+        await test.library.close()
     }
 
     @Test func aFolderTellsItsNames() throws {
