@@ -98,6 +98,9 @@ extension BrowserTests {
             try await house.inTab(at: "#/review?category=\(category.id)") { page in
                 try await page.wait(until: Self.decided(0, left: photos.count))
                 try await page.hearNothing()
+                // What it was told before leads to one more look, soon.
+                try await page.wait(until: "document.querySelector('review-screen').waiting === undefined")
+                try await page.asksSomethingElse()
                 let top: String = try await page.evaluate("document.querySelector('swipe-card').photo?.uuid ?? ''")
                 let gone = try #require(photos.first { $0.uuid == top } ?? photos.first)
                 _ = try await house.call(DeletePhotos(ids: [gone.id]))

@@ -98,17 +98,22 @@ import Testing
             try await upload("a.jpg", picture(test, 2), test),
             try await upload("a.jpg.json", in: "Trip/Day 2", sidecar("Second"), test),
             try await upload("a.jpg.json", in: "Trip/Day 1", sidecar("First"), test),
+            try await upload("c.jpg", in: "\u{C9}t\u{E9}", picture(test, 4), test),
+            try await upload("c.jpg", in: "E\u{301}te\u{301}", picture(test, 5), test),
             try await upload("b.jpg", in: "../../..", Array("no picture".utf8), test),
             // A folder that is called as a file, and the other way round.
             try await upload("A.JPG", in: "a.jpg/b.jpg", picture(test, 3), test),
         ]
         let job = try await test.run(ImportPhotos(uploads: ids))
-        #expect(job.outcomes["imported"] == 4 && job.outcomes["unsupported"] == 1, "\(job.outcomes)")
+        #expect(job.outcomes["imported"] == 6 && job.outcomes["unsupported"] == 1, "\(job.outcomes)")
         let captions = try await test.allPhotos().map { $0.caption ?? "" }
-        #expect(captions.sorted() == ["", "", "First", "Second"])
+        #expect(captions.sorted() == ["", "", "", "", "First", "Second"])
         let items = try await test.lines(job.id).map(\.item)
         #expect(
-            Set(items) == ["Trip/Day 1/a.jpg", "Trip/Day 2/a.jpg", "a (2).jpg", "b.jpg", "a.jpg/b.jpg/A.JPG"],
+            Set(items) == [
+                "Trip/Day 1/a.jpg", "Trip/Day 2/a.jpg", "a (2).jpg", "b.jpg", "a.jpg/b.jpg/A.JPG", "Été/c.jpg",
+                "Été/c (2).jpg",
+            ],
             "\(items)")
         #expect(try left(test).isEmpty)
         await test.library.close()
@@ -140,7 +145,8 @@ import Testing
         }
         for (folder, harmless) in [
             ("Trip/Day 1", "Trip/Day 1"), ("../../x", "x"), ("/a//b/./", "a/b"), ("..", nil), ("", nil),
-            ("C:\\Fotos\\.hidden", "C:/Fotos/hidden"), ("1/2/3/4/5/6/7/8/9", "2/3/4/5/6/7/8/9"),
+            ("a/\u{301}b/.\u{301}c", "a/\u{301}b/\u{301}c"), ("C:\\Fotos\\.hidden", "C:/Fotos/hidden"),
+            ("1/2/3/4/5/6/7/8/9", "2/3/4/5/6/7/8/9"),
         ] as [(String, String?)] {
             #expect(UploadName.harmless(folder: folder) == harmless, "\(folder)")
         }

@@ -129,8 +129,8 @@ public struct ImportedKeys: Codable, Sendable, Equatable {
 }
 
 /// Seals everything with a new key, as a job; the library stays usable meanwhile, and a stop or a crash only delays it. The
-/// old key goes once nothing needs it any more: neither values, nor backups that are known (``ListBackups``) and were made
-/// while it was there. Values that do not open stay as they are and have a line.
+/// old key goes once nothing needs it any more: neither values, nor any backup that is known (``ListBackups``). Values that do not
+/// open stay as they are and have a line.
 /// Errors at once: `failed_precondition` where there are no keys yet or they do not open.
 public struct RotateKeys: Message {
     public typealias Reply = JobStarted

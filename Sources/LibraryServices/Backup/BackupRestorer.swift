@@ -141,10 +141,9 @@ struct BackupRestorer: Sendable {
             var isSound = try await isSound(there.path, there.contentDigest)
             if isSound, let kept = plan.ofSameSource[uuid] {
                 for (path, digest) in sourced.filesBeside where backup.digests[path] == digest {
-                    guard let own = kept.fileBeside(of: digest, sourced), try await self.isSound(own, digest) else {
-                        isSound = false
-                        break
-                    }
+                    guard let own = kept.fileBeside(of: digest, sourced) else { continue }
+                    isSound = try await self.isSound(own, digest)
+                    if !isSound { break }
                 }
             }
             if isSound { sound.insert(uuid) }
@@ -286,7 +285,7 @@ struct BackupRestorer: Sendable {
 
 extension SourcedPhoto {
     /// The original and the sidecars that are files of their own: path and SHA-256.
-    fileprivate var filesBeside: [(path: String, digest: String)] {
+    var filesBeside: [(path: String, digest: String)] {
         let original = photo.originalPath.flatMap { $0 == photo.path ? nil : ($0, sourceDigest) }
         return [original].compactMap { $0 } + photo.sidecars.map { ($0.path, $0.contentDigest) }
     }
@@ -294,7 +293,7 @@ extension SourcedPhoto {
 
 extension Photo {
     /// Where a photo of the library has the file of a digest that the same photo of a backup has; nil where it has none.
-    fileprivate func fileBeside(of digest: String, _ sourced: SourcedPhoto) -> String? {
+    func fileBeside(of digest: String, _ sourced: SourcedPhoto) -> String? {
         if digest == sourced.sourceDigest, let originalPath, originalPath != path { return originalPath }
         return sidecars.first { $0.contentDigest == digest }?.path
     }

@@ -74,6 +74,8 @@ struct RestorePlan: Sendable {
             plan.leaveDamagedOriginals(digests)
         case .replace:
             try plan.replace(contents, in: transaction)
+            let lacking = plan.lackingFiles(contents, digests)
+            plan = plan.distrusting(contents) { !lacking.contains($0) }
             plan.takesPreferences = contents.preferences != nil
         }
         try plan.takeOver(opened, contents, prefersBackup, in: transaction)
@@ -90,6 +92,17 @@ struct RestorePlan: Sendable {
                     item: completion.there.path, outcome: "damaged",
                     detail: "photo \(completion.there.id) stays without its original, which is damaged in the backup"))
         }
+    }
+
+    /// Photos that would stay, by the backup's uuid, without an original or a sidecar that the backup has whole.
+    private func lackingFiles(_ contents: BackupContents, _ digests: [String: String]) -> Set<String> {
+        let lacking = contents.photos.filter { sourced in
+            guard let there = ofSameSource[sourced.photo.uuid] else { return false }
+            return sourced.filesBeside.contains { path, digest in
+                digests[path] == digest && there.fileBeside(of: digest, sourced) == nil
+            }
+        }
+        return Set(lacking.map(\.photo.uuid))
     }
 
     /// Categories under names that they may have here: a number alone would be taken for an id.

@@ -134,7 +134,8 @@ struct SourceFiles {
     private func item(_ path: FilePath) -> String {
         guard let uploads, isUpload(path) else { return path.text }
         let below = path.text.dropFirst("\(library.text)/\(uploads)/".count)
-        return below.firstIndex(of: "/").map { String(below[below.index(after: $0)...]) } ?? path.name
+        guard let end = below.utf8.firstIndex(of: UInt8(ascii: "/")) else { return path.name }
+        return String(below[below.utf8.index(after: end)...])
     }
 
     private func reasonToPassOver(_ entry: Entry, isFolder: Bool) -> PassedOver? {

@@ -101,8 +101,8 @@ extension SealedFieldStore {
     /// In one transaction with the key of scheduled backups, which lies under a key of the library as sealed fields do: where
     /// the old one goes alone, no backup is made any more.
     ///
-    /// What a backup without a passphrase has sealed is under the keys of when it was made: as long as one is known, or is
-    /// being made, they stay, or what is said about the children would come back from none of them.
+    /// What a backup without a passphrase has sealed is under the keys of when it was made: as long as any backup is known, or
+    /// is being made, they stay, or what is said about the children would come back from none of them.
     /// - Returns: how many.
     private func removeUnusedKeys() async throws -> Int {
         while true {
@@ -117,20 +117,17 @@ extension SealedFieldStore {
                         schedule.key = key
                         try transaction.madeBackups.setSchedule(schedule)
                     }
-                    let isBeingMade = try !transaction.unfinishedBackups.all().isEmpty
-                    let latest = try transaction.madeBackups.all().map(\.madeAt.milliseconds).max() ?? .min
-                    return try transaction.sealedFields.removeUnusedKeys {
-                        // A clock that was put back meanwhile is no reason to lose anything.
-                        isBeingMade || latest >= $0.createdAt.milliseconds - Self.dayInMilliseconds
-                    }
+                    // Not by when they were made: clocks are put back, and a key costs nothing.
+                    let isNeeded =
+                        try !transaction.unfinishedBackups.all().isEmpty
+                        || !transaction.madeBackups.all().isEmpty
+                    return try isNeeded ? 0 : transaction.sealedFields.removeUnusedKeys()
                 }
             }
             fields.forget()
             if let removed { return removed }
         }
     }
-
-    private static let dayInMilliseconds: Int64 = 86_400_000
 
     private static func progress(of job: Job) throws -> Progress? {
         try job.checkpoint.map { try JSONDecoder().decode(Progress.self, from: $0) }

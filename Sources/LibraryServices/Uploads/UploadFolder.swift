@@ -97,7 +97,8 @@ struct UploadFolder: Sendable {
         let inner = uploads.map { upload in
             upload.facts.folder.flatMap(UploadName.harmless(folder:)).map { folder + "/" + $0 } ?? folder
         }
-        let folders = Set(inner)
+        // By their bytes: an accent is written in two ways, which make two folders.
+        let folders = Set(inner.map { Array($0.utf8) }).map { String(decoding: $0, as: UTF8.self) }
         // A folder may be called as a file beside it.
         var taken = Set(folders.flatMap { Self.ancestors(of: $0, below: folder) }.map { $0.lowercased() })
         var moved: [(id: String, path: String)] = []
@@ -119,7 +120,14 @@ struct UploadFolder: Sendable {
             for folder in folders { try FileSystem.sync(folder) }
         } catch {
             for (id, target) in moved { try? FileSystem.rename(target, to: part(id)) }
-            removeTree(folder)
+            // They are as old as their last byte again, and not as what is in them.
+            for (id, _) in uploads { utimensat(AT_FDCWD, part(id), nil, AT_SYMLINK_NOFOLLOW) }
+            // Empty ones alone: what could not be moved back stays.
+            for path in (folders.flatMap { Self.ancestors(of: $0, below: folder) } + [folder])
+                .sorted(by: { $0.utf8.count > $1.utf8.count })
+            {
+                rmdir(path)
+            }
             throw error
         }
         for (id, _) in uploads { try? FileSystem.remove(facts(id)) }

@@ -9,7 +9,7 @@ enum UploadName {
     /// Nil for a text that has no name in it.
     static func harmless(_ text: String) -> String? {
         guard text.utf8.count <= 4096 else { return nil }
-        return part(parts(ofPath: text).last ?? "", maximumBytes)
+        return parts(ofPath: text).last.flatMap { part($0, maximumBytes) }
     }
 
     /// The same of a folder's path, of which the last eight parts count.
@@ -19,23 +19,23 @@ enum UploadName {
         return parts.isEmpty ? nil : parts.joined(separator: "/")
     }
 
-    /// A browser on Windows may tell its own kind of path.
-    private static func parts(ofPath text: String) -> [Substring] {
-        text.split(whereSeparator: { $0 == "/" || $0 == "\\" })
+    /// A browser on Windows may tell its own kind of path. By scalars, here and below: to the file system a slash is one, also
+    /// with an accent upon it.
+    private static func parts(ofPath text: String) -> [Substring.UnicodeScalarView] {
+        text.unicodeScalars.split { $0 == "/" || $0 == "\\" }
     }
 
-    private static func part(_ text: Substring, _ bytes: Int) -> String? {
-        var name = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    switch scalar.properties.generalCategory {
-                    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: "_"
-                    default: scalar
-                    }
-                }))
-        while name.hasPrefix(".") || name.hasPrefix(" ") { name.removeFirst() }
-        while name.hasSuffix(".") || name.hasSuffix(" ") { name.removeLast() }
-        return name.isEmpty ? nil : shortened(name, to: bytes)
+    private static func part(_ text: Substring.UnicodeScalarView, _ bytes: Int) -> String? {
+        let shown = text.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: "_"
+            default: scalar
+            }
+        }
+        var name = shown[...]
+        while let first = name.first, first == "." || first == " " { name.removeFirst() }
+        while let last = name.last, last == "." || last == " " { name.removeLast() }
+        return name.isEmpty ? nil : shortened(String(String.UnicodeScalarView(name)), to: bytes)
     }
 
     /// Another name for a second file of the same: the number stands before the ending.
@@ -48,7 +48,7 @@ enum UploadName {
     private static func shortened(_ name: String, to bytes: Int) -> String {
         var (stem, ending) = parts(name)
         if ending.utf8.count > bytes / 2 { (stem, ending) = (name, "") }
-        while stem.utf8.count + ending.utf8.count > bytes { stem.removeLast() }
+        while stem.utf8.count + ending.utf8.count > bytes { stem.unicodeScalars.removeLast() }
         return stem + ending
     }
 

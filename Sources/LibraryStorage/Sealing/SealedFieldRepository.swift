@@ -41,9 +41,8 @@ package protocol SealedFieldRepository {
     /// Enters a key, or what has changed of it. Of an active one the others become inactive.
     func store(_ key: StoredDataKey) throws
     /// Removes inactive keys that no value is sealed with.
-    /// - Parameter isNeeded: whether one is needed all the same, elsewhere.
-    /// - Returns: how many are gone.
-    func removeUnusedKeys(except isNeeded: (StoredDataKey) -> Bool) throws -> Int
+    /// - Returns: how many there were.
+    func removeUnusedKeys() throws -> Int
 }
 
 extension SealedFieldRepository {

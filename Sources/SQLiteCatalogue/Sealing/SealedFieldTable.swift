@@ -125,10 +125,9 @@ struct SealedFieldTable: SealedFieldRepository {
             key.exportedAt?.milliseconds)
     }
 
-    func removeUnusedKeys(except isNeeded: (StoredDataKey) -> Bool) throws -> Int {
+    func removeUnusedKeys() throws -> Int {
         let used = try counts()
-        let unused = try keys().filter { !$0.isActive && used[$0.id] == nil && !isNeeded($0) }
-        return try unused.reduce(0) { count, key in
+        return try keys().filter { !$0.isActive && used[$0.id] == nil }.reduce(0) { count, key in
             try count + connection.execute("DELETE FROM sealing_keys WHERE id = ?", key.id)
         }
     }

@@ -64,6 +64,7 @@ extension HandledJob {
         guard let context = CallContext.current else {
             throw MeshError(.internal, "\(Self.method) was performed outside the mesh.")
         }
+        try await context.mesh.jobs.requireRoom()
         let whole = try await complete(on: service)
         try await whole.prepare(on: service)
         let params = Self.resumption == .none ? nil : try JSON.encode(whole)

@@ -78,9 +78,8 @@ public actor JobStore: MeshService {
 
     // MARK: Starting
 
-    func start(_ body: JobBody, params: Data?, context: CallContext) async throws -> JobStarted {
-        let id = try await newID(body.method)
-        if dropOld() { tidy() }
+    /// Also asked before anything is taken for a job that could not be started then.
+    func requireRoom() throws {
         try requireOpen()
         guard entries.values.count(where: { !$0.job.snapshot.state.hasEnded }) < JobLimits.unfinished,
             entries.count < JobLimits.inMemory
@@ -89,6 +88,12 @@ public actor JobStore: MeshService {
                 .resourceExhausted,
                 "Too many jobs are running or ended lately. Wait for one to end: smilepile jobs list.")
         }
+    }
+
+    func start(_ body: JobBody, params: Data?, context: CallContext) async throws -> JobStarted {
+        let id = try await newID(body.method)
+        if dropOld() { tidy() }
+        try requireRoom()
         let job = makeJob(JobSnapshot(id: id, method: body.method, startedAt: clock.timestamp()))
         // Known before it is written down, so that what comes meanwhile counts it.
         entries[job.id] = Entry(job: job, dormant: nil, resumption: body.resumption, task: nil)

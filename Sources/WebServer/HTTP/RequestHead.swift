@@ -27,8 +27,8 @@ struct RequestHead: Sendable {
     /// Headers of which two would leave open which one counts.
     private static let single: Set<String> = [
         "host", "origin", "cookie", "authorization", "content-length", "content-type", "range", "sec-fetch-site",
-        "upload-name", "upload-length", "upload-modified", "upload-offset", "last-event-id", "if-none-match",
-        "if-range",
+        "upload-name", "upload-folder", "upload-length", "upload-modified", "upload-offset", "last-event-id",
+        "if-none-match", "if-range",
     ]
 
     /// - Parameter target: the path and query as they were sent.

@@ -29,7 +29,6 @@ export function offerDrop() {
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean);
     hide();
     attempt(async () => {
-      // Behind those that wait for the end of an import.
       dropped.files = dropped.files.concat((await Promise.all(entries.map(filesOf))).flat());
       go(address('import'));
       window.dispatchEvent(new Event('files-dropped'));
@@ -51,6 +50,6 @@ async function filesOf(entry) {
     // A reader gives a hundred at a time, and none at the end.
     const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
     if (entries.length === 0) return files;
-    for (const inner of entries) files.push(...await filesOf(inner));
+    for (const inner of entries) for (const file of await filesOf(inner)) files.push(file);
   }
 }

@@ -23,19 +23,26 @@ class ImportRun extends EventTarget {
   /** The ids of the jobs of this page, the latest first. */
   jobs = [];
   #ending;
+  /** What came while something was being sent: `{files, categoryId}`. */
+  #waiting = [];
 
   get isBusy() {
     return this.state !== 'idle';
   }
 
   /**
-   * Sends files and begins to import them.
+   * Sends files and begins to import them; after what is being sent.
    *
    * @param {File[]} files
    * @param {number} [categoryId]
-   * @param {object[]} [faults] of files that were to be sent before, to be told still
    */
-  async start(files, categoryId, faults = []) {
+  add(files, categoryId) {
+    if (this.isBusy) this.#waiting.push({ files, categoryId });
+    else this.#start(files, categoryId, []);
+  }
+
+  /** @param {object[]} faults of files that were to be sent before, to be told still */
+  async #start(files, categoryId, faults) {
     const ending = new AbortController();
     this.#ending = ending;
     Object.assign(this, {
@@ -43,26 +50,60 @@ class ImportRun extends EventTarget {
     });
     this.#changed();
     window.addEventListener('beforeunload', warn);
+    let before;
+    for (const some of importsOf(files)) {
+      try {
+        before = await this.#import(some, categoryId, before, ending.signal) ?? before;
+      } catch (error) {
+        if (ending.signal.aborted) break;
+        // The next ones are sent all the same.
+        this.faults.push({ name: '', reason: describe(error) });
+      }
+    }
+    window.removeEventListener('beforeunload', warn);
+    this.state = 'idle';
+    // Who calls it off means what waits too.
+    const [next] = ending.signal.aborted ? (this.#waiting.splice(0), []) : this.#waiting.splice(0, 1);
+    if (next) this.#start(next.files, next.categoryId, this.faults);
+    else this.#changed();
+  }
+
+  /** Resolves with the number of the job; with nothing where there is none, or nobody knows it. */
+  async #import(files, categoryId, before, signal) {
+    this.state = 'sending';
+    const uploads = await this.#send(files, signal);
+    if (uploads.length === 0) return undefined;
+    this.state = 'starting';
+    this.#changed();
+    // One at a time: each takes all of the machine, and the daemon keeps only so many.
+    if (before !== undefined) await this.#ended(before, signal);
+    const job = await this.#begin(uploads, categoryId, signal);
+    if (job !== undefined) this.jobs.unshift(job);
+    return job;
+  }
+
+  async #ended(job, signal) {
     try {
-      for (const some of importsOf(files)) await this.#import(some, categoryId, ending.signal);
+      await persistently(() => ask('job.wait', { job }, signal), signal, isAway);
     } catch (error) {
-      if (!ending.signal.aborted) this.faults.push({ name: '', reason: describe(error) });
-    } finally {
-      window.removeEventListener('beforeunload', warn);
-      this.state = 'idle';
-      this.#changed();
+      // Long ended, and forgotten.
+      if (error.status !== 'not_found') throw error;
     }
   }
 
-  async #import(files, categoryId, signal) {
-    this.state = 'sending';
-    const uploads = await this.#send(files, signal);
-    if (uploads.length === 0) return;
-    this.state = 'starting';
-    this.#changed();
-    // Hours of sending are not lost because the daemon is away at the end of it.
-    const { job } = await persistently(() => ask('library.import', { uploads, ...(categoryId && { categoryId }) }), signal, isAway);
-    this.jobs.unshift(job);
+  /** Hours of sending are not lost because the daemon is away at the end of it. */
+  #begin(uploads, categoryId, signal) {
+    let isAskedAgain = false;
+    return persistently(async () => {
+      try {
+        return (await ask('library.import', { uploads, ...(categoryId && { categoryId }) })).job;
+      } catch (error) {
+        // It was the reply that was lost: the import has begun, and is among the jobs.
+        if (isAskedAgain && error.status === 'not_found') return undefined;
+        isAskedAgain = true;
+        throw error;
+      }
+    }, signal, isAway);
   }
 
   async #send(files, signal) {
@@ -96,23 +137,39 @@ class ImportRun extends EventTarget {
 }
 
 /**
- * Files in the order that they came, in imports. A photo and its sidecars come into the same one: files of one folder whose names
- * begin alike, up to the first dot, `(1)` or `-edited`, and as far as Takeout writes them out.
+ * Files in imports. A photo and its sidecars come into the same one: files of one folder whose names begin alike, up to the first
+ * dot, `(1)` or `-edited` in whatever language, and as far as Takeout writes them out.
  */
 export function* importsOf(files) {
   const together = grouped(files, (file) => (
-    `${folderOf(file)}/${file.name.split('.')[0].replace(/(-edited|\(\d+\))+$/, '').slice(0, 40)}`));
+    `${folderOf(file)}/${file.name.split('.')[0].replace(/(-[\p{L}\p{M} ]+|\(\d+\))+$/u, '').slice(0, 40)}`));
   let some = [];
   for (const group of together.values()) {
-    // Whose names begin alike all, as `2019.06.12 0001.jpg` do, belong together no more than others.
-    if (some.length >= filesAtOnce || some.length + group.length > 2 * filesAtOnce) {
-      if (some.length > 0) yield some;
+    if (some.length > 0 && some.length + group.length > filesAtOnce) {
+      yield some;
       some = [];
     }
-    some.push(...group.splice(0, filesAtOnce));
-    for (; group.length > 0; some = group.splice(0, filesAtOnce)) yield some;
+    if (group.length <= filesAtOnce) some.push(...group);
+    else yield* parts(group);
   }
   if (some.length > 0) yield some;
+}
+
+/** Files whose names begin alike all, as `2019.06.12 0001.jpg` do: sidecars stand behind their photos when they are sorted. */
+function* parts(files) {
+  let part = [];
+  let stem;
+  for (const file of files.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    if (stem === undefined || !file.name.startsWith(stem) || part.length >= 2 * filesAtOnce) {
+      if (part.length >= filesAtOnce) {
+        yield part;
+        part = [];
+      }
+      stem = file.name.replace(/\.[^.]*$/, '');
+    }
+    part.push(file);
+  }
+  yield part;
 }
 
 /** Leaving the page would end the sending; the browser asks. */

@@ -55,10 +55,7 @@ class ImportScreen extends Component {
       this.#observed = jobs;
       this.#know(jobs);
     }));
-    this.listen(importRun, 'changed', () => {
-      this.#draw();
-      this.#takeDropped(importRun.faults);
-    });
+    this.listen(importRun, 'changed', () => this.#draw());
     this.listen(window, 'files-dropped', () => this.#takeDropped());
     this.#draw();
     this.#takeDropped();
@@ -74,16 +71,14 @@ class ImportScreen extends Component {
     });
   }
 
-  /** Takes what was dropped, once nothing is being sent; with what the one before could not send. */
-  #takeDropped(faults) {
-    if (importRun.isBusy || dropped.files.length === 0) return;
-    this.#start(dropped.files.splice(0), faults);
+  #takeDropped() {
+    this.#start(dropped.files.splice(0));
   }
 
-  #start(files, faults) {
+  #start(files) {
     // A folder brings what systems leave behind; the daemon would pass it over too.
     const wanted = files.filter(({ name, size }) => size > 0 && !name.startsWith('.') && name !== 'Thumbs.db');
-    if (wanted.length > 0 && !importRun.isBusy) importRun.start(wanted, Number(this.#category.value) || undefined, faults);
+    if (wanted.length > 0) importRun.add(wanted, Number(this.#category.value) || undefined);
   }
 
   #draw() {

@@ -20,7 +20,9 @@ class KidsScreen extends Component {
   #body = element('div', { class: 'kids-body' });
   #categories = [];
   #list;
+  /** Where the photo is that is shown, or was before it went from the category. */
   #position = 0;
+  #isInList = false;
   #surface;
   #steps = 0;
   #unfollow;
@@ -127,7 +129,8 @@ class KidsScreen extends Component {
     }
     const position = await list.locate(photo);
     if (step !== this.#steps) return;
-    this.#position = Math.max(0, position);
+    this.#isInList = position >= 0;
+    if (this.#isInList) this.#position = position;
     if (!this.#surface?.isConnected) {
       this.#surface = element('zoom-surface');
       this.#surface.addEventListener('step', ({ detail }) => this.#step(detail));
@@ -137,17 +140,21 @@ class KidsScreen extends Component {
         iconButton('next', t('photo.older'), () => this.#step(1), { class: 'icon-button step next' })));
     }
     this.#body.querySelector('.previous').disabled = this.#position === 0;
-    this.#body.querySelector('.next').disabled = this.#position + 1 >= list.total;
+    this.#body.querySelector('.next').disabled = this.#neighbour(1) >= list.total;
     this.#surface.show({
       key: photo.uuid, small: pictureAddress(photo, 'thumbnail'), large: pictureAddress(photo, 'photo'),
       width: photo.width, height: photo.height, description: [photo.caption || photo.name, photo.takenAt && clockTime(photo.takenAt)].filter(Boolean).join(', '),
     });
-    const near = await list.photosIn(Math.max(0, position - 1), Math.min(Math.max(0, position) + 3, list.total));
+    const near = await list.photosIn(Math.max(0, this.#position - 1), Math.min(this.#position + 3, list.total));
     for (const one of near) new Image().src = pictureAddress(one, 'photo');
   }
 
+  #neighbour(step) {
+    return this.#position + (step > 0 && !this.#isInList ? 0 : step);
+  }
+
   async #step(step) {
-    const target = this.#position + step;
+    const target = this.#neighbour(step);
     if (target < 0 || target >= this.#list.total) return;
     const [photo] = await attempt(() => this.#list.photosIn(target, target + 1)) ?? [];
     if (photo) go(address('kids', { id: photo.uuid, parameters: { category: this.#place.category } }), { replace: true });

@@ -114,11 +114,12 @@ class PhotoView extends Component {
       this.#isInList = position >= 0;
       // What has gone from the list keeps its place in it: the next one has moved up to there.
       if (this.#isInList) this.#position = position;
-      await this.#showNeighbours();
+      // Nobody waits for what is only fetched ahead.
+      this.#showNeighbours().catch(() => {});
     })();
     this.#located = located;
-    // Whoever steps waits for it, and is told; a change of the library is not worth a word.
-    located.catch(() => {});
+    // Whoever steps waits for it, and is told, and the next step tries again.
+    located.catch(() => located === this.#located && (this.#located = Promise.resolve()));
   }
 
   #photoInList(uuid) {
@@ -194,7 +195,11 @@ class PhotoView extends Component {
   async #step(step) {
     const { target, photo } = await attempt(() => this.#photoAfter(step)) ?? {};
     if (!photo) return;
-    this.#position = target;
+    this.#go(photo, target);
+  }
+
+  #go(photo, position) {
+    this.#position = position;
     this.#isInList = true;
     this.#uuid = photo.uuid;
     this.#draw(photo);
@@ -210,10 +215,10 @@ class PhotoView extends Component {
   async #trash() {
     const { photo } = this;
     if (!photo) return;
-    const { photo: neighbour } = await attempt(() => this.#photoAfter(1)) ?? {};
+    const { target, photo: neighbour } = await attempt(() => this.#photoAfter(1)) ?? {};
     const done = await attempt(async () => (await moveToTrash([photo]), true));
     if (!done) return;
-    if (neighbour) go(address('photo', { id: neighbour.uuid, parameters: this.#parameters }), { replace: true });
+    if (neighbour) this.#go(neighbour, target);
     else this.#close();
   }
 

@@ -148,6 +148,7 @@ class ReviewScreen extends Component {
     const wasShown = this.#inSummary;
     this.#summarised = state;
     const groups = await attempt(() => this.#session.pending());
+    if (!groups) this.#summarised = undefined;
     if (!groups || this.#summarised !== state) return;
     this.shown = undefined;
     const all = groups.favorite.length + groups.trash.length + groups.keep.length;
@@ -177,6 +178,7 @@ class ReviewScreen extends Component {
   }
 
   #goOn() {
+    this.#summarised = undefined;
     this.#deck.replaceChildren();
     this.#draw();
   }

@@ -51,13 +51,14 @@ export class ReviewSession extends EventTarget {
     if (!this.#sessionID) return;
     const { sessions } = await ask('swipe.sessions', { limit: 100 });
     const session = sessions.find(({ sessionID }) => sessionID === this.#sessionID);
-    if (session && !session.endTime) this.done = session.photosProcessed;
+    // With what was decided since and is still on its way.
+    if (session && !session.endTime) this.done = session.photosProcessed + this.#decided.size;
     else this.#forget();
   }
 
   #forget() {
     this.#sessionID = undefined;
-    this.done = 0;
+    this.done = this.#decided.size;
     remember('reviewSession', undefined);
   }
 
@@ -101,8 +102,8 @@ export class ReviewSession extends EventTarget {
         this.done = Math.max(0, this.done - 1);
         if (error.status === 'not_found' || error.status === 'failed_precondition') {
           // Its photo has gone, or has changed, or another tab has ended the session: it is no use to show it again as it was.
-          if (error.status === 'failed_precondition') await this.#goOn();
           this.#decided.delete(photo.uuid);
+          await this.#goOn();
           await this.refill();
         } else {
           this.#queue.unshift(photo);
