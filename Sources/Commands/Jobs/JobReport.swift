@@ -310,7 +310,7 @@ struct JobReport {
             : receipt.removedKeys > 0
                 ? " The old key is gone."
                 : receipt.unreadable > 0
-                    ? " The old key is still needed." : " The old key stays, for the backups that were made with it."
+                    ? " The old key is still needed." : " The old key stays, as long as a backup is known that may need it."
         return [
             ending(receipt.ending) + "Sealed \(Figures.count(receipt.resealed, "value")) with the new key.\(older)",
             "Save it elsewhere: smilepile keys export FILE",

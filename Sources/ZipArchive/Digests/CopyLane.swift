@@ -36,10 +36,11 @@ final class CopyLane: @unchecked Sendable {
     }
 
     /// Reads up to `length` bytes into the buffer; fewer only at the end of the source, and none there.
+    /// - Parameter offset: where in the buffer the first goes.
     func read(
-        _ source: some ByteSource, at position: Int64, atMost length: Int
+        _ source: some ByteSource, at position: Int64, atMost length: Int, behind offset: Int = 0
     ) throws(ZipError) -> UnsafeRawBufferPointer {
-        let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(length, buffer.count)])
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer[offset..<min(offset + length, buffer.count)])
         let count = try DescriptorIO.read(source, into: room, at: position)
         return UnsafeRawBufferPointer(rebasing: room[..<count])
     }

@@ -58,7 +58,9 @@ public final class ZipWriter: Sendable {
                 }
                 do throws(ZipError) {
                     try DescriptorIO.write(descriptor, bytes, at: layout.places[index].data)
-                    return .success(ContentDigest(of: bytes))
+                    let digest = ContentDigest(of: bytes)
+                    try writeHeader(index, crc32: digest.crc32)
+                    return .success(digest)
                 } catch {
                     return .failure(error)
                 }
@@ -97,6 +99,13 @@ public final class ZipWriter: Sendable {
         var unread: CopiedEntry.Part?
         let digest = try claiming(index) { () throws(ZipError) -> ContentDigest in
             let shared = try share(entry, with: source, at: start, lane, cancelled: cancelled, progress: progress)
+            if shared == 0, start - layout.places[index].header + entry.size < Int64(CopyLane.capacity) {
+                if cancelled() { throw .cancelled }
+                let digest = try copySmall(index, source, lane)
+                unread = .init(offset: 0, fingerprint: lane.fingerprint.finish())
+                progress(Int(entry.size))
+                return digest
+            }
             var position = shared
             while position < entry.size {
                 if cancelled() { throw .cancelled }
@@ -118,9 +127,30 @@ public final class ZipWriter: Sendable {
             let digest = lane.hasher.finish()
             let rest = lane.fingerprint.finish()
             if rest.size > 0 { unread = .init(offset: shared, fingerprint: rest) }
+            try writeHeader(index, crc32: digest.crc32)
             return digest
         }
         return CopiedEntry(index: index, digest: digest, unread: unread)
+    }
+
+    /// Copies an entry that fits into the lane's buffer together with its header: one read, which also finds out whether the file
+    /// ends where it should, and one write. Threads that write to one file wait for each other at each call.
+    private func copySmall(
+        _ index: Int, _ source: some ByteSource, _ lane: CopyLane
+    ) throws(ZipError) -> ContentDigest {
+        let (entry, place) = (layout.entries[index], layout.places[index])
+        let (header, size) = (Int(place.data - place.header), Int(entry.size))
+        let bytes = try lane.read(source, at: 0, atMost: size + 1, behind: header)
+        guard bytes.count == size else { throw .sourceSizeDiffers(entry: entry.name, expected: entry.size) }
+        lane.hasher.update(bytes)
+        lane.fingerprint.update(bytes)
+        let digest = lane.hasher.finish()
+        let all = lane.buffer[..<(header + size)]
+        UnsafeMutableRawBufferPointer(rebasing: all)
+            .copyBytes(from: ZipRecords.localHeader(entry, place: place, crc32: digest.crc32))
+        try DescriptorIO.write(descriptor, UnsafeRawBufferPointer(rebasing: all), at: place.header)
+        noteWritten(at: place.header, Int64(header + size))
+        return digest
     }
 
     private func noteWritten(at position: Int64, _ bytes: Int64) {
@@ -267,7 +297,10 @@ public final class ZipWriter: Sendable {
 
     /// Marks an entry whose bytes were put at their place by other means (a shared block, a hole) as written.
     package func adoptEntry(_ index: Int, crc32: UInt32) throws(ZipError) {
-        try claiming(index) { ContentDigest(size: layout.entries[index].size, sha256: .zero, crc32: crc32) }
+        try claiming(index) { () throws(ZipError) -> ContentDigest in
+            try writeHeader(index, crc32: crc32)
+            return ContentDigest(size: layout.entries[index].size, sha256: .zero, crc32: crc32)
+        }
     }
 
     /// Writes the central directory and the end records, and cuts off what lay behind them.
@@ -298,7 +331,7 @@ public final class ZipWriter: Sendable {
         guard ftruncate(descriptor, off_t(layout.totalSize)) == 0 else { throw .writing(errno) }
     }
 
-    /// Runs `body` for an entry that nobody else writes, then writes the header, which needs the CRC-32.
+    /// Runs `body`, which writes an entry with its header, where nobody else does.
     @discardableResult
     private func claiming(
         _ index: Int, _ body: () throws(ZipError) -> ContentDigest
@@ -312,14 +345,17 @@ public final class ZipWriter: Sendable {
         guard isOurs else { throw .writtenTwice(entry: entry.name) }
         do throws(ZipError) {
             let digest = try body()
-            let header = ZipRecords.localHeader(entry, place: layout.places[index], crc32: digest.crc32)
-            try write(header, at: layout.places[index].header)
             progress.withLock { $0[index] = .written(crc32: digest.crc32) }
             return digest
         } catch {
             progress.withLock { $0[index] = .untouched }
             throw error
         }
+    }
+
+    private func writeHeader(_ index: Int, crc32: UInt32) throws(ZipError) {
+        let place = layout.places[index]
+        try write(ZipRecords.localHeader(layout.entries[index], place: place, crc32: crc32), at: place.header)
     }
 
     private func write(_ bytes: [UInt8], at position: Int64) throws(ZipError) {
