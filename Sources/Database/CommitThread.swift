@@ -12,7 +12,7 @@ import Synchronization
 final class CommitThread: Sendable {
     private struct State {
         var statistics = DatabaseStatistics()
-        var observer: (@Sendable (CommitNotice) -> Void)?
+        var observers: [@Sendable (CommitNotice) -> Void] = []
         var idleObserver: (@Sendable () -> Void)?
         var foundLog = false
         /// Why nothing is written any more; nil while all is well.
@@ -36,7 +36,9 @@ final class CommitThread: Sendable {
 
     var statistics: DatabaseStatistics { state.withLock { $0.statistics } }
 
-    func observe(_ observer: @escaping @Sendable (CommitNotice) -> Void) { state.withLock { $0.observer = observer } }
+    func observe(_ observer: @escaping @Sendable (CommitNotice) -> Void) {
+        state.withLock { $0.observers.append(observer) }
+    }
 
     /// Sets what is called each time the thread has written the log back because it had nothing to do; for tests.
     func observeIdle(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.idleObserver = observer } }
@@ -244,16 +246,17 @@ final class CommitThread: Sendable {
     }
 
     private func announce(stored: Int, refused: Int, tables: Set<String>) {
-        let (observer, sequence) = state.withLock { state in
+        let (observers, sequence) = state.withLock { state in
             state.statistics.refusedWrites &+= UInt64(refused)
             if stored > 0 {
                 state.statistics.commits &+= 1
                 state.statistics.writes &+= UInt64(stored)
                 state.statistics.largestGroup = max(state.statistics.largestGroup, stored)
             }
-            return (state.observer, state.statistics.commits)
+            return (state.observers, state.statistics.commits)
         }
-        if let observer, !tables.isEmpty { observer(CommitNotice(sequence: sequence, tables: tables)) }
+        guard !tables.isEmpty else { return }
+        for observer in observers { observer(CommitNotice(sequence: sequence, tables: tables)) }
     }
 
     /// One body in one transaction, without a savepoint: see `DatabasePool.writeAlone`.

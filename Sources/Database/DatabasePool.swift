@@ -103,7 +103,7 @@ public final class DatabasePool: Sendable {
         return try await submit(to: readers.queue, as: .shared, interruption: interruption, body)
     }
 
-    /// Sets what is called after each commit that changed rows: on the commit thread, in order of commits, after the
+    /// Adds what is called after each commit that changed rows, for as long as this is open: on the commit thread, in order of commits, after the
     /// change is durable and before its writers get their replies. It has to be short and must not block.
     ///
     /// The tables are those that the statements run may have written, triggers and foreign-key actions included;

@@ -56,6 +56,16 @@ import Testing
         await database.close()
     }
 
+    @Test func allWhoObserveAreTold() async throws {
+        let open = try await OpenDatabase(schema: Self.schema)
+        let (first, second) = (Record<CommitNotice>(), Record<CommitNotice>())
+        open.database.onCommit { first.add($0) }
+        open.database.onCommit { second.add($0) }
+        try await open.database.write { try $0.execute("INSERT INTO pair VALUES (1, 2)") }
+        #expect(first.all.map(\.tables) == [["pair"]] && second.all.map(\.sequence) == first.all.map(\.sequence))
+        await open.database.close()
+    }
+
     @Test func aGroupIsOneNoticeWithoutThoseThatWereUndone() async throws {
         struct Refused: Error {}
         let open = try await OpenDatabase(schema: Self.schema)
