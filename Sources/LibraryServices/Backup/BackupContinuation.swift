@@ -32,10 +32,13 @@ extension BackupCreation {
                 await unfinished.giveUp(partial)
                 return nil
             }
-            defer { close(descriptor) }
+            var isMade = false
+            defer { letGo(descriptor, isMade: isMade) }
             try await unfinished.claim(partial, descriptor, by: id)
             do {
-                return try await complete(contents, checkpoint, descriptor, job: job)
+                let receipt = try await complete(contents, checkpoint, descriptor, job: job)
+                isMade = true
+                return receipt
             } catch let error as MeshError where error.status == .dataLoss {
                 // What was copied before is not what the disk has now. The whole of it once more will tell.
                 return nil

@@ -106,8 +106,29 @@ struct BackupCreation: Sendable {
             await unfinished.giveUp(name + BackupFormat.partialSuffix)
             throw error
         }
-        defer { close(descriptor) }
-        return try await complete(contents, checkpoint, descriptor, job: job)
+        var isMade = false
+        defer { letGo(descriptor, isMade: isMade) }
+        let receipt = try await complete(contents, checkpoint, descriptor, job: job)
+        isMade = true
+        return receipt
+    }
+
+    /// Closes the file of a backup. That of one which was called off has no name by then, and to close it frees all its blocks:
+    /// more than a second for some gigabytes, which nobody is made to wait for.
+    func letGo(_ descriptor: Int32, isMade: Bool) {
+        guard !isMade else {
+            close(descriptor)
+            return
+        }
+        let bulk = bulk
+        Task(executorPreference: MeshClock.executor) {
+            do {
+                try await bulk.run { _ = close(descriptor) }
+            } catch {
+                // Nobody is left to do it for us.
+                close(descriptor)
+            }
+        }
     }
 
     /// Writes, proves and names the file, which is made already.
