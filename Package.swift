@@ -61,6 +61,7 @@ let package = Package(
         system("CSystemd", apt: "libsystemd-dev"),
         system("CMicroHTTPD", apt: "libmicrohttpd-dev"),
         system("CQRCode", apt: "libqrencode-dev"),
+        system("CCurl", apt: "libcurl4-openssl-dev"),
         system(
             "CChafa", pkgConfig: "chafa", apt: "libchafa-dev",
             headers: "libglib2.0-dev"),
@@ -116,8 +117,8 @@ let package = Package(
         module(
             "LibraryServices",
             [
-                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "AndroidDatabase", "Imaging",
-                "ImageWorkerProtocol", "Sealing", "Sidecars", "ZipArchive", "CLinux",
+                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "AndroidDatabase", "HTTPClient",
+                "Imaging", "ImageWorkerProtocol", "Sealing", "Sidecars", "ZipArchive", "CLinux",
             ]),
         // What a program embeds
         module(
@@ -127,6 +128,8 @@ let package = Package(
                 "Executors", "Files", "Imaging", "Sealing",
             ]),
         module("ControlSocket", ["ServiceMesh", "Executors", "Randomness", "CLinux"]),
+        // Another machine's HTTP: it knows requests and answers, and nothing of photos
+        module("HTTPClient", ["ServiceMesh", "CLinux", "CCurl"]),
         // What a phone's camera reads, for the terminal and for the page
         module("QRCodes", ["CQRCode"]),
         // HTTP in front of messages: it knows the mesh's words, and nothing of photos
@@ -215,6 +218,7 @@ let package = Package(
             [
                 "WebServer", "WebPage", "ControlSocket", "ServiceMesh", "Executors", "Files", "QRCodes", "TestSupport",
             ]),
+        tests("HTTPClientTests", ["HTTPClient", "ServiceMesh", "TestSupport"]),
         tests(
             "CommandsTests",
             ["Commands", "ControlSocket", "LibraryModel", "QRCodes", "ServiceMesh", "TestSupport"]),
@@ -223,7 +227,7 @@ let package = Package(
             [
                 "ServiceMeshTesting", "ControlSocket", "SmilePile", "LibraryServices", "LibraryStorage",
                 "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Sealing", "Database", "Files",
-                "Executors", "TestSupport",
+                "Executors", "Imaging", "ImageWorkerProtocol", "ZipArchive", "CLinux", "TestSupport",
             ]),
         tests(
             "EndToEndTests",
