@@ -30,8 +30,8 @@ package protocol Catalogue: Sendable {
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
-    /// Sets what is told after each durable change which parts it touched, before whoever changed them has the reply. One
-    /// listener; it must not block.
+    /// Adds what is told after each durable change which parts it touched, before whoever changed them has the reply. It must not
+    /// block.
     func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void)
 
     /// Jobs are kept here as well, so that what they tell and what they did are in one transaction.
@@ -68,6 +68,7 @@ package protocol CatalogueTransaction {
     var unfinishedBackups: any UnfinishedBackupRepository { get }
     var madeBackups: any MadeBackupRepository { get }
     var groups: any GroupRepository { get }
+    var groupHubs: any GroupHubRepository { get }
 
     /// Whether everything that names something else names what is there. Reads all of it.
     func isConsistent() throws -> Bool
@@ -82,6 +83,7 @@ package enum CataloguePart: String, Sendable, Hashable, CaseIterable {
     case swipeSessions
     case swipeActions
     case settings
+    case groups
     /// Those that were made, and their schedule.
     case backups
 }

@@ -60,6 +60,7 @@ package struct SQLiteCatalogue: Catalogue {
         "photos": [.photos], "sealed_fields": [.sealedFields], "trash": [.trash], "categories": [.categories],
         "swipe_sessions": [.swipeSessions], "swipe_actions": [.swipeActions, .photos], "settings": [.settings],
         "backups": [.backups], "backup_schedule": [.backups],
+        "groups": [.groups], "group_photos": [.groups], "group_departures": [.groups], "group_hubs": [.groups],
     ]
 
     package func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void) {
@@ -138,6 +139,7 @@ struct SQLTransaction: CatalogueTransaction {
     var unfinishedBackups: any UnfinishedBackupRepository { UnfinishedBackupTable(connection: connection) }
     var madeBackups: any MadeBackupRepository { MadeBackupTable(connection: connection) }
     var groups: any GroupRepository { GroupTable(connection: connection) }
+    var groupHubs: any GroupHubRepository { GroupHubTable(connection: connection) }
 
     func isConsistent() throws -> Bool {
         try connection.query("PRAGMA foreign_key_check") { try $0[0] as String }.isEmpty

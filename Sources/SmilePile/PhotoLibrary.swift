@@ -65,6 +65,8 @@ public final class PhotoLibrary: Sendable {
         package var bootClock = BootClock.system
         /// By which groups' photos expire; for tests, which set it. Nil: the machine's.
         package var wallClock: WallClock?
+        /// The way to other machines that keep groups; for tests, which are those machines.
+        package var groupRemotes: GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) }
         /// For tests, whose machine is never idle.
         package var isMachineIdle = MachineLoad.isIdle
         /// Bytes that image workers share for big photos; for tests, to which pictures are big that are not.
@@ -117,7 +119,7 @@ public final class PhotoLibrary: Sendable {
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
-                        isMachineIdle: options.isMachineIdle),
+                        groupRemotes: options.groupRemotes, isMachineIdle: options.isMachineIdle),
                     journal: catalogue.journal, jobLog: options.jobLog)
                 try await mesh.start()
                 return PhotoLibrary(
@@ -186,7 +188,8 @@ public final class PhotoLibrary: Sendable {
         catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), photoFiles: any PhotoFiles,
         namedFiles: NamedFiles, path: String, scratch: String, keyFile: KeyFile?, files: BlockingPool,
         bulk: BlockingPool, workers: ImageWorkerPool, width: Int, bootClock: BootClock = .system,
-        wallClock: WallClock? = nil, isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle
+        wallClock: WallClock? = nil, groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
+        isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
@@ -219,6 +222,9 @@ public final class PhotoLibrary: Sendable {
             GroupStore(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
                 boot: bootClock, wall: wallClock),
+            SyncCoordinator(
+                catalogue: catalogue, namedFiles: namedFiles, workers: workers, files: files, boot: bootClock,
+                wall: wallClock, makeRemote: groupRemotes),
             LegacyMigrator(
                 catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files, scratch: scratch,
                 workers: width),

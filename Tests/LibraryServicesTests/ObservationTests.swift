@@ -164,6 +164,19 @@ import Testing
         let sentPhoto = try await after(SendGroupPhoto(groupId: group, id: anyPhoto.id)).id
         let keeping = try await after(KeepGroupPhoto(photoId: sentPhoto)).job
         _ = try await mesh.send(WaitForJob(job: keeping))
+        let invited = try await after(InviteGroupMember(groupId: group, firstName: "Ben"))
+        let token = try #require(invited.token)
+        let opened = try await after(ReceiveHubPhoto(token: token, groupId: group, size: 1))
+        // An empty file is no picture; and nobody answers as another machine.
+        let sending = SendHubPhoto(token: token, groupId: group, upload: opened.upload)
+        #expect(await status { try await after(sending) } == .invalidArgument)
+        let joining = JoinGroups(address: "http://127.0.0.1:1", token: token)
+        #expect(await status { try await after(joining) } == .unavailable)
+        #expect(await status { try await after(ForgetGroupHub(id: "none")) } == .notFound)
+        try await afterJob(SyncGroups())
+        try await after(LeaveHubGroup(token: token, groupId: group))
+        let again = try await mesh.send(InviteGroupMember(groupId: group, firstName: "Cleo"))
+        try await after(RemoveGroupMember(groupId: group, userId: again.member.userId))
         try await after(LeaveGroup(id: group))
         try await after(DeleteGroup(id: mesh.send(CreateGroup(name: "Short", firstName: "Ada")).id))
 

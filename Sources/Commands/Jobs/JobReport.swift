@@ -53,7 +53,7 @@ struct JobReport {
             let counted =
                 switch job.method {
                 case MigrateLibrary.method: "LINES"
-                case RedatePhotos.method, RotateKeys.method: "PHOTOS"
+                case RedatePhotos.method, RotateKeys.method, SyncGroups.method: "PHOTOS"
                 default: "FILES"
                 }
             var counts = Table(.init(heading: "OUTCOME"), .init(heading: counted, isNumeric: true))
@@ -140,6 +140,7 @@ struct JobReport {
         case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json), job.outcomes)
         case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
         case RebuildThumbnails.method: return describe(try decoder.decode(ThumbnailReceipt.self, from: json))
+        case SyncGroups.method: return describe(try decoder.decode(SyncReceipt.self, from: json))
         case RedatePhotos.method: return describe(try decoder.decode(RedateReceipt.self, from: json))
         case ErasePhotoDetails.method: return describe(try decoder.decode(ErasureReceipt.self, from: json))
         case RotateKeys.method: return describe(try decoder.decode(RotationReceipt.self, from: json))
@@ -310,7 +311,8 @@ struct JobReport {
             : receipt.removedKeys > 0
                 ? " The old key is gone."
                 : receipt.unreadable > 0
-                    ? " The old key is still needed." : " The old key stays, as long as a backup is known that may need it."
+                    ? " The old key is still needed."
+                    : " The old key stays, as long as a backup is known that may need it."
         return [
             ending(receipt.ending) + "Sealed \(Figures.count(receipt.resealed, "value")) with the new key.\(older)",
             "Save it elsewhere: smilepile keys export FILE",
@@ -364,7 +366,7 @@ struct JobReport {
         }
     }
 
-    private func ending(_ ending: JobEnding) -> String {
+    func ending(_ ending: JobEnding) -> String {
         switch ending {
         case .complete, .completeWithProblems: ""
         case .cancelled: "Cancelled. "

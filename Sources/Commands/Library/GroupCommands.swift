@@ -136,8 +136,9 @@ extension CommandTable {
                     ?? SendGroupPhoto(groupId: to.id, uuid: wanted.lowercased(), utcOffset: offset)
                 let answer = try await library.send(message)
                 session.show(answer) { sent in
+                    let verb = sent.isWaiting == true ? "Goes" : "Sent"
                     session.console.result(
-                        "Sent to \(PlainText.neutralized(to.name)): \(sent.width) x \(sent.height), "
+                        "\(verb) to \(PlainText.neutralized(to.name)): \(sent.width) x \(sent.height), "
                             + "\(Figures.size(sent.fileSize)), until \(LocalDate.text(sent.expiresAt)).")
                 }
                 return .done
@@ -228,9 +229,13 @@ extension CommandTable {
     }
 
     private static func show(_ members: [GroupMember], _ session: Session) {
-        var table = Table(.init(heading: "NAME", shrinks: true), .init(heading: "JOINED"), .init(heading: ""))
+        var table = Table(
+            .init(heading: "MEMBER"), .init(heading: "NAME", shrinks: true), .init(heading: "JOINED"),
+            .init(heading: ""))
         for member in members {
-            table.add([member.firstName, LocalDate.text(member.joinedAt), member.isSelf ? "you" : ""])
+            table.add([
+                short(member.userId), member.firstName, LocalDate.text(member.joinedAt), member.isSelf ? "you" : "",
+            ])
         }
         session.console.show(table)
     }
@@ -239,6 +244,7 @@ extension CommandTable {
         var sheet = FactSheet()
         sheet.add("Group", "\(group.name) (\(group.id))")
         sheet.add("Made", LocalDate.text(group.createdAt))
+        if let hub = group.hub { sheet.add("Kept by", hub) }
         sheet.add("You today", group.hasSentToday ? "sent" : "not yet")
         sheet.add("Last photo", group.lastPhotoDate.map { LocalDate.text($0) } ?? "never")
         sheet.add(
@@ -266,7 +272,8 @@ extension CommandTable {
                 [short(photo.id)] + (groups.isEmpty ? [] : [names[photo.groupId] ?? short(photo.groupId)])
                     + [
                         photo.senderName, LocalDate.text(photo.createdAt), LocalDate.text(photo.expiresAt),
-                        photo.localPath == nil ? "no file" : Figures.size(photo.fileSize),
+                        photo.isWaiting == true
+                            ? "waits to go out" : photo.localPath == nil ? "no file" : Figures.size(photo.fileSize),
                     ])
         }
         session.console.show(table)

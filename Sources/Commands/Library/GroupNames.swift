@@ -33,6 +33,37 @@ enum GroupNames {
     }
 }
 
+extension GroupNames {
+    static func member(_ wanted: String, of members: [GroupMember]) throws -> GroupMember {
+        let (key, lower) = (CategoryName.key(wanted), wanted.lowercased())
+        var found = members.filter { $0.userId == lower || CategoryName.key($0.firstName) == key }
+        if found.isEmpty, lower.utf8.count >= 4 { found = members.filter { $0.userId.hasPrefix(lower) } }
+        if found.count == 1 { return found[0] }
+        let shown = PlainText.neutralized(String(wanted.prefix(100)))
+        throw CommandFailure.refused(
+            found.isEmpty
+                ? MeshError(.notFound, "There is no member '\(shown)'. List them: smilepile groups members GROUP")
+                : MeshError(
+                    .invalidArgument,
+                    "\(found.count) members are '\(shown)'. Name one by the id: \(found.map { String($0.userId.prefix(8)) }.joined(separator: " "))"
+                ))
+    }
+
+    static func hub(_ wanted: String, of hubs: [GroupHub]) throws -> GroupHub {
+        let lower = wanted.lowercased()
+        let address = (try? HubAddress(wanted))?.text
+        let found = hubs.filter { hub in
+            hub.id == lower || hub.address == address || lower.utf8.count >= 4 && hub.id.hasPrefix(lower)
+        }
+        if found.count == 1 { return found[0] }
+        throw CommandFailure.refused(
+            MeshError(
+                .notFound,
+                "No other machine is '\(PlainText.neutralized(String(wanted.prefix(100))))'. List them: smilepile groups hubs"
+            ))
+    }
+}
+
 extension LibraryConnection {
     func group(named text: String) async throws -> Group {
         try GroupNames.one(text, of: try await send(ListGroups()).value.groups)

@@ -4,7 +4,8 @@ import LibraryModel
 enum CommandTable {
     static let all: [Command] =
         daemonCommands + importCommands + categoryCommands + photoCommands + sheetCommands + photoChangeCommands
-        + photoDetailCommands + swipeCommands + groupCommands + backupCommands + backupKeepingCommands + migrateCommands
+        + photoDetailCommands + swipeCommands + groupCommands + groupHubCommands + backupCommands
+        + backupKeepingCommands + migrateCommands
         + trashCommands
         + storageCommands
         + keyCommands + jobCommands + modeCommands + pinCommands + settingsCommands + webCommands + watchCommands

@@ -17,6 +17,8 @@ public struct Group: Codable, Sendable, Equatable, Identifiable {
     public let photoCount: Int
     /// In the order in which they joined.
     public let members: [GroupMember]
+    /// The address of the machine that keeps it for all its members (``GroupHub``); nil where this one does.
+    public let hub: String?
 
     /// Groups of a library.
     public static let maximumCount = 100
@@ -24,7 +26,7 @@ public struct Group: Codable, Sendable, Equatable, Identifiable {
 
     public init(
         id: String, name: String, createdAt: Timestamp, lastPhotoDate: Timestamp?, hasSentToday: Bool, photoCount: Int,
-        members: [GroupMember]
+        members: [GroupMember], hub: String? = nil
     ) {
         self.id = id
         self.name = name
@@ -33,6 +35,7 @@ public struct Group: Codable, Sendable, Equatable, Identifiable {
         self.hasSentToday = hasSentToday
         self.photoCount = photoCount
         self.members = members
+        self.hub = hub
     }
 }
 
@@ -61,8 +64,13 @@ public struct GroupPhoto: Codable, Sendable, Equatable, Identifiable {
     public let senderId: String
     /// As the sender was called then.
     public let senderName: String
-    /// Of its file, relative to the library's folder; nil where there is no file any more, because others needed the room.
+    /// Of its file, relative to the library's folder; nil where there is no file any more, because others needed the room, or
+    /// none yet, because it has to be fetched from the hub.
     public let localPath: String?
+    /// Where its hub has it; nil where the group is kept here.
+    public let remoteUrl: String?
+    /// True where it was sent here and the group's hub does not have it yet.
+    public let isWaiting: Bool?
     /// Pixels: a JPEG of at most 2048 x 2048.
     public let width: Int
     public let height: Int
@@ -75,16 +83,21 @@ public struct GroupPhoto: Codable, Sendable, Equatable, Identifiable {
     public static let lifetimeHours = 48
     /// In the library's folder, with the files of all of them.
     package static let folder = "group-photos"
+    /// Bytes of a file that is taken for one, from another machine.
+    public static let maximumBytes: Int64 = 16 << 20
 
     public init(
-        id: String, groupId: String, senderId: String, senderName: String, localPath: String?, width: Int,
-        height: Int, fileSize: Int64, createdAt: Timestamp, expiresAt: Timestamp
+        id: String, groupId: String, senderId: String, senderName: String, localPath: String?,
+        remoteUrl: String? = nil, isWaiting: Bool? = nil, width: Int, height: Int, fileSize: Int64,
+        createdAt: Timestamp, expiresAt: Timestamp
     ) {
         self.id = id
         self.groupId = groupId
         self.senderId = senderId
         self.senderName = senderName
         self.localPath = localPath
+        self.remoteUrl = remoteUrl
+        self.isWaiting = isWaiting
         self.width = width
         self.height = height
         self.fileSize = fileSize

@@ -25,7 +25,8 @@ public struct CreateGroup: Message {
     }
 }
 
-/// Gives a group another name. Errors: `not_found`, `invalid_argument` (the name).
+/// Gives a group another name. Errors: `not_found`, `invalid_argument` (the name), `failed_precondition` (another machine keeps
+/// it).
 public struct RenameGroup: Message {
     public typealias Reply = Group
     public static let method = "group.rename"
@@ -42,7 +43,7 @@ public struct RenameGroup: Message {
 }
 
 /// Deletes a group with its members and photos; there is no way back. Not for going out of a group that others go on with:
-/// ``LeaveGroup``. Replies with what it was. Errors: `not_found`.
+/// ``LeaveGroup``. Replies with what it was. Errors: `not_found`, `failed_precondition` (another machine keeps it).
 public struct DeleteGroup: Message {
     public typealias Reply = Group
     public static let method = "group.delete"
@@ -54,7 +55,8 @@ public struct DeleteGroup: Message {
 }
 
 /// Takes this library's person out of a group. Nothing of it stays here: neither the group nor anybody's photos. Replies with what
-/// it was. Errors: `not_found`; `failed_precondition` where one is not in it.
+/// it was. A machine that keeps it for others is told as soon as it answers. Errors: `not_found`; `failed_precondition` where one
+/// is not in it.
 public struct LeaveGroup: Message {
     public typealias Reply = Group
     public static let method = "group.leave"

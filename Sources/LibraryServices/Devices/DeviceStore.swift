@@ -2,7 +2,6 @@ import Foundation
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
-import ZipArchive
 
 /// The browsers that are paired with the library, for the web program. They are few, so all of them are in memory, by the
 /// digests of their tokens: what looking one up takes tells nothing of how much of a guess was right. It calls no other service.
@@ -64,18 +63,18 @@ public actor DeviceStore: MeshService {
         invitations.removeAll { $0.end <= now }
         // Refusing would keep a family out whose script has asked too often, and make nobody safer.
         if invitations.count == InviteDevice.maximumCount { invitations.removeFirst() }
-        let code = Self.random(Self.codeBytes)
-        invitations.append((Self.digest(code), now + Self.validity))
+        let code = BearerSecret.random(bytes: Self.codeBytes)
+        invitations.append((code.digest, now + Self.validity))
         return Invitation(
-            code: Self.text(code), expiresAt: Timestamp(milliseconds: Timestamp.now().milliseconds + Self.validity))
+            code: code.text, expiresAt: Timestamp(milliseconds: Timestamp.now().milliseconds + Self.validity))
     }
 
     func pair(_ request: PairDevice) async throws -> PairedDevice {
         let name = try Self.name(request.name)
         try refuseWhileGuessed()
         let now = now
-        guard let code = Self.bytes(request.code, count: Self.codeBytes),
-            let index = invitations.firstIndex(where: { $0.digest == Self.digest(code) }), invitations[index].end > now
+        guard let code = BearerSecret(request.code, bytes: Self.codeBytes),
+            let index = invitations.firstIndex(where: { $0.digest == code.digest }), invitations[index].end > now
         else {
             wrongCodes.append(now)
             throw MeshError(
@@ -88,16 +87,16 @@ public actor DeviceStore: MeshService {
         }
         // Used up before anything is waited for: two with the same code are not both let in.
         invitations.remove(at: index)
-        let token = Self.random(Self.tokenBytes)
+        let token = BearerSecret.random(bytes: Self.tokenBytes)
         let time = Timestamp.now()
         let stored = StoredDevice(
             Device(
                 id: UUID().uuidString.lowercased(), name: name, userAgent: Self.userAgent(request.userAgent),
-                createdAt: time, lastSeenAt: time), tokenDigest: Self.digest(token))
+                createdAt: time, lastSeenAt: time), tokenDigest: token.digest)
         try await catalogue.write { try $0.devices.insert(stored) }
         devices[stored.tokenDigest] = stored
         publish()
-        return PairedDevice(device: stored.device, token: Self.text(token))
+        return PairedDevice(device: stored.device, token: token.text)
     }
 
     /// 128 bits are not guessed; this keeps whoever tries from making the daemon work.
@@ -114,7 +113,7 @@ public actor DeviceStore: MeshService {
     // MARK: Letting in
 
     func authenticate(_ token: String) async throws -> Device {
-        guard let bytes = Self.bytes(token, count: Self.tokenBytes), let found = devices[Self.digest(bytes)] else {
+        guard let secret = BearerSecret(token, bytes: Self.tokenBytes), let found = devices[secret.digest] else {
             throw MeshError(.unauthenticated, "This device is not paired, or not any more. Pair it: smilepile web")
         }
         let time = Timestamp.now()
@@ -173,32 +172,6 @@ public actor DeviceStore: MeshService {
         }
         let agent = String(shown).trimmingCharacters(in: .whitespaces)
         return agent.isEmpty ? nil : agent
-    }
-
-    // MARK: Secrets
-
-    private static func random(_ count: Int) -> [UInt8] {
-        // The kernel's.
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    }
-
-    private static func digest(_ bytes: [UInt8]) -> String { ContentDigest(of: bytes).sha256.hex }
-
-    /// In base64url without its padding.
-    private static func text(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-
-    /// Nil for all that is not the one text of so many bytes.
-    private static func bytes(_ text: String, count: Int) -> [UInt8]? {
-        guard text.utf8.count == (count * 8 + 5) / 6 else { return nil }
-        let padding = String(repeating: "=", count: (3 - count % 3) % 3)
-        let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + padding
-        guard let data = Data(base64Encoded: base64), data.count == count, self.text(Array(data)) == text else {
-            return nil
-        }
-        return Array(data)
     }
 }
 

@@ -16,6 +16,7 @@ extension GroupStore {
 
     private func sweepAlone() async {
         // What fails now is met again.
+        await giveUpOldUploads()
         try? await removeExpired()
         try? await matchFiles()
         await evict()

@@ -34,7 +34,7 @@ extension GroupStore {
         return OpenedGroupPhoto(photo: GroupPhoto(stored, at: time), content: content)
     }
 
-    private static func gone(_ id: String) -> MeshError {
+    static func gone(_ id: String) -> MeshError {
         MeshError(
             .notFound,
             "There is no photo '\(id.prefix(40))' in a group, or not any more. 'smilepile groups today' lists today's.")

@@ -7,22 +7,23 @@ import ServiceMesh
 
 /// Sending the photo of the day.
 extension GroupStore {
-    /// Bytes that stay free on the disk.
-    private static let reservedBytes: Int64 = 64 << 20
-
     /// Sends to one group go one after the other: each of a crowd would else have its own picture made, and all but one of
     /// them for nothing. Who waits then finds out whether the one before has sent.
     func send(_ request: SendGroupPhoto) async throws -> GroupPhoto {
         let group = request.groupId.lowercased()
         let key = try PhotoKey(id: request.id, uuid: request.uuid, path: nil)
         let offset = try GroupTime.validated(offset: request.utcOffset)
+        return try await inTurn(of: group) { try await self.sendAlone(key, to: group, offset: offset) }
+    }
+
+    func inTurn(
+        of group: String, _ send: @escaping @Sendable () async throws -> GroupPhoto
+    ) async throws -> GroupPhoto {
         while let other = sending[group] {
             _ = await other.result
             try Task.checkCancellation()
         }
-        let task = Task(executorPreference: MeshClock.executor) {
-            try await self.sendAlone(key, to: group, offset: offset)
-        }
+        let task = Task(executorPreference: MeshClock.executor) { try await send() }
         sending[group] = task
         defer { sending[group] = nil }
         let photo = try await withTaskCancellationHandler {
@@ -57,11 +58,14 @@ extension GroupStore {
                 // All of it may have changed meanwhile.
                 let time = try clocks.time(in: transaction)
                 let (sender, day) = try Self.sender(in: group, at: time, offset, transaction)
+                let hub = try transaction.groups.require(group).hub
                 let end = time.now.milliseconds + Int64(GroupPhoto.lifetimeHours) * 3_600_000
                 let stored = StoredGroupPhoto(
                     id: id, groupId: group, senderId: sender.userId, senderName: sender.firstName, day: day,
                     width: made.width, height: made.height, fileSize: made.fileSize, createdAt: time.wall,
-                    expiresAt: Timestamp(milliseconds: end), lastUsedAt: time.now)
+                    expiresAt: Timestamp(milliseconds: end), lastUsedAt: time.now,
+                    transfer: hub == nil ? .none : .outgoing,
+                    utcOffset: hub == nil ? nil : offset ?? GroupTime.offset(at: time.wall))
                 try transaction.groups.insert(stored)
                 try transaction.groups.setTime(time.reading)
                 return GroupPhoto(stored, at: time)
@@ -93,27 +97,13 @@ extension GroupStore {
     }
 
     private func makePicture(of name: StoredName, for id: String) async throws -> BarePicture {
-        let (files, folder, photoFiles) = (files, folder, photoFiles)
-        let (source, content) = try await files.run {
-            guard try folder.room() >= Self.reservedBytes else {
-                throw MeshError(
-                    short: .space,
-                    "There is not enough room on the library's disk. Free some space, then send it again.")
-            }
-            let source = OwnedFile(owning: try Thumbnailer.open(name, in: photoFiles))
-            return (source, try folder.begin(id))
-        }
-        // Both are open until the worker has answered.
-        defer { withExtendedLifetime((source, content)) {} }
-        let (from, to) = (source.withDescriptor { $0 }, content.withDescriptor { $0 })
-        let made: BarePicture
-        do throws(ImagingError) {
-            made = try await workers.makeBare(source: from, picture: to)
+        let photoFiles = photoFiles
+        let source = try await files.run { OwnedFile(owning: try Thumbnailer.open(name, in: photoFiles)) }
+        do throws(GroupPictures.Failure) {
+            return try await pictures.make(of: source, for: id)
         } catch {
-            throw Thumbnailer.ofStoredPhoto(error)
+            throw error.ofStoredPhoto
         }
-        try await files.run { try folder.publish(id, content) }
-        return made
     }
 }
 

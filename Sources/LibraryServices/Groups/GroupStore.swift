@@ -29,6 +29,15 @@ public actor GroupStore: MeshService {
         OpenGroupPhoto.self
         KeepGroupPhoto.self
         ObserveGroups.self
+        InviteGroupMember.self
+        RemoveGroupMember.self
+        ListHubGroups.self
+        ListHubPhotos.self
+        OpenHubPhoto.self
+        ReceiveHubPhoto.self
+        SendHubPhoto.self
+        LeaveHubGroup.self
+        RefreshGroups.self
     }
 
     /// The longest sleep: by the clock on the wall a night may pass in a second.
@@ -37,7 +46,7 @@ public actor GroupStore: MeshService {
     let catalogue: any Catalogue
     let photoFiles: any PhotoFiles
     let folder: GroupPhotoFolder
-    let workers: ImageWorkerPool
+    let pictures: GroupPictures
     let files: BlockingPool
     private let boot: BootClock
     private var wall: WallClock?
@@ -46,6 +55,8 @@ public actor GroupStore: MeshService {
     var sending: [String: Task<GroupPhoto, any Error>] = [:]
     /// Photos that may have a file, and no row yet.
     var unsettled: Set<String> = []
+    /// Files that members of other machines write into, the oldest first.
+    var received: [ReceivedPicture] = []
     var sweeping: Task<Void, Never>?
     private var keeping: Task<Void, Never>?
     private nonisolated let observed = ObservedValue(GroupList(groups: []))
@@ -54,13 +65,13 @@ public actor GroupStore: MeshService {
 
     /// - Parameter wall: the mesh's clock unless told.
     package init(
-        catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, workers: ImageWorkerPool,
+        catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, workers: any BarePictureMaker,
         files: BlockingPool, boot: BootClock = .system, wall: WallClock? = nil
     ) {
         self.catalogue = catalogue
         self.photoFiles = photoFiles
         folder = GroupPhotoFolder(namedFiles: namedFiles)
-        self.workers = workers
+        pictures = GroupPictures(folder: folder, maker: workers, files: files)
         self.files = files
         self.boot = boot
         self.wall = wall
@@ -106,6 +117,8 @@ public actor GroupStore: MeshService {
     struct State: Sendable {
         let time: GroupTime
         let groups: [StoredGroup]
+        /// By the hubs' ids.
+        let addresses: [String: String]
         /// Of these groups, those that have expired left out.
         let photos: [StoredGroupPhoto]
         let hasExpired: Bool
@@ -117,7 +130,7 @@ public actor GroupStore: MeshService {
             return Group(
                 id: stored.id, name: stored.name, createdAt: stored.createdAt, lastPhotoDate: stored.lastPhotoDate,
                 hasSentToday: photos.contains { $0.senderId == own && $0.day >= day }, photoCount: photos.count,
-                members: stored.members)
+                members: stored.members, hub: stored.hub.map { addresses[$0] ?? "" })
         }
     }
 
@@ -131,7 +144,11 @@ public actor GroupStore: MeshService {
             let photos = try transaction.groups.photos(of: id)
             let time = try clocks.time(in: transaction)
             let living = photos.filter { $0.expiresAt > time.now }
-            return State(time: time, groups: groups, photos: living, hasExpired: living.count < photos.count)
+            let hubs = try groups.contains { $0.hub != nil } ? transaction.groupHubs.all() : []
+            return State(
+                time: time, groups: groups,
+                addresses: Dictionary(hubs.map { ($0.id, $0.address) }, uniquingKeysWith: { first, _ in first }),
+                photos: living, hasExpired: living.count < photos.count)
         }
         // What has once been left out does not come back, whatever becomes of the clocks.
         if state.hasExpired && removesExpired { await sweep() }
@@ -182,7 +199,10 @@ public actor GroupStore: MeshService {
                     "There are \(groups.count) groups, which is the most. Leave one: smilepile groups leave")
             }
             let now = try clocks.time(in: transaction).wall
-            let person = groups.lazy.compactMap(\.ownMember).first?.userId ?? UUID().uuidString.lowercased()
+            // What a hub calls this person is that hub's.
+            let person =
+                groups.lazy.filter { $0.hub == nil }.compactMap(\.ownMember).first?.userId
+                ?? UUID().uuidString.lowercased()
             let own = GroupMember(userId: person, firstName: firstName, joinedAt: now, isSelf: true)
             try transaction.groups.insert(StoredGroup(id: id, name: name, createdAt: now, members: [own]))
         }
@@ -193,7 +213,10 @@ public actor GroupStore: MeshService {
     func rename(_ request: RenameGroup) async throws -> Group {
         let name = try GroupName.validated(request.name)
         let id = request.id.lowercased()
-        try await catalogue.write { try $0.groups.rename(id, to: name) }
+        try await catalogue.write { transaction in
+            try Self.requireKeptHere(transaction.groups.require(id))
+            try transaction.groups.rename(id, to: name)
+        }
         await show()
         return try await get(id)
     }
@@ -203,12 +226,16 @@ public actor GroupStore: MeshService {
         let id = id.lowercased()
         let group = try await get(id)
         let photos = try await catalogue.write { transaction in
-            guard try !isLeaving || transaction.groups.require(id).ownMember != nil else {
+            let stored = try transaction.groups.require(id)
+            guard !isLeaving || stored.ownMember != nil else {
                 throw MeshError(
                     .failedPrecondition, "You are not in this group. Delete it here: smilepile groups delete")
             }
+            if !isLeaving { try Self.requireKeptHere(stored, orElse: "Leave it: smilepile groups leave") }
+            if let hub = stored.hub { try transaction.groupHubs.addDeparture(id, from: hub) }
             let photos = try transaction.groups.photos(of: id).map(\.id)
             try transaction.groups.remove(id)
+            try transaction.groups.removeUnusedTokens()
             return photos
         }
         let (files, folder) = (files, folder)
@@ -216,6 +243,12 @@ public actor GroupStore: MeshService {
         try? await uncancelled { try await files.run { folder.remove(photos) } }
         await show()
         return group
+    }
+
+    /// - Throws: `failed_precondition` where another machine does, which decides about it for all members.
+    static func requireKeptHere(_ group: StoredGroup, orElse way: String = "Do it there.") throws {
+        guard group.hub != nil else { return }
+        throw MeshError(.failedPrecondition, "Another machine keeps this group for all its members. \(way)")
     }
 
     // MARK: Observing
@@ -239,9 +272,18 @@ extension GroupPhoto {
     init(_ stored: StoredGroupPhoto, at time: GroupTime) {
         self.init(
             id: stored.id, groupId: stored.groupId, senderId: stored.senderId, senderName: stored.senderName,
-            localPath: stored.hasFile ? GroupPhotoFolder.path(of: stored.id) : nil, width: stored.width,
+            localPath: stored.hasFile ? GroupPhotoFolder.path(of: stored.id) : nil, remoteUrl: stored.url,
+            isWaiting: stored.transfer == .outgoing ? true : nil, width: stored.width,
             height: stored.height, fileSize: stored.fileSize, createdAt: stored.createdAt,
             expiresAt: time.onWall(stored.expiresAt))
+    }
+}
+
+extension RefreshGroups: HandledMessage {
+    public func perform(on service: GroupStore) async throws -> Done {
+        await service.evict()
+        await service.show()
+        return Done()
     }
 }
 

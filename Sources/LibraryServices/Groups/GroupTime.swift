@@ -79,6 +79,11 @@ struct GroupTime: Sendable {
         return Timestamp(milliseconds: wall.milliseconds - (clock - Self.day(of: wall, offset: offset) * day))
     }
 
+    /// Minutes that the clock is ahead of UTC where this process is.
+    static func offset(at wall: Timestamp) -> Int {
+        Int((LocalDateTime(here: wall).milliseconds - wall.milliseconds) / 60_000)
+    }
+
     /// - Throws: `invalid_argument`.
     static func validated(offset: Int?) throws -> Int? {
         guard let offset else { return nil }

@@ -15,6 +15,16 @@ package protocol GroupRepository {
     func remove(_ id: String) throws
     /// - Throws: `tooManyMembers`.
     func insert(_ members: [GroupMember], into group: String) throws
+    /// - Returns: whether they were in it.
+    func removeMember(_ userId: String, from group: String) throws -> Bool
+
+    /// Who has a token, by its digest.
+    func person(token digest: String) throws -> String?
+    func hasToken(_ userId: String) throws -> Bool
+    /// In place of the one before.
+    func setToken(_ digest: String, of userId: String, at moment: Timestamp) throws
+    /// Of those who are in no group that is kept here.
+    func removeUnusedTokens() throws
 
     /// Photos of one group or of all, the newest first.
     func photos(of group: String?) throws -> [StoredGroupPhoto]
@@ -23,6 +33,10 @@ package protocol GroupRepository {
     func lastDay(of member: String, in group: String) throws -> Int64?
     /// - Throws: `sentAlready`.
     func insert(_ photo: StoredGroupPhoto) throws
+    /// Puts it in the place of the one with its id.
+    /// - Throws: `sentAlready` where another one is of that day.
+    func update(_ photo: StoredGroupPhoto) throws
+    func removePhotos(_ ids: [String]) throws
     /// Removes those that expire at `moment` or before.
     /// - Returns: how many.
     func removeExpired(at moment: Timestamp) throws -> Int
@@ -50,15 +64,19 @@ package struct StoredGroup: Sendable, Equatable {
     package let createdAt: Timestamp
     package var lastPhotoDate: Timestamp?
     package var members: [GroupMember]
+    /// The id of the hub that keeps it; nil where this library does.
+    package var hub: String?
 
     package init(
-        id: String, name: String, createdAt: Timestamp, lastPhotoDate: Timestamp? = nil, members: [GroupMember]
+        id: String, name: String, createdAt: Timestamp, lastPhotoDate: Timestamp? = nil, members: [GroupMember],
+        hub: String? = nil
     ) {
         self.id = id
         self.name = name
         self.createdAt = createdAt
         self.lastPhotoDate = lastPhotoDate
         self.members = members
+        self.hub = hub
     }
 
     /// The person of this library; nil where they are not in it.
@@ -73,10 +91,10 @@ package struct StoredGroupPhoto: Sendable, Equatable {
     package let senderName: String
     /// Days since 1970-01-01 on the sender's calendar; with group and sender it is unique.
     package let day: Int64
-    package let width: Int
-    package let height: Int
+    package var width: Int
+    package var height: Int
     /// Bytes.
-    package let fileSize: Int64
+    package var fileSize: Int64
     /// Whether its file is here, as far as is known.
     package var hasFile: Bool
     package let createdAt: Timestamp
@@ -84,10 +102,23 @@ package struct StoredGroupPhoto: Sendable, Equatable {
     package let expiresAt: Timestamp
     /// On the same clock.
     package var lastUsedAt: Timestamp
+    package var transfer: Transfer
+    /// Where its hub has it.
+    package var url: String?
+    /// Minutes that the sender's clock was ahead of UTC; of one that waits to go out.
+    package var utcOffset: Int?
+
+    /// What is left to be done with it, where a hub keeps its group.
+    package enum Transfer: Int64, Sendable {
+        case none = 0
+        case outgoing = 1
+        case incoming = 2
+    }
 
     package init(
         id: String, groupId: String, senderId: String, senderName: String, day: Int64, width: Int, height: Int,
-        fileSize: Int64, hasFile: Bool = true, createdAt: Timestamp, expiresAt: Timestamp, lastUsedAt: Timestamp
+        fileSize: Int64, hasFile: Bool = true, createdAt: Timestamp, expiresAt: Timestamp, lastUsedAt: Timestamp,
+        transfer: Transfer = .none, url: String? = nil, utcOffset: Int? = nil
     ) {
         self.id = id
         self.groupId = groupId
@@ -101,6 +132,9 @@ package struct StoredGroupPhoto: Sendable, Equatable {
         self.createdAt = createdAt
         self.expiresAt = expiresAt
         self.lastUsedAt = lastUsedAt
+        self.transfer = transfer
+        self.url = url
+        self.utcOffset = utcOffset
     }
 }
 

@@ -26,7 +26,7 @@ struct GroupTable: GroupRepository {
         }
         return try connection.query(
             """
-            SELECT id, name, created_at, last_photo_at FROM groups WHERE ?1 IS NULL OR id = ?1
+            SELECT id, name, created_at, last_photo_at, hub_id FROM groups WHERE ?1 IS NULL OR id = ?1
             ORDER BY created_at, id LIMIT 1000
             """, id
         ) { row in
@@ -34,7 +34,7 @@ struct GroupTable: GroupRepository {
             let last: Int64? = try row[3]
             return StoredGroup(
                 id: id, name: try row[1], createdAt: Timestamp(milliseconds: try row[2]),
-                lastPhotoDate: last.map(Timestamp.init(milliseconds:)), members: members[id] ?? [])
+                lastPhotoDate: last.map(Timestamp.init(milliseconds:)), members: members[id] ?? [], hub: try row[4])
         }
     }
 
@@ -42,8 +42,8 @@ struct GroupTable: GroupRepository {
 
     func insert(_ group: StoredGroup) throws {
         try connection.execute(
-            "INSERT INTO groups (id, name, created_at, last_photo_at) VALUES (?, ?, ?, ?)", group.id, group.name,
-            group.createdAt.milliseconds, group.lastPhotoDate?.milliseconds)
+            "INSERT INTO groups (id, name, created_at, last_photo_at, hub_id) VALUES (?, ?, ?, ?, ?)", group.id,
+            group.name, group.createdAt.milliseconds, group.lastPhotoDate?.milliseconds, group.hub)
         try insert(group.members, into: group.id)
     }
 
@@ -71,11 +71,39 @@ struct GroupTable: GroupRepository {
         }
     }
 
+    func removeMember(_ userId: String, from group: String) throws -> Bool {
+        try connection.execute("DELETE FROM group_members WHERE group_id = ? AND user_id = ?", group, userId) > 0
+    }
+
+    // MARK: Tokens
+
+    func person(token digest: String) throws -> String? {
+        try connection.value("SELECT user_id FROM group_tokens WHERE digest = ?", digest)
+    }
+
+    func hasToken(_ userId: String) throws -> Bool {
+        try connection.value("SELECT 1 FROM group_tokens WHERE user_id = ?", userId) as Int? != nil
+    }
+
+    func setToken(_ digest: String, of userId: String, at moment: Timestamp) throws {
+        try connection.execute(
+            "INSERT OR REPLACE INTO group_tokens (user_id, digest, created_at) VALUES (?, ?, ?)", userId, digest,
+            moment.milliseconds)
+    }
+
+    func removeUnusedTokens() throws {
+        try connection.execute(
+            """
+            DELETE FROM group_tokens WHERE user_id NOT IN (
+                SELECT m.user_id FROM group_members m JOIN groups g ON g.id = m.group_id WHERE g.hub_id IS NULL)
+            """)
+    }
+
     // MARK: Photos
 
     private static let selection = """
         SELECT id, group_id, sender_id, sender_name, day, width, height, file_size, has_file, created_at, expires_at,
-            last_used_at
+            last_used_at, transfer, url, utc_offset
         FROM group_photos
         """
 
@@ -84,7 +112,8 @@ struct GroupTable: GroupRepository {
             id: try row[0], groupId: try row[1], senderId: try row[2], senderName: try row[3], day: try row[4],
             width: try row[5], height: try row[6], fileSize: try row[7], hasFile: try row[8],
             createdAt: Timestamp(milliseconds: try row[9]), expiresAt: Timestamp(milliseconds: try row[10]),
-            lastUsedAt: Timestamp(milliseconds: try row[11]))
+            lastUsedAt: Timestamp(milliseconds: try row[11]), transfer: .init(rawValue: try row[12]) ?? .none,
+            url: try row[13], utcOffset: try row[14])
     }
 
     func photos(of group: String?) throws -> [StoredGroupPhoto] {
@@ -109,18 +138,28 @@ struct GroupTable: GroupRepository {
         let entered = try connection.execute(
             """
             INSERT INTO group_photos (id, group_id, sender_id, sender_name, day, width, height, file_size, has_file,
-                created_at, expires_at, last_used_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                created_at, expires_at, last_used_at, transfer, url, utc_offset)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (group_id, sender_id, day) DO NOTHING
             """,
             values: [
                 new.id, new.groupId, new.senderId, new.senderName, new.day, new.width, new.height, new.fileSize,
                 new.hasFile, new.createdAt.milliseconds, new.expiresAt.milliseconds, new.lastUsedAt.milliseconds,
+                new.transfer.rawValue, new.url, new.utcOffset,
             ])
         guard entered > 0 else { throw CatalogueError.sentAlready }
         try connection.execute(
             "UPDATE groups SET last_photo_at = max(coalesce(last_photo_at, ?1), ?1) WHERE id = ?2",
             new.createdAt.milliseconds, new.groupId)
+    }
+
+    func update(_ photo: StoredGroupPhoto) throws {
+        try connection.execute("DELETE FROM group_photos WHERE id = ?", photo.id)
+        try insert(photo)
+    }
+
+    func removePhotos(_ ids: [String]) throws {
+        for id in ids { try connection.execute("DELETE FROM group_photos WHERE id = ?", id) }
     }
 
     func removeExpired(at moment: Timestamp) throws -> Int {

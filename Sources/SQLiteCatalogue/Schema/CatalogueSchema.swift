@@ -33,6 +33,7 @@ package enum CatalogueSchema {
                 name: "decisions indexed later; paired devices; backups that were made; groups; cameras; "
                     + "photos counted by day",
                 script: version10),
+            Migration(version: 11, name: "groups that another machine keeps", script: version11),
         ])
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

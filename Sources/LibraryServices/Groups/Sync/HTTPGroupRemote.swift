@@ -1,0 +1,159 @@
+import Foundation
+import HTTPClient
+import LibraryModel
+import ServiceMesh
+
+/// A hub over HTTP, as dayly-data-layer.md's phone app speaks to its server.
+package final class HTTPGroupRemote: GroupRemote {
+    /// Bytes of an answer that is no picture.
+    private static let answerBytes = 1 << 20
+    private static let questionTime = Duration.seconds(30)
+    private static let pictureTime = Duration.seconds(180)
+
+    private let base: HTTPURL
+    private let token: HTTPHeader
+    private let client: HTTPClient
+
+    /// - Parameter authorities: a file of certificates (PEM) that are trusted in place of the machine's.
+    /// - Throws: `invalid_argument` for a token that no header can have.
+    package init(_ address: HubAddress, token: String, authorities: String? = nil) throws {
+        base = try HTTPURL(address.text)
+        self.token = try HTTPHeader("Authorization", "Bearer " + token)
+        client = try HTTPClient(authorities: authorities)
+    }
+
+    package func close() async { await client.stop() }
+
+    // MARK: Questions
+
+    package func groups(utcOffset: Int) async throws -> [HubGroup] {
+        let url = try base.appending(["api", "groups"], query: [("utc_offset", String(utcOffset))])
+        let answer = try await ask(.get(url, headers: [token]))
+        // The phone app's server has an array; others name it.
+        if let list = try? decoder.decode([HubGroup].self, from: answer.data) { return list }
+        return try decode(HubGroupList.self, answer).groups
+    }
+
+    package func photos(of group: String, utcOffset: Int) async throws -> (photos: [HubPhoto], time: Timestamp?) {
+        let url = try base.appending(
+            ["api", "photos", group, "today"], query: [("utc_offset", String(utcOffset)), ("unexpired", "1")])
+        let answer = try await ask(.get(url, headers: [token]))
+        let photos =
+            if let list = try? decoder.decode([HubPhoto].self, from: answer.data) {
+                list
+            } else {
+                try decode(HubPhotoList.self, answer).photos
+            }
+        return (photos, answer.date.map(Timestamp.init(milliseconds:)))
+    }
+
+    package func fetch(_ photo: HubPhoto, into file: OwnedFile) async throws {
+        let request = HTTPRequest.get(try place(of: photo), headers: [token])
+        var status = stat()
+        guard file.withDescriptor({ fstat($0, &status) }) == 0 else { throw HTTPClientError.disk(errno) }
+        var there = Int64(status.st_size)
+        // Nothing is left to ask for where only the answer's end was missing.
+        if there >= GroupPhoto.maximumBytes { there = 0 }
+        do {
+            try await receive(request, file, from: there)
+        } catch HTTPClientError.cannotResume {
+            try await receive(request, file, from: 0)
+        }
+    }
+
+    private func receive(_ request: HTTPRequest, _ file: OwnedFile, from offset: Int64) async throws {
+        let answer = try await client.send(
+            request, receiving: .file(file, atMost: GroupPhoto.maximumBytes, from: offset), within: Self.pictureTime)
+        // 416: the file ended where we are.
+        if answer.status == 416, offset > 0 { throw HTTPClientError.cannotResume }
+        try Self.require(answer)
+    }
+
+    /// Where a photo's picture is: on the hub and nowhere else, because the token goes along, and because a hub has no say in
+    /// which other machines this one asks.
+    private func place(of photo: HubPhoto) throws -> HTTPURL {
+        guard let told = photo.url else {
+            return try base.appending(["api", "photos", photo.groupId, photo.id])
+        }
+        guard let url = try? HTTPURL(told), url.scheme == base.scheme, url.host == base.host, url.port == base.port
+        else {
+            throw MeshError(
+                .invalidArgument, "The other machine says that the picture is on a third one, which is not asked.")
+        }
+        return url
+    }
+
+    package func send(_ photo: OutgoingPhoto, _ content: OwnedFile) async throws -> HubPhoto {
+        let url = try base.appending(["api", "photos", photo.groupId])
+        var fields = [try FormField("age_ms", String(photo.ageMs))]
+        if let offset = photo.utcOffset { fields.append(try FormField("utc_offset", String(offset))) }
+        let file = try FormFile(
+            "photo", fileName: photo.id + ".jpg", type: .jpeg, file: content, count: photo.size)
+        let request = HTTPRequest.post(
+            url, body: .form(fields, file: file), headers: [token, try HTTPHeader("Idempotency-Key", photo.id)])
+        let answer = try await client.send(
+            request, receiving: .memory(atMost: Self.answerBytes), within: Self.pictureTime)
+        try Self.require(answer)
+        return try decode(HubPhoto.self, answer)
+    }
+
+    package func leave(_ group: String) async throws {
+        let url = try base.appending(["api", "groups", group, "members", "me"])
+        _ = try await ask(.delete(url, headers: [token]))
+    }
+
+    // MARK: Answers
+
+    private var decoder: JSONDecoder { JSONDecoder() }
+
+    private func ask(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let answer = try await client.send(
+            request, receiving: .memory(atMost: Self.answerBytes), within: Self.questionTime)
+        try Self.require(answer)
+        return answer
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, _ answer: HTTPResponse) throws -> Value {
+        do {
+            return try decoder.decode(type, from: answer.data)
+        } catch {
+            throw Self.stranger
+        }
+    }
+
+    /// Not `unavailable`: it answers, and will not answer otherwise in a second.
+    private static let stranger = MeshError(
+        .failedPrecondition,
+        "What answers at this address is no SmilePile that keeps groups. Check the address, and what stands in front of it."
+    )
+
+    /// Whoever refuses has to be the hub, by how it says so: a proxy in front of it, or a router's page, answers with the
+    /// same numbers, and what waits here must not get lost for that.
+    private static func require(_ answer: HTTPResponse) throws {
+        guard !answer.isSuccess else { return }
+        let status = (try? JSONDecoder().decode(Refused.self, from: answer.data))?.error.data.status
+        switch (answer.status, status.flatMap(MeshStatus.init(rawValue:))) {
+        case (401, _):
+            throw MeshError(
+                .unauthenticated,
+                "The other machine does not know this token, or not any more. Ask for a new invitation.")
+        case (404, .notFound): throw MeshError(.notFound, "The other machine does not have it, or not any more.")
+        case (409, .alreadyExists): throw MeshError(.alreadyExists, "Another photo of that day was there before.")
+        case (400, .invalidArgument), (413, _?), (415, .invalidArgument):
+            throw MeshError(.invalidArgument, "The other machine does not take it (\(answer.status)).")
+        case (408, _), (409, _?), (429, _), (500...599, _):
+            throw MeshError(.unavailable, "The other machine cannot do it now (\(answer.status)). It is tried again.")
+        default: throw stranger
+        }
+    }
+
+    private struct Refused: Decodable {
+        struct Problem: Decodable {
+            struct Details: Decodable {
+                let status: String
+            }
+            let data: Details
+        }
+        let error: Problem
+    }
+}

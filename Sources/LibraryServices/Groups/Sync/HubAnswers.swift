@@ -1,0 +1,103 @@
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// What a hub says, as far as it can be right. A hub is another family's machine, or whoever has taken its place.
+enum HubAnswers {
+    private static let hour: Int64 = 3_600_000
+
+    /// - Throws: `data_loss`.
+    private static func wrong(_ what: String) -> MeshError {
+        MeshError(.dataLoss, "The other machine's answer cannot be right: \(what).")
+    }
+
+    private static func id(_ text: String) -> String? {
+        let id = text.lowercased()
+        return text.utf8.count == 36 && UUID(uuidString: id) != nil ? id : nil
+    }
+
+    /// What cannot be shown is left out of a name, and what is then none gets another.
+    private static func name(_ text: String?, orElse other: String) -> String {
+        let scalars = (text ?? "").unicodeScalars.prefix(1000).filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+            default: !scalar.properties.isBidiControl
+            }
+        }
+        let shown = String(String(String.UnicodeScalarView(scalars)).prefix(GroupName.maximumLength))
+        return (try? GroupName.validated(shown)) ?? other
+    }
+
+    /// Groups as they are to be kept.
+    /// - Parameter known: those that are here already, by their ids: since when somebody is in a group, a hub does not say.
+    static func groups(
+        _ sent: [HubGroup], of hub: String, at now: Timestamp, known: [String: StoredGroup]
+    ) throws -> [StoredGroup] {
+        guard sent.count <= Group.maximumCount else { throw wrong("\(sent.count) groups") }
+        var seen: Set<String> = []
+        return try sent.map { group in
+            guard let id = Self.id(group.id), seen.insert(id).inserted else {
+                throw wrong("a group without an id of its own")
+            }
+            guard group.members.count <= Group.maximumMembers else {
+                throw wrong("a group of \(group.members.count) members")
+            }
+            let own = group.memberId.flatMap(Self.id)
+            var members: [GroupMember] = []
+            for member in group.members {
+                guard let user = Self.id(member.id), !members.contains(where: { $0.userId == user }) else {
+                    throw wrong("a member without an id of their own")
+                }
+                let since = known[id]?.members.first { $0.userId == user }?.joinedAt
+                members.append(
+                    GroupMember(
+                        userId: user, firstName: name(member.firstName, orElse: "?"), joinedAt: since ?? now,
+                        isSelf: user == own))
+            }
+            return StoredGroup(
+                id: id, name: name(group.name, orElse: "?"), createdAt: known[id]?.createdAt ?? now,
+                members: members, hub: hub)
+        }
+    }
+
+    /// Photos of a group as they are to be kept, their files still to be fetched; expired ones are left out.
+    /// - Parameters:
+    ///   - time: here.
+    ///   - there: what time it is at the hub; nil where it does not say.
+    static func photos(
+        _ sent: [HubPhoto], of group: String, at time: GroupTime, there: Timestamp?, offset: Int
+    ) throws -> [StoredGroupPhoto] {
+        // Three days at once at most.
+        guard sent.count <= Group.maximumMembers * 3 + 12 else { throw wrong("\(sent.count) photos in a group") }
+        var seen: Set<String> = []
+        return try sent.compactMap { try photo($0, of: group, at: time, there: there, offset: offset) }
+            .filter { seen.insert($0.id).inserted }
+    }
+
+    static func photo(
+        _ photo: HubPhoto, of group: String, at time: GroupTime, there: Timestamp?, offset: Int
+    ) throws -> StoredGroupPhoto? {
+        guard let id = Self.id(photo.id), let sender = Self.id(photo.senderId), photo.groupId.lowercased() == group,
+            photo.createdAt.rfc3339 != nil, photo.expiresAt.rfc3339 != nil
+        else { throw wrong("a photo without an id, a sender or a time") }
+        // Clocks of two machines differ by a little, and now and then by an hour: what counts is how long it has to live there.
+        let lead = (there?.milliseconds ?? time.wall.milliseconds) - time.wall.milliseconds
+        let skew = abs(lead) > 120_000 ? lead : 0
+        let left = photo.expiresAt.milliseconds - skew - time.wall.milliseconds
+        guard left > 0 else { return nil }
+        let most = Int64(GroupPhoto.lifetimeHours) * hour
+        let createdAt = Timestamp(milliseconds: photo.createdAt.milliseconds - skew)
+        guard left <= most + hour, createdAt.milliseconds <= time.wall.milliseconds + hour else {
+            throw wrong("a photo from the future")
+        }
+        let day = GroupTime.day(of: createdAt, offset: offset)
+        // The sender's calendar is a day ahead or behind at most.
+        let told = photo.day.flatMap { abs($0 - day) <= 1 ? $0 : nil }
+        return StoredGroupPhoto(
+            id: id, groupId: group, senderId: sender, senderName: name(photo.senderName, orElse: "?"),
+            day: told ?? day, width: 0, height: 0, fileSize: 0, hasFile: false, createdAt: createdAt,
+            expiresAt: Timestamp(milliseconds: time.now.milliseconds + min(left, most)), lastUsedAt: time.now,
+            transfer: .incoming, url: photo.url.map { String($0.prefix(2000)) })
+    }
+}

@@ -1,0 +1,274 @@
+import Executors
+import Files
+import Foundation
+import Imaging
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Brings the groups of one hub and this library together, once: what was left and sent here goes out, then the groups, their members
+/// and their photos come in. It can be broken off anywhere and begun anew: what is done stays done, and is not done twice.
+///
+/// Where both have something else, the hub's is right, since it decides for all members: a photo of the day that was sent here
+/// while another one was taken there is gone, and a line says so.
+struct HubSync: Sendable {
+    let hub: StoredGroupHub
+    let link: HubLink
+    let catalogue: any Catalogue
+    let folder: GroupPhotoFolder
+    let pictures: GroupPictures
+    let files: BlockingPool
+    let clocks: GroupTime.Clocks
+
+    struct Outcome: Sendable {
+        var sent = 0
+        var fetched = 0
+        var lost = 0
+        var lines: [ReceiptLine] = []
+    }
+
+    /// - Parameter progressed: called after each change that somebody may look at.
+    func run(job: Job?, progressed: @Sendable () async -> Void) async throws -> Outcome {
+        var outcome = Outcome()
+        let offset = GroupTime.offset(at: clocks.wall.now())
+        try await tellDepartures()
+        try await takeGroups(offset, &outcome)
+        await progressed()
+        try await sendOut(job, &outcome, progressed)
+        for group in try await groups() {
+            try await takePhotos(of: group, offset, &outcome)
+        }
+        await progressed()
+        try await fetch(job, &outcome, progressed)
+        return outcome
+    }
+
+    private func groups() async throws -> [String] {
+        let hub = hub.id
+        return try await catalogue.read { try $0.groups.groups(nil).filter { $0.hub == hub }.map(\.id) }
+    }
+
+    private func line(_ photo: StoredGroupPhoto, _ outcome: String, _ detail: String? = nil) -> ReceiptLine {
+        ReceiptLine(item: photo.id, outcome: outcome, detail: detail)
+    }
+
+    // MARK: Groups
+
+    private func tellDepartures() async throws {
+        let hub = hub.id
+        for group in try await catalogue.read({ try $0.groupHubs.departures(from: hub) }) {
+            do {
+                try await link.ask { try await $0.leave(group) }
+            } catch let error as MeshError where error.status == .notFound {
+                // Out of it already.
+            }
+            try await catalogue.write { try $0.groupHubs.removeDeparture(group, from: hub) }
+        }
+    }
+
+    private func takeGroups(_ offset: Int, _ outcome: inout Outcome) async throws {
+        let sent = try await link.ask { try await $0.groups(utcOffset: offset) }
+        let (hub, clocks) = (hub.id, clocks)
+        let (gone, refused, lost) = try await catalogue.write { transaction in
+            let there = try transaction.groups.groups(nil).filter { $0.hub == hub }
+            let known = Dictionary(there.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            let left = Set(try transaction.groupHubs.departures(from: hub))
+            let now = try clocks.time(in: transaction).wall
+            let groups = try HubAnswers.groups(sent, of: hub, at: now, known: known).filter { !left.contains($0.id) }
+            var refused: [StoredGroup] = []
+            for group in groups where try !transaction.groupHubs.put(group) { refused.append(group) }
+            let gone = Set(known.keys).subtracting(groups.map(\.id))
+            var photos: [StoredGroupPhoto] = []
+            for group in gone {
+                photos += try transaction.groups.photos(of: group)
+                try transaction.groups.remove(group)
+            }
+            return (photos.map(\.id), refused, photos.filter { $0.transfer == .outgoing })
+        }
+        outcome.lost += lost.count
+        outcome.lines += lost.map { line($0, "lost", "its group is gone, or you are not in it any more") }
+        outcome.lines += refused.map {
+            ReceiptLine(item: $0.id, outcome: "refused", detail: "another machine keeps a group with this id")
+        }
+        await remove(gone)
+    }
+
+    private func remove(_ ids: [String]) async {
+        guard !ids.isEmpty else { return }
+        let (files, folder) = (files, folder)
+        // What stays now is met by the next sweep.
+        try? await uncancelled { try await files.run { folder.remove(ids) } }
+    }
+
+    // MARK: Out
+
+    private func sendOut(_ job: Job?, _ outcome: inout Outcome, _ progressed: @Sendable () async -> Void) async throws {
+        let (hub, clocks) = (hub.id, clocks)
+        let (waiting, time) = try await catalogue.read { transaction in
+            let groups = Set(try transaction.groups.groups(nil).filter { $0.hub == hub }.map(\.id))
+            let time = try clocks.time(in: transaction)
+            let photos = try transaction.groups.photos(of: nil).filter {
+                $0.transfer == .outgoing && groups.contains($0.groupId) && $0.expiresAt > time.now
+            }
+            return (photos.sorted { $0.createdAt < $1.createdAt }, time)
+        }
+        if !waiting.isEmpty { job?.begin(phase: "sending", items: Int64(waiting.count)) }
+        for photo in waiting {
+            try await job?.mayContinue()
+            do {
+                let answer = try await send(photo, at: time)
+                try await settle(photo, answer)
+                outcome.sent += 1
+                outcome.lines.append(line(photo, "sent"))
+            } catch let error as MeshError where Self.isRefusal(error) {
+                try await catalogue.write { try $0.groups.removePhotos([photo.id]) }
+                await remove([photo.id])
+                outcome.lost += 1
+                outcome.lines.append(line(photo, "lost", error.message))
+            }
+            job?.advance(items: 1)
+            await progressed()
+        }
+    }
+
+    /// Whether the hub has decided, so that asking again changes nothing. Whatever else goes wrong may be over tomorrow.
+    private static func isRefusal(_ error: MeshError) -> Bool {
+        [.alreadyExists, .notFound, .invalidArgument].contains(error.status)
+    }
+
+    private func send(_ photo: StoredGroupPhoto, at time: GroupTime) async throws -> HubPhoto {
+        let folder = folder
+        let content = try await files.run { try folder.open(photo.id) }
+        let lifetime = Int64(GroupPhoto.lifetimeHours) * 3_600_000
+        // By the clock that nobody can set back.
+        let age = lifetime - (photo.expiresAt.milliseconds - time.now.milliseconds)
+        let outgoing = OutgoingPhoto(
+            id: photo.id, groupId: photo.groupId, ageMs: min(max(0, age), lifetime), utcOffset: photo.utcOffset,
+            size: photo.fileSize)
+        return try await link.ask { try await $0.send(outgoing, content) }
+    }
+
+    /// It is there: from now on its times are the hub's.
+    private func settle(_ photo: StoredGroupPhoto, _ answer: HubPhoto) async throws {
+        let (clocks, offset) = (clocks, photo.utcOffset ?? 0)
+        let isStale = try await catalogue.write { transaction -> Bool in
+            guard var stored = try transaction.groups.photo(photo.id), stored.transfer == .outgoing else {
+                return false
+            }
+            let time = try clocks.time(in: transaction)
+            let told = try HubAnswers.photo(answer, of: stored.groupId, at: time, there: nil, offset: offset)
+            guard let told, told.id == stored.id, told.senderId == stored.senderId else {
+                // A hub with ids of its own: the photo comes from there like any other.
+                try transaction.groups.removePhotos([stored.id])
+                return true
+            }
+            stored.transfer = .none
+            stored.url = told.url
+            try transaction.groups.update(
+                StoredGroupPhoto(
+                    id: stored.id, groupId: stored.groupId, senderId: stored.senderId, senderName: stored.senderName,
+                    day: told.day, width: stored.width, height: stored.height, fileSize: stored.fileSize,
+                    hasFile: stored.hasFile, createdAt: told.createdAt, expiresAt: told.expiresAt,
+                    lastUsedAt: stored.lastUsedAt, url: told.url))
+            return false
+        }
+        if isStale { await remove([photo.id]) }
+    }
+
+    // MARK: In
+
+    private func takePhotos(of group: String, _ offset: Int, _ outcome: inout Outcome) async throws {
+        let answer: (photos: [HubPhoto], time: Timestamp?)
+        do {
+            answer = try await link.ask { try await $0.photos(of: group, utcOffset: offset) }
+        } catch let error as MeshError where error.status == .notFound {
+            // Gone since the groups were told; the next time it is not among them.
+            return
+        }
+        let clocks = clocks
+        let replaced = try await catalogue.write { transaction -> [StoredGroupPhoto] in
+            guard try transaction.groups.groups(group).first != nil else { return [] }
+            let time = try clocks.time(in: transaction)
+            let told = try HubAnswers.photos(
+                answer.photos, of: group, at: time, there: answer.time, offset: offset)
+            let there = try transaction.groups.photos(of: group)
+            let known = Set(there.map(\.id))
+            var replaced: [StoredGroupPhoto] = []
+            for photo in told where !known.contains(photo.id) {
+                // One photo of a day: the one that the hub has. What was sent here since it was asked is decided when it is sent.
+                if let other = there.first(where: { $0.senderId == photo.senderId && $0.day == photo.day }) {
+                    if other.transfer == .outgoing { continue }
+                    replaced.append(other)
+                    try transaction.groups.removePhotos([other.id])
+                }
+                // Another hub's photo with this id, or ours, is not touched by what this one says.
+                guard try transaction.groups.photo(photo.id) == nil else { continue }
+                try transaction.groups.insert(photo)
+                try transaction.groups.setTime(time.reading)
+            }
+            return replaced
+        }
+        outcome.lines += replaced.map { line($0, "replaced", "the other machine has another photo of that day") }
+        await remove(replaced.map(\.id))
+    }
+
+    private func fetch(_ job: Job?, _ outcome: inout Outcome, _ progressed: @Sendable () async -> Void) async throws {
+        let (hub, clocks) = (hub.id, clocks)
+        let missing = try await catalogue.read { transaction in
+            let groups = Set(try transaction.groups.groups(nil).filter { $0.hub == hub }.map(\.id))
+            let now = try clocks.time(in: transaction).now
+            return try transaction.groups.photos(of: nil).filter {
+                $0.transfer == .incoming && groups.contains($0.groupId) && $0.expiresAt > now
+            }
+        }
+        if !missing.isEmpty { job?.begin(phase: "fetching", items: Int64(missing.count)) }
+        for photo in missing {
+            try await job?.mayContinue()
+            do {
+                try await fetch(photo)
+                outcome.fetched += 1
+                outcome.lines.append(line(photo, "fetched"))
+            } catch let error as MeshError where Self.isRefusal(error) || error.shortage == .size {
+                // Said once; it stays in the list without a picture until it expires.
+                try await catalogue.write { transaction in
+                    guard var stored = try transaction.groups.photo(photo.id) else { return }
+                    stored.transfer = .none
+                    try transaction.groups.update(stored)
+                }
+                outcome.lines.append(line(photo, "unfetched", error.message))
+            }
+            job?.advance(items: 1)
+            await progressed()
+        }
+    }
+
+    /// Row first here, and then the file: without the row a sweep would take the file for nobody's.
+    private func fetch(_ photo: StoredGroupPhoto) async throws {
+        let folder = folder
+        let received = try await files.run {
+            try GroupPictures.requireRoom(folder)
+            // What a kill has left of an earlier try.
+            folder.remove([photo.id])
+            return try folder.temporary()
+        }
+        let asked = HubPhoto(
+            id: photo.id, groupId: photo.groupId, senderId: photo.senderId, senderName: photo.senderName,
+            url: photo.url, createdAt: photo.createdAt, expiresAt: photo.expiresAt)
+        try await link.ask { try await $0.fetch(asked, into: received) }
+        let made: BarePicture
+        do throws(GroupPictures.Failure) {
+            made = try await pictures.make(of: received, for: photo.id)
+        } catch {
+            await remove([photo.id])
+            throw error.ofReceivedFile
+        }
+        let isThere = try await catalogue.write { transaction in
+            guard var stored = try transaction.groups.photo(photo.id) else { return false }
+            (stored.width, stored.height, stored.fileSize) = (made.width, made.height, made.fileSize)
+            (stored.hasFile, stored.transfer) = (true, .none)
+            try transaction.groups.update(stored)
+            return true
+        }
+        if !isThere { await remove([photo.id]) }
+    }
+}

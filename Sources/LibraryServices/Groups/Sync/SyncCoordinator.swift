@@ -1,0 +1,300 @@
+import Executors
+import Files
+import Foundation
+import Imaging
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Keeps groups that other machines keep and this library together: when the library is opened, every quarter of an hour, when something
+/// is sent here, and when somebody asks. Local work never waits for it: it goes by what the catalogue has.
+///
+/// It calls GroupStore, to have it look anew. What happens with one hub at a time is in `HubSync.swift`.
+public actor SyncCoordinator: MeshService {
+    public static let serviceName = "SyncCoordinator"
+    public static var messages: MessageList<SyncCoordinator> {
+        JoinGroups.self
+        ListGroupHubs.self
+        ForgetGroupHub.self
+        SyncGroups.self
+    }
+
+    /// Seconds between two times that all hubs are asked, and until one that has not answered is asked again.
+    private static let pause = 900
+    private static let pauseAfterFailure = 60
+
+    private let catalogue: any Catalogue
+    private let folder: GroupPhotoFolder
+    private let pictures: GroupPictures
+    private let files: BlockingPool
+    private let boot: BootClock
+    private var wall: WallClock?
+    private let makeRemote: GroupRemoteMaker
+    private unowned var mesh: Mesh?
+    private var links: [String: HubLink] = [:]
+    private var running: [String: Task<HubSync.Outcome, any Error>] = [:]
+    private var following: [Task<Void, Never>] = []
+    private let nudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+
+    /// - Parameters:
+    ///   - wall: the mesh's clock unless told.
+    ///   - makeRemote: makes the way to a hub.
+    package init(
+        catalogue: any Catalogue, namedFiles: NamedFiles, workers: any BarePictureMaker, files: BlockingPool,
+        boot: BootClock = .system, wall: WallClock? = nil, makeRemote: @escaping GroupRemoteMaker
+    ) {
+        self.catalogue = catalogue
+        self.files = files
+        self.boot = boot
+        self.wall = wall
+        self.makeRemote = makeRemote
+        folder = GroupPhotoFolder(namedFiles: namedFiles)
+        pictures = GroupPictures(folder: folder, maker: workers, files: files)
+        // How often does not matter, only that it was since the last look.
+        nudges = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    public func start(on mesh: Mesh) {
+        self.mesh = mesh
+        if wall == nil { wall = WallClock { [clock = mesh.clock] in clock.timestamp() } }
+        catalogue.onCommit { [nudge = nudges.continuation] parts in
+            if parts.contains(.groups) { nudge.yield() }
+        }
+        following = [
+            Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
+                while !Task.isCancelled, let pause = await self?.syncInTime() {
+                    // A timer by nature: what others have sent does not tell of itself.
+                    try? await clock.sleep(for: pause)
+                }
+            },
+            Task(executorPreference: MeshClock.executor) { [weak self, stream = nudges.stream] in
+                for await _ in stream { await self?.sendWhatWaits() }
+            },
+        ]
+    }
+
+    public func stop() async {
+        nudges.continuation.finish()
+        for task in following { task.cancel() }
+        for task in running.values { task.cancel() }
+        for task in following { await task.value }
+        for task in running.values { _ = await task.result }
+        for link in links.values { await link.remote.close() }
+        links = [:]
+    }
+
+    private var clocks: GroupTime.Clocks { GroupTime.Clocks(boot: boot, wall: wall ?? WallClock { .now() }) }
+
+    private func hubs() async throws -> [StoredGroupHub] { try await catalogue.read { try $0.groupHubs.all() } }
+
+    // MARK: By itself
+
+    /// Asks all hubs.
+    /// - Returns: when to do so again: not the same for everybody, or a hub would be asked by all of its members at once.
+    private func syncInTime() async -> Duration {
+        var pause = Self.pause
+        for hub in (try? await hubs()) ?? [] {
+            do {
+                // What is under way does the same.
+                if let running = running[hub.id] { _ = try await running.value } else { _ = try await sync(hub) }
+            } catch {
+                pause = Self.pauseAfterFailure
+            }
+        }
+        // By chance, as far as others can tell, and yet the same in a run that is replayed.
+        let more = (mesh?.clock.now() ?? 0) % UInt64(pause / 5 + 1)
+        return .seconds(pause + Int(more))
+    }
+
+    /// After a change here. A hub that has not answered is left to the timer: what cannot go out would else ask again and again.
+    private func sendWhatWaits() async {
+        guard (try? await catalogue.read { try $0.groupHubs.hasOutgoing() }) == true else { return }
+        for hub in (try? await hubs()) ?? [] where hub.problem == nil { _ = try? await sync(hub) }
+    }
+
+    // MARK: One hub
+
+    /// What is under way with the same hub comes to its end first: it may be past what is asked for.
+    private func sync(_ hub: StoredGroupHub, job: Job? = nil) async throws -> HubSync.Outcome {
+        while let running = running[hub.id] {
+            _ = await running.result
+            try Task.checkCancellation()
+        }
+        let task = Task(executorPreference: MeshClock.executor) { try await self.syncAlone(hub, job: job) }
+        running[hub.id] = task
+        defer { running[hub.id] = nil }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func syncAlone(_ hub: StoredGroupHub, job: Job?) async throws -> HubSync.Outcome {
+        let turn = HubSync(
+            hub: hub, link: try link(hub), catalogue: catalogue, folder: folder, pictures: pictures, files: files,
+            clocks: clocks)
+        do {
+            let outcome = try await turn.run(job: job) { await self.refresh() }
+            try await catalogue.write { [clocks] transaction in
+                let now = clocks.wall.now()
+                try transaction.groupHubs.note(hub.id, syncedAt: now, problem: nil)
+                try transaction.settings.setLastSyncDate(now)
+            }
+            return outcome
+        } catch {
+            await refresh()
+            guard !(error is CancellationError), !Task.isCancelled else { throw error }
+            // What it had said before that is the reason.
+            guard !(error is HubLink.LeftAlone) else { throw error }
+            let error = MeshError(describing: error)
+            // Only what is new is written, or each note would be the change that lets it be tried again.
+            if hub.problem != error.message {
+                try? await catalogue.write {
+                    try $0.groupHubs.note(hub.id, syncedAt: nil, problem: error.message)
+                }
+            }
+            throw error
+        }
+    }
+
+    private func refresh() async { _ = try? await mesh?.send(RefreshGroups()) }
+
+    private func link(_ hub: StoredGroupHub) throws -> HubLink {
+        if let link = links[hub.id], link.token == hub.token { return link }
+        if let old = links[hub.id] { Task { await old.remote.close() } }
+        let address = try HubAddress(hub.address)
+        let link = HubLink(try makeRemote(address, hub.token), token: hub.token, clock: mesh?.clock ?? .system)
+        links[hub.id] = link
+        return link
+    }
+
+    // MARK: On request
+
+    func join(_ request: JoinGroups) async throws -> GroupHub {
+        let address = try HubAddress(request.address)
+        let token = try GroupInvitationLink.validated(token: request.token)
+        guard address.isPrivate || request.allowsPlainHTTP == true else {
+            throw MeshError(
+                .failedPrecondition,
+                "Without TLS everybody on the way can read the token and the photos. Use an address with https, or say --insecure-http."
+            )
+        }
+        let there = try await hubs()
+        let known = there.first { $0.address == address.text }
+        guard known != nil || there.count < GroupHub.maximumCount else {
+            throw MeshError(
+                short: .count,
+                "\(there.count) other machines are joined, which is the most. Forget one: smilepile groups forget")
+        }
+        let remote = try makeRemote(address, token)
+        do {
+            // Whether it lets us in, before anything is written down.
+            _ = try await remote.groups(utcOffset: GroupTime.offset(at: clocks.wall.now()))
+        } catch {
+            await remote.close()
+            throw error
+        }
+        await remote.close()
+        let hub = StoredGroupHub(
+            id: known?.id ?? UUID().uuidString.lowercased(), address: address.text, token: token,
+            addedAt: known?.addedAt ?? clocks.wall.now(), syncedAt: known?.syncedAt)
+        try await catalogue.write { transaction in
+            try transaction.groupHubs.put(hub)
+            // Whoever joins again wants in, whatever they have left before.
+            for group in try transaction.groupHubs.departures(from: hub.id) {
+                try transaction.groupHubs.removeDeparture(group, from: hub.id)
+            }
+        }
+        // It has let us in; should this fail, the reply says why, and it is tried again by itself.
+        _ = try? await sync(hub)
+        return try await hubs().first { $0.id == hub.id }?.shown ?? hub.shown
+    }
+
+    func list() async throws -> GroupHubList { GroupHubList(hubs: try await hubs().map(\.shown)) }
+
+    func forget(_ id: String) async throws -> GroupHub {
+        let id = id.lowercased()
+        guard let hub = try await hubs().first(where: { $0.id == id }) else { throw Self.noHub(id) }
+        running[id]?.cancel()
+        _ = await running[id]?.result
+        let photos = try await catalogue.write { transaction in
+            let groups = Set(try transaction.groups.groups(nil).filter { $0.hub == id }.map(\.id))
+            let photos = try transaction.groups.photos(of: nil).filter { groups.contains($0.groupId) }.map(\.id)
+            _ = try transaction.groupHubs.remove(id)
+            return photos
+        }
+        let (files, folder) = (files, folder)
+        // What stays now is met by the next sweep.
+        try? await uncancelled { try await files.run { folder.remove(photos) } }
+        if let link = links.removeValue(forKey: id) { await link.remote.close() }
+        await refresh()
+        return hub.shown
+    }
+
+    static func noHub(_ id: String) -> MeshError {
+        MeshError(.notFound, "No other machine is joined as \(id.prefix(40)). See which are: smilepile groups hubs")
+    }
+
+    func check(_ request: SyncGroups) async throws {
+        guard let id = request.hubId?.lowercased() else { return }
+        guard try await hubs().contains(where: { $0.id == id }) else { throw Self.noHub(id) }
+    }
+
+    func run(_ request: SyncGroups, job: Job) async throws -> SyncReceipt {
+        let wanted = try await hubs().filter { request.hubId == nil || $0.id == request.hubId?.lowercased() }
+        var sum = HubSync.Outcome()
+        var (asked, failed) = (0, 0)
+        var isCancelled = false
+        for hub in wanted {
+            do {
+                try await job.mayContinue()
+                asked += 1
+                try link(hub).forgive()
+                let outcome = try await sync(hub, job: job)
+                (sum.sent, sum.fetched) = (sum.sent + outcome.sent, sum.fetched + outcome.fetched)
+                sum.lost += outcome.lost
+                job.record(outcome.lines)
+            } catch {
+                if job.isCancelled {
+                    isCancelled = true
+                    break
+                }
+                if job.isInterrupted { throw error }
+                failed += 1
+                job.record(
+                    ReceiptLine(
+                        item: hub.address, outcome: "failed", detail: MeshError(describing: error).message))
+            }
+        }
+        let isWhole = failed == 0 && sum.lost == 0
+        return SyncReceipt(
+            ending: isCancelled ? .cancelled : isWhole ? .complete : .completeWithProblems, hubs: asked,
+            failed: failed, sent: sum.sent, fetched: sum.fetched, lost: sum.lost)
+    }
+}
+
+extension JoinGroups: HandledMessage {
+    public func perform(on service: SyncCoordinator) async throws -> GroupHub { try await service.join(self) }
+}
+
+extension ListGroupHubs: HandledMessage {
+    public func perform(on service: SyncCoordinator) async throws -> GroupHubList { try await service.list() }
+}
+
+extension ForgetGroupHub: HandledMessage {
+    public func perform(on service: SyncCoordinator) async throws -> GroupHub { try await service.forget(id) }
+}
+
+extension SyncGroups: HandledJob {
+    public typealias Service = SyncCoordinator
+    public static var resumption: JobResumption { .again }
+
+    public static func needsAttention(_ outcome: String) -> Bool { !["sent", "fetched"].contains(outcome) }
+
+    public func prepare(on service: SyncCoordinator) async throws { try await service.check(self) }
+
+    public func run(on service: SyncCoordinator, job: Job) async throws -> SyncReceipt {
+        try await service.run(self, job: job)
+    }
+}

@@ -1,0 +1,52 @@
+import LibraryModel
+import ServiceMesh
+
+/// Hubs, and what is under way between them and this library, inside one transaction.
+package protocol GroupHubRepository {
+    /// In the order in which they were joined.
+    func all() throws -> [StoredGroupHub]
+    /// Enters it, or puts it in the place of the one with its id.
+    func put(_ hub: StoredGroupHub) throws
+    /// Notes how a try ended; a problem leaves the time of the last success as it was.
+    func note(_ hub: String, syncedAt: Timestamp?, problem: String?) throws
+    /// Removes it with its groups.
+    /// - Returns: whether it was there.
+    func remove(_ id: String) throws -> Bool
+
+    /// Enters a group of a hub with its members, or makes it what it is there. A group that is kept here or by another hub is left
+    /// alone, whatever this hub says.
+    /// - Returns: false there.
+    func put(_ group: StoredGroup) throws -> Bool
+    /// Groups that were left here, and that the hub does not know of yet.
+    func departures(from hub: String) throws -> [String]
+    func addDeparture(_ group: String, from hub: String) throws
+    func removeDeparture(_ group: String, from hub: String) throws
+    /// Whether something waits to go out.
+    func hasOutgoing() throws -> Bool
+}
+
+/// A hub as it is kept.
+package struct StoredGroupHub: Sendable, Equatable {
+    package let id: String
+    package let address: String
+    package var token: String
+    package let addedAt: Timestamp
+    package var syncedAt: Timestamp?
+    package var problem: String?
+
+    package init(
+        id: String, address: String, token: String, addedAt: Timestamp, syncedAt: Timestamp? = nil,
+        problem: String? = nil
+    ) {
+        self.id = id
+        self.address = address
+        self.token = token
+        self.addedAt = addedAt
+        self.syncedAt = syncedAt
+        self.problem = problem
+    }
+
+    package var shown: GroupHub {
+        GroupHub(id: id, address: address, addedAt: addedAt, syncedAt: syncedAt, problem: problem)
+    }
+}

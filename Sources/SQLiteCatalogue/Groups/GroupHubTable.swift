@@ -1,0 +1,80 @@
+import Database
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Hubs in SQLite.
+struct GroupHubTable: GroupHubRepository {
+    let connection: Connection
+
+    func all() throws -> [StoredGroupHub] {
+        try connection.query(
+            "SELECT id, address, token, added_at, synced_at, problem FROM group_hubs ORDER BY added_at, id LIMIT 1000"
+        ) { row in
+            let synced: Int64? = try row[4]
+            return StoredGroupHub(
+                id: try row[0], address: try row[1], token: try row[2], addedAt: Timestamp(milliseconds: try row[3]),
+                syncedAt: synced.map(Timestamp.init(milliseconds:)), problem: try row[5])
+        }
+    }
+
+    func put(_ hub: StoredGroupHub) throws {
+        // No replacing, which would take its groups along.
+        try connection.execute(
+            """
+            INSERT INTO group_hubs (id, address, token, added_at, synced_at, problem) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET address = excluded.address, token = excluded.token,
+                added_at = excluded.added_at, synced_at = excluded.synced_at, problem = excluded.problem
+            """, hub.id, hub.address, hub.token, hub.addedAt.milliseconds, hub.syncedAt?.milliseconds, hub.problem)
+    }
+
+    func note(_ hub: String, syncedAt: Timestamp?, problem: String?) throws {
+        try connection.execute(
+            "UPDATE group_hubs SET synced_at = coalesce(?, synced_at), problem = ? WHERE id = ?",
+            syncedAt?.milliseconds, problem, hub)
+    }
+
+    func remove(_ id: String) throws -> Bool {
+        try connection.execute("DELETE FROM group_hubs WHERE id = ?", id) > 0
+    }
+
+    // MARK: Groups
+
+    func put(_ group: StoredGroup) throws -> Bool {
+        let groups = GroupTable(connection: connection)
+        guard let there = try groups.groups(group.id).first else {
+            try groups.insert(group)
+            return true
+        }
+        guard let hub = group.hub, there.hub == hub else { return false }
+        guard there.name != group.name || there.members != group.members else { return true }
+        try connection.execute("UPDATE groups SET name = ? WHERE id = ?", group.name, group.id)
+        try connection.execute("DELETE FROM group_members WHERE group_id = ?", group.id)
+        try groups.insert(group.members, into: group.id)
+        return true
+    }
+
+    func departures(from hub: String) throws -> [String] {
+        try connection.query(
+            "SELECT group_id FROM group_departures WHERE hub_id = ? ORDER BY group_id LIMIT 1000", hub
+        ) { try $0[0] }
+    }
+
+    func addDeparture(_ group: String, from hub: String) throws {
+        try connection.execute(
+            "INSERT OR IGNORE INTO group_departures (hub_id, group_id) VALUES (?, ?)", hub, group)
+    }
+
+    func removeDeparture(_ group: String, from hub: String) throws {
+        try connection.execute("DELETE FROM group_departures WHERE hub_id = ? AND group_id = ?", hub, group)
+    }
+
+    func hasOutgoing() throws -> Bool {
+        let found: Int? = try connection.value(
+            """
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM group_photos WHERE transfer = 1)
+                OR EXISTS (SELECT 1 FROM group_departures)
+            """)
+        return found != nil
+    }
+}
