@@ -32,6 +32,7 @@ public final class WebServer: Sendable {
     private let devices: Devices
     private let disk: BlockingPool
     private let pictures: KeptPictures
+    private let door: HubDoor
 
     /// - Parameters:
     ///   - listener: the server's from now on.
@@ -47,10 +48,11 @@ public final class WebServer: Sendable {
         pictures = KeptPictures(seconds: limits.keptSeconds, connect: connect)
         devices = Devices(pictures: pictures, connect: connect)
         disk = BlockingPool(name: "web-files", threads: 2)
+        door = HubDoor(connect: connect)
         let router = Router(
             safety: Safety(names: names), files: files, limits: limits,
             cookie: TokenCookie(port: listener.address.port, isSecure: tls != nil), devices: devices,
-            pictures: pictures, disk: disk)
+            pictures: pictures, disk: disk, door: door, isSecure: tls != nil)
         let core = HTTPCore(limits: limits, headers: Safety.headers) { router.answer($0) }
         http = try HTTPServer(listener: listener.socket, tls: tls, core: core)
         Task { [devices] in await devices.start() }
@@ -61,6 +63,7 @@ public final class WebServer: Sendable {
         // The connections to the daemon first: then no request waits for it.
         pictures.stop()
         await devices.stop()
+        await door.stop()
         await http.stop()
         await disk.shutDown()
     }

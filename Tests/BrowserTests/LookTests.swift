@@ -62,6 +62,16 @@ extension BrowserTests {
                 opened("choose backup", from: "backup", button("backup-screen .buttons button", 1), then: dialog),
                 opened("schedule", from: "backup", button("backup-schedule button", 0), then: dialog),
                 opened("prune", from: "backup", button("made-backups > .buttons > button:last-child", 0), then: dialog),
+                opened("new group", from: "groups", button("groups-screen .screen-header button", 0), then: dialog),
+                opened(
+                    "send", from: "photo", button("photo-view header button", 2),
+                    then: "document.querySelector('dialog[open] input[type=radio]')"),
+                opened(
+                    "large", from: "group", button("group-photo .picture", 0),
+                    then: "document.querySelector('dialog.large img')?.naturalWidth > 0"),
+                opened("keep", from: "group", button("group-photo > .button", 0), then: dialog),
+                opened("rename group", from: "group", button("group-view .screen-header button", 0), then: dialog),
+                opened("leave group", from: "group", button("group-view > .buttons > button", 0), then: dialog),
                 opened("PIN", from: "settings", button("settings-screen .buttons button", 1), then: dialog),
                 opened("invite", from: "devices", button("devices-screen .screen-header button", 0), then: dialog),
             ]
@@ -233,8 +243,20 @@ extension BrowserTests {
             let guest = try await house.stranger(look)
             try await House.pair(guest, with: house.startPage().pairing, as: String(repeating: "👵🏽", count: 50))
             try await guest.close()
+            let group = try await house.group(faces, as: String(repeating: "W", count: 100))
             let dialog = "document.querySelector('dialog[open]')"
             let views = [
+                View(name: "groups", place: "#/groups", isReady: "tests.has('.groups', 'WWWW')"),
+                View(
+                    name: "group", place: "#/groups/" + group.id,
+                    isReady: "document.querySelector('group-photo img')?.naturalWidth > 0"),
+                View(
+                    name: "leave", place: "#/groups/" + group.id, isReady: "document.querySelector('group-photo')",
+                    pressed: ["document.querySelector('group-view > .buttons > button')"], isThen: dialog),
+                View(
+                    name: "send", place: "#/photo/" + photos[1].uuid, isReady: "tests.has('photo-view h1', 'MMMM')",
+                    pressed: ["document.querySelectorAll('photo-view header button')[2]"],
+                    isThen: "tests.has('dialog', '👩‍👩‍👧‍👦')"),
                 View(name: "photos", place: "#/photos", isReady: "document.querySelector('.tile.loaded')"),
                 View(
                     name: "of a category", place: "#/photos?category=\(category.id)",
@@ -271,7 +293,7 @@ extension BrowserTests {
                     // A card that fills window after window is no card.
                     #expect(
                         try await page.evaluate(
-                            "[...document.querySelectorAll('.categories li, .trash-grid li, .device, dialog header')].every((one) => one.offsetHeight < 420)"
+                            "[...document.querySelectorAll('.categories li, .groups li, .trash-grid li, .device, dialog header')].every((one) => one.offsetHeight < 420)"
                         ), "\(view.name), \(look)")
                     let turned: [String] = try await page.evaluate(Self.turned)
                     for text in turned { Issue.record("\(view.name), \(look): \(text) is turned around") }

@@ -79,6 +79,7 @@ extension BrowserTests {
                     ("photos", "No photos yet"), ("review", "Everything is reviewed"), ("trash", "The trash is empty"),
                     ("jobs", "Nothing is running"), ("backup", "There is no backup yet."), ("storage", "No photos yet"),
                     ("import", "Drop photos or folders anywhere"), ("categories", "0 photos"),
+                    ("groups", "No groups yet"), ("groups/x", "This group is not here any more"),
                     ("photo/00000000-0000-0000-0000-000000000000", "no longer in the library"),
                 ]
                 for (name, text) in texts {
@@ -103,6 +104,30 @@ extension BrowserTests {
                 try await page.clickWhereSeen("document.querySelector('.categories [data-control=delete]')")
                 try await page.waits(for: "A library needs a category", in: "dialog[open]")
                 #expect(page.faults == [])
+            }
+        }
+
+        /// Each has every sentence, with the same values in it.
+        @Test func everyLanguageSaysEverything() async throws {
+            try await House.here.inTab { page in
+                let differences: [String] = try await page.evaluate(
+                    #"""
+                    (async () => {
+                      const { languages } = await import('/assets/core/text.js');
+                      const read = async (tag) => (await import(`/assets/text/${tag}.js`)).default;
+                      const english = await read('en');
+                      const values = (text) => [...new Set(JSON.stringify(text).match(/\{\w+\}/g))].sort().join();
+                      const found = [];
+                      for (const tag of Object.keys(languages)) {
+                        const sentences = await read(tag);
+                        for (const key of new Set([...Object.keys(english), ...Object.keys(sentences)])) {
+                          if (!(key in english && key in sentences) || values(english[key]) !== values(sentences[key])) found.push(`${tag} ${key}`);
+                        }
+                      }
+                      return found;
+                    })()
+                    """#)
+                #expect(differences == [])
             }
         }
 

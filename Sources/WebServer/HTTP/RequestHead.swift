@@ -28,7 +28,7 @@ struct RequestHead: Sendable {
     private static let single: Set<String> = [
         "host", "origin", "cookie", "authorization", "content-length", "content-type", "range", "sec-fetch-site",
         "upload-name", "upload-folder", "upload-length", "upload-modified", "upload-offset", "last-event-id",
-        "if-none-match", "if-range",
+        "if-none-match", "if-range", "idempotency-key", "x-forwarded-proto",
     ]
 
     /// - Parameter target: the path and query as they were sent.

@@ -67,6 +67,13 @@ struct PictureFacts: Decodable {
     let name: String?
 }
 
+/// Whether a browser may show a picture again that it was given.
+enum PictureCaching {
+    /// For as long as its address names what it shows.
+    case byDigest
+    case never
+}
+
 /// A picture, or a part of one.
 enum PictureResponse {
     /// What browsers show as a picture and as nothing else, with the usual end of a name. Anything else is only to be
@@ -78,7 +85,8 @@ enum PictureResponse {
     private static let anything = "application/octet-stream"
 
     static func make(
-        _ facts: PictureFacts, _ file: OwnedFile, kind: String, named name: String, for head: RequestHead
+        _ facts: PictureFacts, _ file: OwnedFile, kind: String, named name: String,
+        caching: PictureCaching = .byDigest, for head: RequestHead
     ) -> Response {
         let type = facts.mediaType.lowercased()
         let isShown = shown[type] != nil
@@ -87,9 +95,14 @@ enum PictureResponse {
         let tag = "\"\(digest)-\(kind)\""
         // An address with the digest means these bytes for ever; they are one family's all the same.
         let isFixed = !digest.isEmpty && head.argument("v") == digest
+        let cacheControl =
+            switch caching {
+            case .byDigest: isFixed ? "private, max-age=31536000, immutable" : "private, no-cache"
+            case .never: "no-store"
+            }
         var headers = [
             Header("ETag", tag), Header("Accept-Ranges", "bytes"),
-            Header("Cache-Control", isFixed ? "private, max-age=31536000, immutable" : "private, no-cache"),
+            Header("Cache-Control", cacheControl),
             // Should a browser take it for a page after all, it is one that can do nothing.
             Header("Content-Security-Policy", "default-src 'none'; sandbox"),
         ]

@@ -170,7 +170,7 @@ private final class UploadReceiver: BodyReceiver {
             return Response(Refusal(409, .failedPrecondition, "The upload goes on over another connection."))
         }
         do {
-            try await uploads.disk.run { try Self.write(piece, to: file, at: position) }
+            try await uploads.disk.run { try PieceWriter.write(piece, to: file, at: position) }
             state.withLock { $0.position += UInt64(piece.count) }
             return nil
         } catch let error as MeshError {
@@ -195,8 +195,11 @@ private final class UploadReceiver: BodyReceiver {
         uploads.release(id, by: self)
         state.withLock { $0.file = nil }
     }
+}
 
-    private static func write(_ piece: Data, to file: OwnedFile, at position: UInt64) throws {
+/// Writes bytes that came into a file of the daemon's. Blocks.
+enum PieceWriter {
+    static func write(_ piece: Data, to file: OwnedFile, at position: UInt64) throws {
         let failure = file.withDescriptor { descriptor -> Int32 in
             piece.withUnsafeBytes { bytes in
                 var done = 0

@@ -15,10 +15,14 @@ final class Router: Sendable {
     let uploads: Uploads
     let pictures: KeptPictures
     let disk: BlockingPool
+    let door: HubDoor
+    let pictureRooms: PictureRooms
+    /// Whether this server speaks TLS itself.
+    let isSecure: Bool
 
     init(
         safety: Safety, files: [StaticFile], limits: HTTPLimits, cookie: TokenCookie, devices: Devices,
-        pictures: KeptPictures, disk: BlockingPool
+        pictures: KeptPictures, disk: BlockingPool, door: HubDoor, isSecure: Bool
     ) {
         self.safety = safety
         self.files = Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
@@ -31,6 +35,9 @@ final class Router: Sendable {
         uploads = Uploads(disk: disk)
         self.pictures = pictures
         self.disk = disk
+        self.door = door
+        self.isSecure = isSecure
+        pictureRooms = PictureRooms(limits.picturesAtOnce)
     }
 
     func answer(_ head: RequestHead) -> Intake {
@@ -50,6 +57,8 @@ final class Router: Sendable {
             guard head.method.isSafe else { throw Self.wrongMethod("GET, HEAD") }
             return .respond(StaticResponse.make(file, for: head))
         }
+        // A browser sends no such header by itself, so nobody else's page can have it sent.
+        if head.path.hasPrefix("/api/") { return try hub(head) }
         try safety.checkOrigin(head)
         if head.path == "/pair" { return try pairing(head) }
         guard let token = cookie.token(in: head) else {
@@ -75,6 +84,9 @@ final class Router: Sendable {
         case ("trash", 3):
             try head.require(.get, .head)
             return try photo(head, uuid: parts[1], kind: parts[2], visitor, isTrashed: true)
+        case ("group-photos", 2):
+            try head.require(.get, .head)
+            return try groupPhoto(head, id: parts[1], visitor)
         case ("upload", 1):
             try head.require(.post)
             return try newUpload(head, visitor)

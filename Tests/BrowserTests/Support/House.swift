@@ -201,6 +201,7 @@ final class House: Sendable {
         if try await call(GetMode()).mode == .kids { try await smilepile(withPIN: "mode", "parent") }
         if try await call(GetPINStatus()).isSet { _ = try await call(ClearPIN(pin: PIN(Self.pin))) }
         _ = try await call(ScheduleBackups(off: true))
+        try await deleteGroups()
         let trashed = try await call(ListTrash(limit: 1000)).photos.map(\.photo.id)
         if !trashed.isEmpty { _ = try await call(RestorePhotos(ids: trashed)) }
         // A photo that has come back from a backup has a new number.

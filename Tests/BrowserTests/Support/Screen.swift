@@ -79,6 +79,21 @@ struct Screen: Sendable, CustomTestStringConvertible {
             "import", isReady: "tests.has('import-screen option', 'Family')",
             change: addPets, hasChanged: "tests.has('import-screen option', 'Pets')", changeBack: deletePets),
         Screen(
+            "groups",
+            at: { house in
+                try await house.group()
+                return "#/groups"
+            }, isReady: "document.querySelector('.groups .badge.sent')",
+            change: { try await $0.smilepile("groups", "create", "Neighbours", "--as", "Ada") },
+            hasChanged: "tests.has('.groups', 'Neighbours')",
+            changeBack: { try await $0.smilepile("groups", "delete", "Neighbours", "--yes") }),
+        Screen(
+            "group", at: { try await "#/groups/" + $0.group().id },
+            isReady: "document.querySelector('group-photo img')?.naturalWidth > 0",
+            change: { try await $0.smilepile("groups", "rename", "Cousins", "All cousins") },
+            hasChanged: "tests.has('group-view h1', 'All cousins')",
+            changeBack: { try await $0.smilepile("groups", "rename", "All cousins", "Cousins") }),
+        Screen(
             "trash", isReady: "document.querySelector('trash-screen h1') && !tests.has('trash-screen', 'Loading')",
             change: deleteNewest, hasChanged: "document.querySelector('.trash-grid li')", changeBack: emptyTrash),
         Screen(

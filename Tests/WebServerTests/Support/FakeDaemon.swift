@@ -21,6 +21,15 @@ final class FakeDaemon: Sendable {
         var tokens: [String: String] = [:]
         var codes: Set<String> = []
         var pictures: [String: Picture] = [:]
+        /// By their ids.
+        var groupPhotos: [String: [UInt8]] = [:]
+        /// Groups by the tokens of their members.
+        var members: [String: String] = [:]
+        /// What `hub.send` was asked, and the bytes that came before.
+        var sent: [[String: JSONValue]] = []
+        var received: [String: String] = [:]
+        /// Whether whoever asks is a child.
+        var isKids = false
         /// Paths of uploads.
         var uploads: [String: String] = [:]
         /// What was said of uploads as they began.
@@ -178,6 +187,22 @@ final class FakeConnection: DaemonConnection {
             case "device.forget":
                 state.tokens = state.tokens.filter { $0.value != params["id"]?.stringValue }
                 return [:]
+            case "hub.groups":
+                let group = try Self.group(params, state)
+                return ["groups": [["id": .string(group), "name": "Cousins", "offset": params["utcOffset"] ?? "none"]]]
+            case "hub.photos":
+                let group = try Self.group(params, state)
+                let photos = state.groupPhotos.keys.sorted().map { Self.photo($0, group) }
+                return ["photos": .array(photos), "asked": .object(params)]
+            case "hub.send":
+                let group = try Self.group(params, state)
+                state.sent.append(params)
+                guard state.sent.count < 2 else { throw MeshError(.alreadyExists, "You have sent today.") }
+                return Self.photo("0b7f6a52-3f0e-4c3e-9b1d-2f6d5a4c3b2b", group)
+            case "hub.leave":
+                _ = try Self.group(params, state)
+                state.members[params["token"]?.stringValue ?? ""] = nil
+                return [:]
             case "upload.discard":
                 state.uploads[params["upload"]?.stringValue ?? ""] = nil
                 return [:]
@@ -188,6 +213,21 @@ final class FakeConnection: DaemonConnection {
             await daemon.answered.pass()
         }
         return try JSONEncoder().encode(reply)
+    }
+
+    private static func photo(_ id: String, _ group: String) -> JSONValue {
+        ["id": .string(id), "group_id": .string(group), "sender_name": "Ada"]
+    }
+
+    /// The group of whoever asks.
+    private static func group(_ params: [String: JSONValue], _ state: FakeDaemon.State) throws -> String {
+        guard let group = state.members[params["token"]?.stringValue ?? ""] else {
+            throw MeshError(.unauthenticated, "This token is not valid.")
+        }
+        guard params["groupId"].map({ $0 == .string(group) }) ?? true else {
+            throw MeshError(.notFound, "There is no such group.")
+        }
+        return group
     }
 
     func open(method: String, params: Data) async throws -> (reply: Data, file: OwnedFile) {
@@ -211,6 +251,31 @@ final class FakeConnection: DaemonConnection {
                 ]
                 if let name = picture.name { facts["name"] = .string(name) }
                 return (.object(facts), path, O_RDONLY)
+            case "group.open":
+                guard !state.isKids else { throw MeshError(.permissionDenied, "Groups are for parents.") }
+                guard let bytes = state.groupPhotos[params["photoId"]?.stringValue ?? ""] else {
+                    throw MeshError(.notFound, "There is no such photo in a group.")
+                }
+                let path = folder.file(UUID().uuidString)
+                try Data(bytes).write(to: URL(fileURLWithPath: path))
+                return (["photo": ["fileSize": .integer(Int64(bytes.count))]], path, O_RDONLY)
+            case "hub.open":
+                let group = try Self.group(params, state)
+                guard let bytes = state.groupPhotos[params["photoId"]?.stringValue ?? ""] else {
+                    throw MeshError(.notFound, "There is no such photo in a group.")
+                }
+                let path = folder.file(UUID().uuidString)
+                try Data(bytes).write(to: URL(fileURLWithPath: path))
+                return (
+                    ["photo": ["fileSize": .integer(Int64(bytes.count)), "groupId": .string(group)]], path, O_RDONLY
+                )
+            case "hub.receive":
+                _ = try Self.group(params, state)
+                let upload = UUID().uuidString.lowercased()
+                let path = folder.file("received-" + upload)
+                _ = FileManager.default.createFile(atPath: path, contents: nil)
+                state.received[upload] = path
+                return (["upload": .string(upload)], path, O_WRONLY)
             case "upload.begin":
                 let upload = UUID().uuidString.lowercased()
                 let path = folder.file("upload-" + upload)

@@ -72,9 +72,13 @@ export function bytes(count) {
   return new Intl.NumberFormat(formats.number.resolvedOptions().locale, style).format(count / 1000 ** power);
 }
 
-/** Whole days: `7 days`. */
-export const days = (count) => new Intl.NumberFormat(
-  formats.number.resolvedOptions().locale, { style: 'unit', unit: 'day', unitDisplay: 'long' }).format(count);
+const whole = (unit) => (count) => new Intl.NumberFormat(
+  formats.number.resolvedOptions().locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+
+/** Whole days: `7 days`; likewise the others. */
+export const days = whole('day');
+export const hours = whole('hour');
+export const minutes = whole('minute');
 
 /** Seconds as people say them: `2 min`. */
 export function duration(seconds) {

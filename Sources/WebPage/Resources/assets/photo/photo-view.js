@@ -2,10 +2,11 @@
 // one goes to them.
 
 import { ask, pictureAddress } from '../core/daemon.js';
-import { Component, element, icon, iconButton } from '../core/dom.js';
+import { Component, element, icon, iconButton, styles } from '../core/dom.js';
 import { describe } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, back, filterParameters, go, photoFilter } from '../core/router.js';
+import { session } from '../core/session.js';
 import { clockTime, shortClockTime, t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
 import { download, moveToTrash, setFavourite } from '../timeline/photo-actions.js';
@@ -38,6 +39,7 @@ class PhotoView extends Component {
   #previous = iconButton('previous', t('photo.newer'), () => this.#step(-1), { class: 'icon-button step previous', disabled: true });
   #next = iconButton('next', t('photo.older'), () => this.#step(1), { class: 'icon-button step next', disabled: true });
   #favourite = iconButton('heart', t('photo.favourite'), () => this.#toggleFavourite(), { 'aria-pressed': 'false' });
+  #send = iconButton('send', t('groups.send'), () => attempt(() => this.#sendToGroup()));
   #information = iconButton('info', t('photo.facts'), () => this.#toggleFacts(), { 'aria-expanded': 'false' });
 
   connectedCallback() {
@@ -50,7 +52,8 @@ class PhotoView extends Component {
         iconButton('back', t('photo.back'), () => this.#close()),
         this.#title,
         this.#favourite,
-        iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original')),
+        session.offers('group.send') && this.#send,
+        iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original'), { class: 'icon-button download' }),
         iconButton('trash', t('photo.trash'), () => this.#trash()),
         this.#information),
       element('div', { class: 'photo-body' }, element('div', { class: 'stage' }, this.#surface, this.#previous, this.#next, this.#notice), this.#facts));
@@ -159,6 +162,8 @@ class PhotoView extends Component {
       width: photo.width, height: photo.height,
       description: [photo.caption || photo.name, clockTime(shown)].join(', '),
     });
+    // A placeholder is nothing to send.
+    this.#send.hidden = Boolean(photo.unseenBy);
     if (photo.unseenBy) this.#say(t('photo.unseen'));
   }
 
@@ -220,6 +225,13 @@ class PhotoView extends Component {
     if (!done) return;
     if (neighbour) this.#go(neighbour, target);
     else this.#close();
+  }
+
+  async #sendToGroup() {
+    const { photo } = this;
+    if (!photo) return;
+    const [{ sendToGroup }] = await Promise.all([import('../groups/send-photo.js'), styles('/assets/groups/groups.css')]);
+    await sendToGroup(photo);
   }
 
   /** Zoomed in further than the photo has pixels: the original, where it has more and a browser can show it. */

@@ -18,6 +18,10 @@ export const screens = {
   },
   review: { tag: 'review-screen', icon: 'review', main: true, load: () => load(import('../review/review-screen.js'), 'review/review') },
   import: { tag: 'import-screen', icon: 'import', main: true, load: () => load(import('../import/import-screen.js'), 'library/library', 'import/import') },
+  groups: {
+    tag: 'groups-screen', icon: 'groups', needs: 'group.list',
+    load: () => load(import('../groups/groups-screen.js'), 'library/library', 'photo/photo', 'groups/groups'),
+  },
   trash: { tag: 'trash-screen', icon: 'trash', load: () => load(import('../library/trash-screen.js'), 'library/library') },
   jobs: { tag: 'jobs-screen', icon: 'jobs', load: () => load(import('../library/jobs-screen.js'), 'library/library') },
   backup: { tag: 'backup-screen', icon: 'backup', load: () => load(import('../backup/backup-screen.js'), 'library/library') },

@@ -1,0 +1,21 @@
+import LibraryModel
+
+extension House {
+    /// The group with this name, which has a photo; made where it is not there.
+    @discardableResult
+    func group(_ name: String = "Cousins", as firstName: String = "Ada") async throws -> Group {
+        let made = try await group(withoutPhoto: name, as: firstName)
+        if !made.hasSentToday { _ = try await call(SendGroupPhoto(groupId: made.id, id: photos()[0].id)) }
+        return made
+    }
+
+    @discardableResult
+    func group(withoutPhoto name: String, as firstName: String = "Ada") async throws -> Group {
+        if let known = try await call(ListGroups()).groups.first(where: { $0.name == name }) { return known }
+        return try await call(CreateGroup(name: name, firstName: firstName))
+    }
+
+    func deleteGroups() async throws {
+        for group in try await call(ListGroups()).groups { _ = try await call(DeleteGroup(id: group.id)) }
+    }
+}
