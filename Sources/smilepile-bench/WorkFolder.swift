@@ -17,12 +17,26 @@ final class WorkFolder: Sendable {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         self.path = path
+        Self.spread(path)
         caught = try CaughtSignals([SIGINT, SIGTERM]) { [mounts] number in
             StartedProcesses.endAll()
             mounts.end()
             try? FileManager.default.removeItem(atPath: path)
             _exit(128 + number)
         }
+    }
+
+    /// Has ext4 give each folder in this one a region of the disk of its own. It keeps them together otherwise, and passes over
+    /// the inodes that were freed in the last minutes one by one: making a file where a former run's were removed took 0.76 ms
+    /// instead of 0.02, and that is what restores were measured by.
+    private static func spread(_ path: String) {
+        let chattr = Process()
+        chattr.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        chattr.arguments = ["chattr", "+T", path]
+        // Other file systems refuse, and have no need of it.
+        chattr.standardError = FileHandle.nullDevice
+        try? chattr.run()
+        chattr.waitUntilExit()
     }
 
     /// A path in the folder that nothing has yet.
