@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "cfaults.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -399,6 +400,56 @@ int fsync(int descriptor) {
 int fdatasync(int descriptor) {
     REAL(fdatasync);
     return syncing(descriptor, faults_fdatasync, real);
+}
+
+static void drop_unsynced(int descriptor, uint64_t file) { forget_undos(descriptor, file, true); }
+
+static void keep_synced(int descriptor, uint64_t file) {
+    if (keeps_undos()) forget_undos(descriptor, file, false);
+    if (journal < 0) return;
+    put_content(descriptor, file);
+    put(faults_record_sync, file, 0, "", "", NULL, 0);
+}
+
+static void with_files(const char *folder, void (*body)(int, uint64_t)) {
+    static int (*real_open)(const char *, int, ...);
+    static int (*real_close)(int);
+    if (!real_open) real_open = dlsym(RTLD_NEXT, "open");
+    if (!real_close) real_close = dlsym(RTLD_NEXT, "close");
+    DIR *entries = opendir(folder);
+    if (!entries) return;
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        char path[2 * faults_path_size];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        struct stat found;
+        if (lstat(path, &found) != 0 || !S_ISREG(found.st_mode)) continue;
+        int descriptor = real_open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        if (descriptor < 0) continue;
+        body(descriptor, found.st_ino);
+        real_close(descriptor);
+    }
+    closedir(entries);
+}
+
+/// Of all that it makes durable, what is relied on: the files of the folder that it was asked with.
+int syncfs(int descriptor) {
+    REAL(syncfs);
+    struct place *place = place_of(descriptor);
+    if (!place || !place->is_folder) return real(descriptor);
+    bool holds = enter();
+    enum faults_mode mode = decide(faults_fsync, place->path);
+    if (mode == faults_kill_before || mode == faults_kill_torn) die();
+    if (mode >= faults_fail) {
+        if (mode == faults_fail_dropping) with_files(place->path, drop_unsynced);
+        leave(holds);
+        errno = control->error;
+        return -1;
+    }
+    int result = real(descriptor);
+    if (mode == faults_kill_after) die();
+    if (result == 0 && holds) with_files(place->path, keep_synced);
+    leave(holds);
+    return result;
 }
 
 // Names

@@ -34,6 +34,8 @@ public enum ZipError: Error, Hashable, Sendable {
     case unusableArchive(ArchiveProblem)
     /// One entry cannot be taken; others of the same archive may be.
     case unusableEntry(name: String, EntryProblem)
+    /// An entry's bytes are not those that were verified before: somebody writes to the archive.
+    case changedSinceVerified(entry: String)
     /// The entry is larger than the caller's own limit, in bytes.
     case entryTooLarge(name: String, size: Int64, limit: Int64)
 }
@@ -55,6 +57,8 @@ extension ZipError: CustomStringConvertible, LocalizedError {
         case .unwritten(let entry, let count): "\(count) entries were not written, '\(entry)' first."
         case .unusableArchive(let problem): "This archive cannot be used: \(problem)."
         case .unusableEntry(let name, let problem): "'\(name)' in this archive cannot be used: \(problem)."
+        case .changedSinceVerified(let entry):
+            "'\(entry)' in this archive has changed while it was read: copy the archive to another place, and start again."
         case .entryTooLarge(let name, let size, let limit):
             "'\(name)' in this archive has \(size) bytes; at most \(limit) are taken."
         }

@@ -41,12 +41,14 @@ final class FlatObjects: PhotoFiles {
 
     // MARK: Staging
 
-    func stage() throws -> (name: String, descriptor: Int32) {
+    func stage(as name: StoredName?) throws -> (name: String, descriptor: Int32) {
         let name = UUID().uuidString.lowercased()
         let descriptor = Foundation.open(staged(name), O_RDWR | O_CREAT | O_EXCL, 0o600)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: staged(name), code: errno) }
         return (name, descriptor)
     }
+
+    func syncStaged() throws { try FileSystem.sync(root + "/staging") }
 
     func openStaged(_ name: String) throws -> Int32 {
         let descriptor = Foundation.open(staged(name), O_RDONLY)

@@ -31,7 +31,9 @@ import Testing
         let published = { (count: Int) -> @Sendable () -> Bool in
             {
                 let names = { (folder: String) in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
-                return names(staging).contains { $0.hasSuffix(".new") } && names(photos).count >= count
+                // Photos are staged, and not published yet.
+                let there = Set(names(photos))
+                return there.count >= count && names(staging).contains { !$0.hasPrefix("thumb_") && !there.contains($0) }
             }
         }
         library.steps.hold(when: published(10))

@@ -49,6 +49,9 @@ int clinux_clone(int from, int to);
 /// (copy_file_range(2)). Returns how many, 0 at the end, or -1 with errno set.
 ssize_t clinux_copy_range(int from, int to, int64_t position, size_t length);
 
+/// Makes everything durable that was written to the file system of a descriptor (syncfs(2)). Returns 0, or -1 with errno set.
+int clinux_sync_file_system(int descriptor);
+
 /// Which kind of file system a path is on: one of the magic numbers of statfs(2). Returns -1 with errno set where it
 /// cannot be told.
 long clinux_file_system(const char *path);

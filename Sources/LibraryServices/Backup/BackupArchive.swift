@@ -172,22 +172,25 @@ final class BackupArchive: Sendable {
         }
     }
 
-    /// The bytes of a small entry.
+    /// The bytes of a small entry, and their digest.
+    /// - Parameter checked: where it was checked, and may not have changed.
     /// - Throws: where it has more than `limit`, or is damaged.
-    func read(_ name: String, limit: Int) throws -> Data {
+    func read(_ name: String, limit: Int, _ checked: Checked) throws -> (bytes: Data, digest: ContentDigest) {
         guard let reader, let index = indices[name] else { throw MeshError(.internal, "There is no entry \(name).") }
-        return try reader.read(index, limit: limit)
+        return try reader.digested(index, limit: limit, verified: checked.read[index])
     }
 
     /// Writes an entry's bytes to `output`.
+    /// - Parameter checked: where it was checked, and may not have changed.
     /// - Returns: their digest.
     func extract(
-        _ name: String, to output: Int32, cancelled: () -> Bool, progress: (Int) -> Void
+        _ name: String, _ checked: Checked, to output: Int32, cancelled: () -> Bool, progress: (Int) -> Void
     ) throws -> ContentDigest {
         guard let reader, let index = indices[name] else {
             throw MeshError(.internal, "The photo \(name) has no entry.")
         }
-        return try reader.extract(index, to: output, cancelled: cancelled, progress: progress)
+        return try reader.extract(
+            index, to: output, verified: checked.read[index], cancelled: cancelled, progress: progress)
     }
 
     /// The MD5 of an entry's bytes, lower-case hex; nil where it cannot be computed.
@@ -208,19 +211,27 @@ final class BackupArchive: Sendable {
         let bytes: Int64
         /// By the names of entries.
         let digests: [String: ContentDigest]
+        /// By the places of entries in the archive: of all, and of those that were not proven before.
+        fileprivate let placed: [Int: ContentDigest]
+        fileprivate let read: [Int: VerifiedEntry]
         /// In the order of the archive, then of what is promised.
-        let failures: [Failure]
+        fileprivate(set) var failures: [Failure]
     }
 
-    /// Reads every byte, and compares it with what is promised.
+    /// Whether no entry is compressed: then every reader finds the same bytes in it.
+    var isStored: Bool { reader?.entries.allSatisfy(\.isStored) ?? false }
+
+    /// Reads every byte.
     /// - Parameters:
     ///   - proven: entries that were read already, by their place in the archive.
     ///   - forOthers: refuses also what unzip, 7-Zip, bsdtar or Python would not read.
-    func check(
-        _ promised: [Entry], proven: [Int: ContentDigest] = [:], forOthers: Bool, width: Int, pool: BlockingPool,
+    func readThrough(
+        proven: [Int: ContentDigest] = [:], forOthers: Bool, width: Int, pool: BlockingPool,
         isCancelled: CancellationFlag, job: Job
     ) async throws -> Checked {
-        guard let reader else { return Checked(bytes: Int64(bare?.count ?? 0), digests: [:], failures: []) }
+        guard let reader else {
+            return Checked(bytes: Int64(bare?.count ?? 0), digests: [:], placed: [:], read: [:], failures: [])
+        }
         let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
         let verification = ZipVerification(reader, proven: proven, forOthers: forOthers)
         job.begin(phase: "verifying", bytes: verification.bytes)
@@ -250,23 +261,30 @@ final class BackupArchive: Sendable {
             }
             try await group.waitForAll()
         }
-        var failures = verification.failures.map { Failure(name: $0.name, sentence: $0.description) }
-        let digests = verification.digests
-        let unreadable = Set(failures.map(\.name))
+        let placed = verification.digests
+        return Checked(
+            bytes: total,
+            digests: Dictionary(
+                placed.map { (entries[$0.key].name, $0.value) }, uniquingKeysWith: { first, _ in first }),
+            placed: placed, read: verification.read,
+            failures: verification.failures.map { Failure(name: $0.name, sentence: $0.description) })
+    }
+
+    /// Compares what was read with what is promised.
+    func compare(_ promised: [Entry], _ checked: Checked) -> Checked {
+        guard reader != nil else { return checked }
+        var checked = checked
+        let unreadable = Set(checked.failures.map(\.name))
         for entry in promised where !unreadable.contains(entry.path) {
-            guard let index = indices[entry.path], digests[index]?.sha256.hex == entry.sha256.lowercased() else {
-                failures.append(
+            guard let index = indices[entry.path], checked.placed[index]?.sha256.hex == entry.sha256.lowercased() else {
+                checked.failures.append(
                     Failure(
                         name: entry.path,
                         sentence: "the bytes of '\(entry.path.prefix(200))' are not those that were saved."))
                 continue
             }
         }
-        return Checked(
-            bytes: total,
-            digests: Dictionary(
-                digests.map { (entries[$0.key].name, $0.value) }, uniquingKeysWith: { first, _ in first }),
-            failures: failures)
+        return checked
     }
 }
 

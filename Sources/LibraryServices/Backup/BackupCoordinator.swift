@@ -223,20 +223,22 @@ public actor BackupCoordinator: MeshService {
         let (namedFiles, photoFiles) = (namedFiles, photoFiles)
         return try await withTaskCancellationHandler {
             // Before it may have to wait for another one: a backup that was never there is nothing to wait for.
-            let backup = try await bulk.run {
+            let isSalvage = request.salvage == true
+            let archive = try await bulk.run {
                 // What is stored takes no more than the file itself; whether there is room for what is new is decided
                 // with the plan. Only what inflates is held against the free space here.
-                try BackupFile(
+                try BackupArchive(
                     path: request.path, namedFiles,
                     maximumBytes: max(
                         photoFiles.room(),
                         FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0),
-                    salvaging: request.salvage == true)
+                    salvaging: isSalvage)
             }
             try begin("A restore")
             defer { end() }
-            let checked = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
-            let opened = try await opened(backup, key: request.key, making: request.dryRun != true)
+            let checked = try await BackupFile.checked(
+                archive, salvaging: isSalvage, width: width, pool: bulk, isCancelled: flag, job: job)
+            let opened = try await opened(checked.file, key: request.key, making: request.dryRun != true)
             return try await restorer.restore(
                 checked, opened, mode: request.mode ?? .merge, dryRun: request.dryRun == true, job: job)
         } onCancel: {

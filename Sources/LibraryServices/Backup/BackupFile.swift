@@ -1,5 +1,6 @@
 import Executors
 import Files
+import Foundation
 import LibraryModel
 import ServiceMesh
 import ZipArchive
@@ -26,17 +27,11 @@ final class BackupFile: Sendable {
     /// Entries that are not what they should be, as far as can be seen without reading them; none unless salvaging.
     private let lost: [BackupArchive.Failure]
 
-    /// - Parameters:
-    ///   - namedFiles: of the library that reads it.
-    ///   - maximumBytes: that the backup may hold, inflated; what is free where it is to be restored, but never less
-    ///     than the file's own size.
-    ///   - salvaging: whether what is whole of a damaged one is wanted.
-    /// - Throws: `not_found`, `data_loss` for a damaged archive, `invalid_argument` for one that is no backup.
-    init(
-        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64 = .max, salvaging: Bool = false
-    ) throws {
+    /// - Parameter salvaging: whether what is whole of a damaged one is wanted.
+    /// - Throws: `data_loss` for a damaged archive, `invalid_argument` for one that is no backup.
+    init(_ archive: BackupArchive, salvaging: Bool = false) throws {
         self.salvaging = salvaging
-        archive = try BackupArchive(path: path, namedFiles, maximumBytes: maximumBytes, salvaging: salvaging)
+        self.archive = archive
         let described = salvaging ? try Self.describeDamaged(archive) : try Self.describe(archive)
         lost = described.contents.isForeign ? archive.refused : try Self.match(described, archive, salvaging: salvaging)
         let known = Set(described.promised.map(\.path)).union(described.unpromised)
@@ -47,6 +42,36 @@ final class BackupFile: Sendable {
         notices = described.notices
         checksums = described.checksums
         promised = described.promised
+    }
+
+    /// - Parameter namedFiles: of the library that reads it.
+    /// - Throws: as ``init(_:salvaging:)``; `not_found`.
+    convenience init(path: String, _ namedFiles: NamedFiles, maximumBytes: Int64 = .max) throws {
+        try self.init(BackupArchive(path: path, namedFiles, maximumBytes: maximumBytes, salvaging: false))
+    }
+
+    /// Opens a backup and reads every byte of it: what its documents say is understood while the rest is read, where how it is
+    /// to be read does not depend on that.
+    static func checked(
+        _ archive: BackupArchive, salvaging: Bool = false, width: Int, pool: BlockingPool,
+        isCancelled: CancellationFlag, job: Job
+    ) async throws -> CheckedBackup {
+        guard archive.isStored, !salvaging else {
+            let file = try await pool.run { try BackupFile(archive, salvaging: salvaging) }
+            return try await file.check(width: width, pool: pool, isCancelled: isCancelled, job: job)
+        }
+        async let reading = archive.readThrough(
+            forOthers: true, width: width, pool: pool, isCancelled: isCancelled, job: job)
+        let file: BackupFile
+        do {
+            file = try await pool.run { try BackupFile(archive) }
+        } catch {
+            // Nobody wants to know how the bytes are of what is no backup.
+            isCancelled.set()
+            _ = try? await reading
+            throw error
+        }
+        return try await file.compare(reading, pool: pool, isCancelled: isCancelled, job: job)
     }
 
     /// Whoever wrote it is told by its documents.
@@ -146,9 +171,16 @@ final class BackupFile: Sendable {
         proven: [Int: ContentDigest] = [:], forOthers: Bool? = nil, width: Int, pool: BlockingPool,
         isCancelled: CancellationFlag, job: Job
     ) async throws -> CheckedBackup {
-        let checked = try await archive.check(
-            promised, proven: proven, forOthers: forOthers ?? !contents.isForeign, width: width, pool: pool,
+        let read = try await archive.readThrough(
+            proven: proven, forOthers: forOthers ?? !contents.isForeign, width: width, pool: pool,
             isCancelled: isCancelled, job: job)
+        return try await compare(read, pool: pool, isCancelled: isCancelled, job: job)
+    }
+
+    private func compare(
+        _ read: BackupArchive.Checked, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
+    ) async throws -> CheckedBackup {
+        let checked = archive.compare(promised, read)
         let failures = Dictionary(
             (lost + checked.failures).map { ($0.name, $0.sentence) }, uniquingKeysWith: { first, _ in first })
         let photos = contents.photos.filter { failures[$0.photo.path] == nil }
@@ -172,7 +204,7 @@ final class BackupFile: Sendable {
             promised.filter { failures[$0.path] == nil }.map { ($0.path, $0.sha256) },
             uniquingKeysWith: { first, _ in first })
         return CheckedBackup(
-            file: self, contents: try whole.resolved(checked.digests), bytes: checked.bytes, damaged: lines + unlike,
+            file: self, contents: try whole.resolved(checked.digests), checked: checked, damaged: lines + unlike,
             digests: sound)
     }
 
@@ -197,29 +229,44 @@ final class BackupFile: Sendable {
 
 /// A backup of which every byte has been read.
 struct CheckedBackup: Sendable {
-    private let file: BackupFile
+    let file: BackupFile
     /// With what reading has found out about pictures of which the documents say nothing.
     let contents: BackupContents
-    /// That were read.
-    let bytes: Int64
+    private let checked: BackupArchive.Checked
     /// A line for each entry that was left out because it is damaged, or is unlike its checksum.
     private let damaged: [ReceiptLine]
     /// Of every entry that is promised, and is what is promised; lower-case hex, by name.
     let digests: [String: String]
 
     fileprivate init(
-        file: BackupFile, contents: BackupContents, bytes: Int64, damaged: [ReceiptLine], digests: [String: String]
+        file: BackupFile, contents: BackupContents, checked: BackupArchive.Checked, damaged: [ReceiptLine],
+        digests: [String: String]
     ) {
         self.file = file
         self.contents = contents
-        self.bytes = bytes
+        self.checked = checked
         self.damaged = damaged
         self.digests = digests
     }
 
-    var archive: BackupArchive { file.archive }
+    /// That were read.
+    var bytes: Int64 { checked.bytes }
     var summary: BackupSummary { file.summary }
     var lines: [ReceiptLine] { file.lines + damaged }
+    /// The bytes of a small entry, and their digest.
+    /// - Throws: where it has more than `limit`, is damaged, or has changed since.
+    func read(_ name: String, limit: Int) throws -> (bytes: Data, digest: ContentDigest) {
+        try file.archive.read(name, limit: limit, checked)
+    }
+
+    /// Writes an entry's bytes to `output`.
+    /// - Returns: their digest.
+    func extract(
+        _ name: String, to output: Int32, cancelled: () -> Bool, progress: (Int) -> Void
+    ) throws -> ContentDigest {
+        try file.archive.extract(name, checked, to: output, cancelled: cancelled, progress: progress)
+    }
+
     /// Whether nothing was left out, nor is unlike its checksum.
     var isAsPromised: Bool { damaged.isEmpty }
 }

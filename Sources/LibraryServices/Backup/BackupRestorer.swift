@@ -89,8 +89,7 @@ struct BackupRestorer: Sendable {
             }
             try await job.mayContinue()
             job.begin(phase: "switching")
-            let items = more.values.flatMap(\.files)
-            try await pool.run { try photoFiles.publish(items) }
+            try await publish(more.values.flatMap(\.files))
             switch try await switchOver(backup, opened, mode: mode, preview: preview, staged: staged, job: job) {
             case .made(let made): return made
             case .keysChanged:
@@ -110,6 +109,16 @@ struct BackupRestorer: Sendable {
                     }
                 round += 1
             }
+        }
+    }
+
+    /// Photos and thumbnails at once: the system lets one thread at a time change a folder.
+    private func publish(_ files: [StagedFile]) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for ofOneKind in Dictionary(grouping: files, by: \.name.kind).values {
+                group.addTask { try await pool.run { try photoFiles.publish(ofOneKind) } }
+            }
+            try await group.waitForAll()
         }
     }
 
@@ -256,6 +265,7 @@ struct BackupRestorer: Sendable {
     /// The switch is made: nothing here can undo it, and what fails is done by the next start.
     /// - Returns: what a person has to know of it.
     private func cleanUp(_ staged: [String: RestoredFiles]) async -> [ReceiptLine] {
+        async let check = catalogue.check()
         let names = staged.values.flatMap(\.files).map(\.name)
         let used = try? await catalogue.read { try $0.photos.inUse(names) }
         if let used {
@@ -265,7 +275,7 @@ struct BackupRestorer: Sendable {
             }
         }
         do {
-            let found = try await catalogue.check()
+            let found = try await check
             return found.prefix(1).map { problem in
                 ReceiptLine(
                     item: "catalogue.sqlite", outcome: "damaged",

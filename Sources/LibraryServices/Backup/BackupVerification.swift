@@ -85,8 +85,11 @@ extension BackupCoordinator {
         _ path: String, key: BackupKey?, naming: String, _ flag: CancellationFlag, job: Job
     ) async throws -> (receipt: VerificationReceipt, photos: [String]) {
         try await withTaskCancellationHandler {
-            let backup = try await bulk.run { [namedFiles] in try BackupFile(path: path, namedFiles) }
-            let checked = try await backup.check(width: width, pool: bulk, isCancelled: flag, job: job)
+            let archive = try await bulk.run { [namedFiles] in
+                try BackupArchive(path: path, namedFiles, maximumBytes: .max, salvaging: false)
+            }
+            let checked = try await BackupFile.checked(archive, width: width, pool: bulk, isCancelled: flag, job: job)
+            let backup = checked.file
             let opened = try await opened(backup, key: key, making: false)
             let problems = Self.damagedLines(opened, backup)
             let damaged = backup.damaged.map {

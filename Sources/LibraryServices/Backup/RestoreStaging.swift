@@ -23,6 +23,8 @@ extension BackupRestorer {
         var completes: (path: String, original: StoredName)?
     }
 
+    typealias RestoredPhoto = (photo: Photo, files: RestoredFiles)
+
     /// Extracts originals of photos that the library has without them, by the uuids of those in the backup.
     func stage(
         _ completions: [String: RestorePlan.Completion], from backup: CheckedBackup, job: Job
@@ -39,11 +41,14 @@ extension BackupRestorer {
                     PhotoFileName.fileExtension(of: completion.entry))
                 // A file of that name is somebody else's, or was left by who knows whom: the photo stays as it is.
                 guard try await pool.run({ try photoFiles.facts(name) == nil }) else { continue }
-                let file = try await extract(completion.entry, completion.digest, from: backup, job: job)
+                let file = try await pool.run {
+                    try extract(completion.entry, completion.digest, as: name, from: backup, job: job)
+                }
                 staged[uuid] = RestoredFiles(
                     names: nil, files: [StagedFile(file, as: name)], completes: (completion.there.path, name))
                 job.advance(items: 1)
             }
+            try await pool.run { try photoFiles.syncStaged() }
         } catch {
             let leftovers = staged.values.flatMap(\.files)
             try await pool.run { photoFiles.abandon(leftovers) }
@@ -52,7 +57,10 @@ extension BackupRestorer {
         return staged
     }
 
-    /// Extracts photos into the staging place and makes their thumbnails, by the photos' uuids.
+    /// Bytes after which what was staged is made durable while more is.
+    private static let syncStep: Int64 = 64 << 20
+
+    /// Extracts photos into the staging place, durably, and makes the thumbnails that the backup lacks, by the photos' uuids.
     func stage(
         _ photos: [Photo], from backup: CheckedBackup, job: Job
     ) async throws -> [String: RestoredFiles] {
@@ -62,29 +70,41 @@ extension BackupRestorer {
             bytes: photos.reduce(originals) { $0 &+ $1.fileSize &+ $1.sidecars.reduce(0) { $0 &+ $1.fileSize } })
         var staged: [String: RestoredFiles] = [:]
         do {
-            try await withThrowingTaskGroup(of: (String, RestoredFiles).self) { group in
-                var next = photos.makeIterator()
+            try await withThrowingTaskGroup(of: [RestoredPhoto].self) { group in
+                var next = Self.portions(of: photos, areForeign: backup.contents.isForeign).makeIterator()
+                var unsynced: Int64 = 0
                 func startNext() {
-                    guard let photo = next.next() else { return }
-                    group.addTask {
-                        let restored =
-                            backup.contents.isForeign
-                            ? try await convert(photo, from: backup, job: job)
-                            : try await stage(photo, from: backup, job: job)
-                        return (photo.uuid, restored)
+                    if unsynced >= Self.syncStep {
+                        unsynced = 0
+                        group.addTask {
+                            try await pool.run { try photoFiles.syncStaged() }
+                            return []
+                        }
+                    } else if let portion = next.next() {
+                        group.addTask {
+                            guard backup.contents.isForeign else {
+                                return try await stage(portion, from: backup, job: job)
+                            }
+                            return [(portion[0], try await convert(portion[0], from: backup, job: job))]
+                        }
                     }
                 }
                 for _ in 0..<(width + 2) { startNext() }
                 do {
-                    while let (uuid, item) = try await group.next() {
-                        staged[uuid] = item
+                    while let restored = try await group.next() {
+                        for (photo, files) in restored {
+                            staged[photo.uuid] = files
+                            unsynced += photo.fileSize
+                        }
                         startNext()
                     }
+                    try await pool.run { try photoFiles.syncStaged() }
                 } catch {
                     group.cancelAll()
                     isCancelled.set()
                     while let ended = await group.nextResult() {
-                        if case .success(let (uuid, item)) = ended { staged[uuid] = item }
+                        guard case .success(let restored) = ended else { continue }
+                        for (photo, files) in restored { staged[photo.uuid] = files }
                     }
                     throw error
                 }
@@ -97,171 +117,147 @@ extension BackupRestorer {
         return staged
     }
 
-    private func stage(
-        _ photo: Photo, from backup: CheckedBackup, job: Job
-    ) async throws -> RestoredFiles {
+    /// What one thread does before it asks whether to go on. A hop between threads, and a look into the catalogue, for each small
+    /// photo cost as much as the photo. Pictures of another program take long enough alone, one in each portion.
+    private static func portions(of photos: [Photo], areForeign: Bool) -> [[Photo]] {
+        var portions: [[Photo]] = []
+        var turn = BackupTurn()
+        for photo in photos {
+            if portions.isEmpty || areForeign || !turn.mayTakeAnother {
+                portions.append([])
+                turn = BackupTurn()
+            }
+            portions[portions.count - 1].append(photo)
+            turn.entries += 1
+            turn.bytes += photo.fileSize
+        }
+        return portions
+    }
+
+    private func stage(_ photos: [Photo], from backup: CheckedBackup, job: Job) async throws -> [RestoredPhoto] {
         try await job.mayContinue()
-        var staged = [try await extract(photo.path, photo.contentDigest, from: backup, job: job)]
+        let wanted = try await unknownNames(like: photos, from: backup)
+        var restored = try await pool.run { try extract(photos, wanted, from: backup, job: job) }
         do {
-            let (thumbnail, problem) = try await thumbnail(of: staged[0], for: photo, from: backup)
-            if let thumbnail { staged.append(thumbnail) }
-            var original: String?
-            if let path = photo.originalPath, path != photo.path, let digest = backup.digests[path] {
-                original = try await extract(path, digest, from: backup, job: job)
-                staged += [original].compactMap { $0 }
+            for place in restored.indices {
+                let (photo, files) = restored[place]
+                guard let names = files.names, !files.files.contains(where: { $0.name == names.thumbnail }) else {
+                    continue
+                }
+                let (thumbnail, problem) = try await makeThumbnail(of: files.files[0].staged, for: photo)
+                if let thumbnail { restored[place].files.files.append(StagedFile(thumbnail, as: names.thumbnail)) }
+                restored[place].files.line = problem
             }
-            var sidecars: [(kept: KeptSidecar, staged: String)] = []
-            for sidecar in photo.sidecars {
-                guard let digest = backup.digests[sidecar.path] else { continue }
-                sidecars.append((sidecar, try await extract(sidecar.path, digest, from: backup, job: job)))
-                staged.append(sidecars[sidecars.count - 1].staged)
-            }
-            job.advance(items: 1)
-            let names = try await freeNames(
-                like: photo,
-                originalExtension: original.map { _ in PhotoFileName.fileExtension(of: photo.originalPath ?? "") },
-                sidecarExtensions: sidecars.map { PhotoFileName.fileExtension(of: $0.kept.path) })
-            var files = [StagedFile(staged[0], as: names.photo)]
-            if let thumbnail { files.append(StagedFile(thumbnail, as: names.thumbnail)) }
-            if let original, let name = names.original { files.append(StagedFile(original, as: name)) }
-            files += zip(sidecars, names.sidecars).map { StagedFile($0.staged, as: $1) }
-            return RestoredFiles(
-                names: names, files: files, line: problem,
-                sidecars: zip(sidecars, names.sidecars).map { sidecar, name in
-                    KeptSidecar(
-                        name: sidecar.kept.name, path: name.path, fileSize: sidecar.kept.fileSize,
-                        contentDigest: sidecar.kept.contentDigest)
-                })
         } catch {
-            let names = staged
-            try? await pool.run { photoFiles.unstage(names) }
+            let leftovers = restored.flatMap(\.files.files)
+            try? await pool.run { photoFiles.unstage(leftovers.map(\.staged)) }
             throw error
         }
+        return restored
     }
 
-    /// The thumbnail that the backup has, where it is one of this version: a JPEG of its size. Else a new one.
-    private func thumbnail(
-        of staged: String, for photo: Photo, from backup: CheckedBackup
-    ) async throws -> (thumbnail: String?, problem: ReceiptLine?) {
-        let path = photo.thumbnailPath
-        guard let digest = backup.digests[path] else { return try await makeThumbnail(of: staged, for: photo) }
-        let taken = try await pool.run { () -> String? in
-            guard let bytes = try? backup.archive.read(path, limit: BackupFormat.maximumThumbnail),
-                ContentDigest(of: bytes).sha256.hex == digest, StoredThumbnail.isUsable(bytes)
-            else { return nil }
-            let staged = try photoFiles.stage()
-            defer { close(staged.descriptor) }
-            do {
-                try bytes.withUnsafeBytes { try FileSystem.write($0, to: staged.descriptor, staged.name) }
-                try FileSystem.sync(staged.descriptor, staged.name)
-                return staged.name
-            } catch {
-                photoFiles.unstage([staged.name])
-                throw error
-            }
-        }
-        if let taken { return (taken, nil) }
-        return try await makeThumbnail(of: staged, for: photo)
-    }
-
-    /// An entry's bytes, staged and durable.
+    /// Blocks. What was staged is not durable yet.
+    /// - Parameter wanted: names that the catalogue does not know; nil for a new one.
     private func extract(
-        _ path: String, _ expected: String, from backup: CheckedBackup, job: Job
-    ) async throws -> String {
-        try await pool.run {
-            let staged = try photoFiles.stage()
-            defer { close(staged.descriptor) }
-            do {
-                let digest = try backup.archive.extract(
-                    path, to: staged.descriptor, cancelled: { isCancelled.isSet },
-                    progress: { job.advance(bytes: Int64($0)) })
-                guard digest.sha256.hex == expected else {
-                    throw MeshError(.dataLoss, "The backup's file changed while it was read. Restore it again.")
-                }
-                try FileSystem.sync(staged.descriptor, staged.name)
-                return staged.name
-            } catch {
-                photoFiles.unstage([staged.name])
-                throw error
-            }
-        }
-    }
-
-    // MARK: Pictures of another program
-
-    /// Makes a photo of a picture, as an import does, with what its backup says of it. One that cannot be opened is left out,
-    /// and told: unlike a photo of ours, nobody knows that it is a picture at all.
-    private func convert(_ photo: Photo, from backup: CheckedBackup, job: Job) async throws -> RestoredFiles {
-        try await job.mayContinue()
-        let picture = try await extract(photo.path, photo.contentDigest, from: backup, job: job)
-        let result: Result<PreparedPhoto, any Error>
+        _ photos: [Photo], _ wanted: [PhotoNames?], from backup: CheckedBackup, job: Job
+    ) throws -> [RestoredPhoto] {
+        var restored: [RestoredPhoto] = []
+        var staged: [StagedFile] = []
         do {
-            result = .success(
-                try await mesh.send(
-                    PreparePhoto(source: picture, isStaged: true, keepsOriginal: true, takesUnseen: true)))
+            for (photo, wanted) in zip(photos, wanted) {
+                var names = wanted ?? newNames(like: photo, from: backup)
+                if try names.all.contains(where: { try photoFiles.facts($0) != nil }) {
+                    names = newNames(like: photo, from: backup)
+                }
+                let first = staged.count
+                func take(_ path: String, _ digest: String, as name: StoredName) throws {
+                    let file = try extract(path, digest, as: name, from: backup, job: job)
+                    staged.append(StagedFile(file, as: name))
+                }
+                try take(photo.path, photo.contentDigest, as: names.photo)
+                if let thumbnail = try thumbnail(of: photo, as: names.thumbnail, from: backup) {
+                    staged.append(StagedFile(thumbnail, as: names.thumbnail))
+                }
+                if let name = names.original, let path = photo.originalPath, let digest = backup.digests[path] {
+                    try take(path, digest, as: name)
+                }
+                var sidecars: [KeptSidecar] = []
+                for (sidecar, name) in zip(backup.sidecars(of: photo), names.sidecars) {
+                    try take(sidecar.path, sidecar.contentDigest, as: name)
+                    sidecars.append(
+                        KeptSidecar(
+                            name: sidecar.name, path: name.path, fileSize: sidecar.fileSize,
+                            contentDigest: sidecar.contentDigest))
+                }
+                restored.append(
+                    (photo, RestoredFiles(names: names, files: Array(staged[first...]), sidecars: sidecars)))
+                job.advance(items: 1)
+            }
         } catch {
-            result = .failure(error)
+            photoFiles.unstage(staged.map(\.staged))
+            throw error
         }
-        // Where the photo is not it byte for byte, it was copied as the original.
-        try? await pool.run { photoFiles.unstage([picture]) }
-        switch result {
-        case .success(let prepared):
-            job.advance(items: 1)
-            return restored(photo, prepared)
-        case .failure(let error as MeshError) where error.isOfPicture:
-            job.advance(items: 1)
-            return RestoredFiles(
-                names: nil,
-                line: ReceiptLine(item: photo.path, outcome: "damaged", detail: "left out: \(error.message)"))
-        case .failure(let error): throw error
+        return restored
+    }
+
+    /// The thumbnail that the backup has, staged, where it is one of this version: a JPEG of its size. Nil where one is to be made.
+    private func thumbnail(
+        of photo: Photo, as name: StoredName, from backup: CheckedBackup
+    ) throws -> String? {
+        let path = photo.thumbnailPath
+        guard let digest = backup.digests[path],
+            let (bytes, found) = try? backup.read(path, limit: BackupFormat.maximumThumbnail),
+            found.sha256.hex == digest, StoredThumbnail.isUsable(bytes)
+        else { return nil }
+        return try stage(as: name) { staged, descriptor in
+            try bytes.withUnsafeBytes { try FileSystem.write($0, to: descriptor, staged) }
         }
     }
 
-    private func restored(_ photo: Photo, _ prepared: PreparedPhoto) -> RestoredFiles {
-        let name = PhotoFileName.new(
-            takenAt: prepared.taken?.clock ?? LocalDateTime(here: photo.createdAt),
-            fileExtension: prepared.fileExtension)
-        // By content and not by the entry's name: the Android app makes JPEGs under any extension.
-        let names = PhotoNames(
-            photo: name,
-            originalExtension: prepared.stagedOriginal.map { _ in PhotoFileName.fileExtension(of: photo.path) })
-        let staged = [prepared.stagedPhoto, prepared.stagedThumbnail] + (prepared.stagedOriginal.map { [$0] } ?? [])
-        var made = photo
-        (made.path, made.fileSize, made.contentDigest) = (name.path, prepared.fileSize, prepared.contentDigest)
-        (made.width, made.height, made.mediaType) = (prepared.width, prepared.height, prepared.mediaType)
-        (made.takenAt, made.takenOffset) = (prepared.taken?.clock, prepared.taken?.offset)
-        made.dateSource = prepared.taken?.source
-        made.caption = photo.caption ?? prepared.caption
-        made.camera = prepared.camera
-        made.unseenBy = prepared.isUnseen ? Release.version : nil
-        return RestoredFiles(
-            names: names, files: zip(staged, names.all).map { StagedFile($0, as: $1) },
-            made: SourcedPhoto(
-                photo: made, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize),
-            position: prepared.position)
+    /// Blocks.
+    /// - Returns: the staged file with an entry's bytes, which is not durable yet.
+    func extract(
+        _ path: String, _ expected: String, as name: StoredName?, from backup: CheckedBackup, job: Job
+    ) throws -> String {
+        try stage(as: name) { _, descriptor in
+            let digest = try backup.extract(
+                path, to: descriptor, cancelled: { isCancelled.isSet }, progress: { job.advance(bytes: Int64($0)) })
+            guard digest.sha256.hex == expected else { throw ZipError.changedSinceVerified(entry: path) }
+        }
     }
 
-    /// The photo's name in the backup where that is one of ours and free, else a new one. A backup names files; it
-    /// does not decide where they go.
+    private func stage(as name: StoredName?, _ write: (String, Int32) throws -> Void) throws -> String {
+        let staged = try photoFiles.stage(as: name)
+        defer { close(staged.descriptor) }
+        do {
+            try write(staged.name, staged.descriptor)
+        } catch {
+            photoFiles.unstage([staged.name])
+            throw error
+        }
+        return staged.name
+    }
+
+    private func newNames(like photo: Photo, from backup: CheckedBackup) -> PhotoNames {
+        backup.names(
+            of: photo,
+            as: PhotoFileName.new(
+                takenAt: photo.takenAt, fileExtension: PhotoFileName.fileExtension(of: photo.path)))
+    }
+
+    /// The photos' names in the backup where they are ours and the catalogue does not know them; nil for others. A backup names
+    /// files; it does not decide where they go.
     ///
     /// Free is what neither the disk nor the catalogue knows. A photo whose file was lost still has its row, perhaps
     /// in the trash soon, and a discarded file may be about to be removed: a second photo of that name would lose
     /// its files with the first.
-    private func freeNames(
-        like photo: Photo, originalExtension: String?, sidecarExtensions: [String]
-    ) async throws -> PhotoNames {
-        func names(_ name: StoredName) -> PhotoNames {
-            PhotoNames(photo: name, originalExtension: originalExtension, sidecarExtensions: sidecarExtensions)
+    private func unknownNames(like photos: [Photo], from backup: CheckedBackup) async throws -> [PhotoNames?] {
+        let wanted = photos.map { photo in photo.ownName.map { backup.names(of: photo, as: $0) } }
+        let files = wanted.compactMap { $0 }.flatMap(\.all)
+        let known = try await catalogue.read { transaction in
+            try transaction.photos.inUse(files).union(transaction.discardedFiles.among(files))
         }
-        let new = names(
-            PhotoFileName.new(takenAt: photo.takenAt, fileExtension: PhotoFileName.fileExtension(of: photo.path)))
-        guard let wanted = photo.ownName.map(names) else { return new }
-        let files = wanted.all
-        let isKnown = try await catalogue.read { transaction in
-            try !transaction.photos.inUse(files).isEmpty || !transaction.discardedFiles.among(files).isEmpty
-        }
-        let isThere = try await pool.run { try files.contains { try photoFiles.facts($0) != nil } }
-        return isKnown || isThere ? new : wanted
+        return wanted.map { names in names.flatMap { known.isDisjoint(with: $0.all) ? $0 : nil } }
     }
 
     /// - Returns: the staged thumbnail, or a line for a photo that cannot be opened: its bytes are what was saved, so it is
@@ -297,6 +293,17 @@ extension Photo {
 }
 
 extension CheckedBackup {
+    /// The sidecars of a photo that the backup holds.
+    fileprivate func sidecars(of photo: Photo) -> [KeptSidecar] { photo.sidecars.filter { digests[$0.path] != nil } }
+
+    /// Of the files that the backup has of a photo.
+    fileprivate func names(of photo: Photo, as name: StoredName) -> PhotoNames {
+        let original = photo.originalPath.flatMap { $0 != photo.path && digests[$0] != nil ? $0 : nil }
+        return PhotoNames(
+            photo: name, originalExtension: original.map { PhotoFileName.fileExtension(of: $0) },
+            sidecarExtensions: sidecars(of: photo).map { PhotoFileName.fileExtension(of: $0.path) })
+    }
+
     /// Bytes of the originals of these photos that are files of their own.
     func originalBytes(of photos: [Photo]) -> Int64 {
         let wanted = Set(photos.filter { $0.originalPath != nil && $0.originalPath != $0.path }.map(\.uuid))

@@ -13,7 +13,8 @@ enum StoredThumbnail {
         guard
             ThumbnailMaker.version(ofThumbnail: Array(bytes.prefix(ThumbnailMaker.headBytes)))
                 == ThumbnailMaker.version,
-            bytes.suffix(2) == [0xFF, 0xD9], let (width, height) = size(bytes)
+            bytes.count > 2, bytes[bytes.count - 2] == 0xFF, bytes[bytes.count - 1] == 0xD9,
+            let (width, height) = size(bytes)
         else { return false }
         return (1...maximumSide).contains(width) && (1...maximumSide).contains(height)
     }

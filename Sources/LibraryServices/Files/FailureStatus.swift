@@ -46,7 +46,7 @@ extension ZipError: MeshErrorConvertible {
             case .diskFull: .resourceExhausted
             case .readFailed, .writeFailed: .unavailable
             case .unusableArchive, .unusableEntry, .entryTooLarge: .dataLoss
-            case .sourceSizeDiffers, .readBackDiffers: .dataLoss
+            case .sourceSizeDiffers, .readBackDiffers, .changedSinceVerified: .dataLoss
             case .unusableName, .unusableSize: .invalidArgument
             case .writtenTwice, .unwritten: .internal
             }

@@ -14,8 +14,12 @@ package protocol PhotoFiles: Sendable {
     // MARK: Staging
 
     /// Makes a new, empty file, which nobody else knows of.
+    /// - Parameter name: that it is to be published under, where that is known: publishing it costs less then.
     /// - Returns: its name in the staging place, and a descriptor to read and write it, which the caller closes.
-    func stage() throws -> (name: String, descriptor: Int32)
+    func stage(as name: StoredName?) throws -> (name: String, descriptor: Int32)
+    /// Makes the bytes of all staged files durable, which costs less than to do that for each.
+    /// - Throws: a failure, also where it was found since the last time, or is of another file on the disk.
+    func syncStaged() throws
     /// Opens a staged file to read it.
     /// - Returns: its descriptor, which the caller closes.
     func openStaged(_ name: String) throws -> Int32
@@ -67,6 +71,8 @@ package protocol PhotoFiles: Sendable {
 }
 
 extension PhotoFiles {
+    package func stage() throws -> (name: String, descriptor: Int32) { try stage(as: nil) }
+
     /// Staged files that are not wanted: what is published of them goes, and what is staged. What cannot be removed is
     /// left to the next start.
     package func abandon(_ files: [StagedFile]) {

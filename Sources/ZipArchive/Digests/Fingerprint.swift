@@ -1,8 +1,8 @@
 import CXXHash
 
-/// 128 bits by which bytes that came from memory a moment ago are known again when they come from the disk: XXH3, at the speed
-/// of memory. A failing disk does not find other bytes with the same; a person who wants to might, so nothing that is kept is
-/// known by it.
+/// 128 bits by which bytes that were read or written a moment ago are known again when they come from the disk: XXH3, at the
+/// speed of memory. A failing disk, or a program that writes to the file meanwhile, does not find other bytes with the same; a
+/// person who wants to might, so nothing is kept by it: what a library or a backup remembers of bytes is their SHA-256.
 struct Fingerprint: Hashable, Sendable {
     let size: Int64
     fileprivate let low: UInt64

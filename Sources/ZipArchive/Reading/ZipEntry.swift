@@ -12,6 +12,7 @@ public struct ZipEntry: Sendable, Hashable {
     public let isFolder: Bool
     /// 0 stored, 8 deflated, 12 bzip2; others are refused.
     public let method: UInt16
+    public var isStored: Bool { method == ZipMethod.stored }
     /// In bytes, after inflating, as declared.
     public let size: Int64
     /// In bytes, in the archive.

@@ -46,16 +46,22 @@ public final class ZipReader: Sendable {
     /// The whole entry in memory.
     /// - Parameter limit: bytes that the caller is ready to hold.
     /// - Throws: `.entryTooLarge`, `.unusableEntry`, `.readFailed`.
-    public func read(_ index: Int, limit: Int) throws(ZipError) -> Data {
+    public func read(_ index: Int, limit: Int) throws(ZipError) -> Data { try digested(index, limit: limit).bytes }
+
+    /// The whole entry in memory, and the digest of its bytes. Throws as ``read(_:limit:)``; `.changedSinceVerified`.
+    package func digested(
+        _ index: Int, limit: Int, verified: VerifiedEntry? = nil
+    ) throws(ZipError) -> (bytes: Data, digest: ContentDigest) {
         let entry = entries[index]
         guard entry.size <= Int64(limit) else {
             throw .entryTooLarge(name: entry.name, size: entry.size, limit: Int64(limit))
         }
         var data = Data()
-        _ = try stream(index, cancelled: { false }, progress: { _ in }) { bytes, _ throws(ZipError) in
+        let read = try stream(index, verified: verified, cancelled: { false }, progress: { _ in }) {
+            bytes, _ throws(ZipError) in
             data.append(contentsOf: bytes)
         }
-        return data
+        return (data, read.digest)
     }
 
     /// Writes the entry's bytes into a file, from its start on, and checks length and CRC-32. Where the file system can, the
@@ -70,16 +76,25 @@ public final class ZipReader: Sendable {
     public func extract(
         _ index: Int, to file: Int32, cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
+        try extract(index, to: file, verified: nil, cancelled: cancelled, progress: progress)
+    }
+
+    /// - Parameter verified: what a `ZipVerification` has found: the bytes have to be those of then. They are known again by
+    ///   their fingerprint, which costs less than a second digest.
+    /// - Throws: as ``extract(_:to:cancelled:progress:)``; `.changedSinceVerified`.
+    package func extract(
+        _ index: Int, to file: Int32, verified: VerifiedEntry?, cancelled: () -> Bool, progress: (Int) -> Void
+    ) throws(ZipError) -> ContentDigest {
         let entry = entries[index]
         var shared: Int64 = 0
         if entry.method == ZipMethod.stored, entry.size >= ZipLayout.alignedFrom, obstacle(to: index) == nil {
             shared = sharing.share(descriptor, at: dataOffsets[index], with: file, at: 0, upTo: entry.size)
         }
         return try stream(
-            index, there: (file, shared), cancelled: cancelled, progress: progress
+            index, verified: verified, there: (file, shared), cancelled: cancelled, progress: progress
         ) { bytes, position throws(ZipError) in
             if position >= shared { try DescriptorIO.write(file, bytes, at: position) }
-        }
+        }.digest
     }
 
     /// Reads the entry, checks length and CRC-32, and keeps nothing.
@@ -92,9 +107,14 @@ public final class ZipReader: Sendable {
         _ index: Int, forOthers: Bool = false, cancelled: () -> Bool = { false },
         progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
-        try stream(
-            index, forOthers: forOthers, cancelled: cancelled, progress: progress
-        ) { _, _ throws(ZipError) in }
+        try readThrough(index, forOthers: forOthers, cancelled: cancelled, progress: progress).digest
+    }
+
+    /// As ``verify(_:forOthers:cancelled:progress:)``, with what the entry is known again by.
+    func readThrough(
+        _ index: Int, forOthers: Bool, cancelled: () -> Bool, progress: (Int) -> Void
+    ) throws(ZipError) -> VerifiedEntry {
+        try stream(index, forOthers: forOthers, cancelled: cancelled, progress: progress) { _, _ throws(ZipError) in }
     }
 
     /// The entry's MD5 in lower-case hex; nil where the system's libcrypto does not allow it.
@@ -110,29 +130,32 @@ public final class ZipReader: Sendable {
     private typealias Sink = (UnsafeRawBufferPointer, Int64) throws(ZipError) -> Void
 
     /// Hands the entry's bytes to `sink`, in order and never more than it declares.
-    /// - Parameter there: a file that has the first bytes of the entry already, from its start on, and how many.
+    /// - Parameters:
+    ///   - verified: what they have to be; their digest is not taken again.
+    ///   - there: a file that has the first bytes of the entry already, from its start on, and how many.
     private func stream(
-        _ index: Int, there: (file: Int32, count: Int64) = (-1, 0), forOthers: Bool = false, cancelled: () -> Bool,
-        progress: (Int) -> Void, into sink: Sink
-    ) throws(ZipError) -> ContentDigest {
+        _ index: Int, verified: VerifiedEntry? = nil, there: (file: Int32, count: Int64) = (-1, 0),
+        forOthers: Bool = false, cancelled: () -> Bool, progress: (Int) -> Void, into sink: Sink
+    ) throws(ZipError) -> VerifiedEntry {
         let entry = entries[index]
         if let problem = obstacle(to: index) { throw .unusableEntry(name: entry.name, problem) }
         let lane = CopyLane.take()
         defer { lane.give() }
+        var position: Int64 = 0
         func take(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {
-            let position = lane.hasher.size
             guard Int64(bytes.count) <= entry.size - position else {
                 throw .unusableEntry(name: entry.name, .lengthDiffers)
             }
-            lane.hasher.update(bytes)
+            if verified == nil { lane.hasher.update(bytes) }
+            lane.fingerprint.update(bytes)
             try sink(bytes, position)
+            position += Int64(bytes.count)
             progress(bytes.count)
         }
         var isDamaged = false
         if entry.method == ZipMethod.stored {
-            while lane.hasher.size < entry.size {
+            while position < entry.size {
                 if cancelled() { throw .cancelled }
-                let position = lane.hasher.size
                 let isThere = position < there.count
                 let wanted = Int(min((isThere ? there.count : entry.size) - position, Int64(CopyLane.capacity)))
                 let part =
@@ -156,12 +179,17 @@ public final class ZipReader: Sendable {
                 }
             }
         }
-        let digest = lane.hasher.finish()
-        if digest.size != entry.size { throw .unusableEntry(name: entry.name, isDamaged ? .damaged : .lengthDiffers) }
-        if digest.crc32 != entry.crc32 { throw .unusableEntry(name: entry.name, .checksumDiffers) }
+        let fingerprint = lane.fingerprint.finish()
+        if let verified {
+            guard fingerprint == verified.fingerprint else { throw .changedSinceVerified(entry: entry.name) }
+            return verified
+        }
+        let read = VerifiedEntry(digest: lane.hasher.finish(), fingerprint: fingerprint)
+        if position != entry.size { throw .unusableEntry(name: entry.name, isDamaged ? .damaged : .lengthDiffers) }
+        if read.digest.crc32 != entry.crc32 { throw .unusableEntry(name: entry.name, .checksumDiffers) }
         // Where libarchive still was not content, the compressed data lacks its end, or goes on behind it. The content is
         // as long as declared and has the declared checksum: what was packed is there, so nobody's photo is refused.
         if isDamaged && forOthers { throw .unusableEntry(name: entry.name, .dataEndsElsewhere) }
-        return digest
+        return read
     }
 }

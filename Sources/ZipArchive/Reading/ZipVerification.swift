@@ -11,6 +11,7 @@ public final class ZipVerification: Sendable {
     private struct State {
         var next = 0
         var digests: [Int: ContentDigest] = [:]
+        var read: [Int: VerifiedEntry] = [:]
         var failures: [ZipRefusal] = []
     }
 
@@ -44,6 +45,9 @@ public final class ZipVerification: Sendable {
     /// The digests of entries read so far, by index.
     public var digests: [Int: ContentDigest] { state.withLock { $0.digests } }
 
+    /// The entries read so far by index, as they are known again; not those that were proven before.
+    package var read: [Int: VerifiedEntry] { state.withLock { $0.read } }
+
     /// The entries that turned out to be damaged so far, in the order of the archive.
     public var failures: [ZipRefusal] { state.withLock { $0.failures }.sorted { $0.entry < $1.entry } }
 
@@ -64,9 +68,12 @@ public final class ZipVerification: Sendable {
     ) throws(ZipError) -> Bool {
         guard let index = takeNext() else { return false }
         do throws(ZipError) {
-            let digest = try reader.verify(
+            let read = try reader.readThrough(
                 index, forOthers: forOthers, cancelled: cancelled, progress: progress)
-            state.withLock { $0.digests[index] = digest }
+            state.withLock { state in
+                state.digests[index] = read.digest
+                state.read[index] = read
+            }
         } catch .unusableEntry(let name, let problem) {
             state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }
         }
@@ -80,4 +87,10 @@ public final class ZipVerification: Sendable {
             return indices[state.next]
         }
     }
+}
+
+/// What is known of an entry's bytes once all have been read.
+package struct VerifiedEntry: Sendable {
+    package let digest: ContentDigest
+    let fingerprint: Fingerprint
 }
