@@ -77,7 +77,8 @@ struct ResponseHead {
     var date: Int64? {
         guard let text = self["date"] else { return nil }
         let seconds = curl_getdate(text, nil)
-        return seconds >= 0 ? Int64(seconds) * 1_000 : nil
+        // To the last second that a date of the format can name; libcurl takes years of ten digits.
+        return (0...253_402_300_799).contains(seconds) ? Int64(seconds) * 1_000 : nil
     }
 
     /// Digits alone, so few that they cannot be too many.

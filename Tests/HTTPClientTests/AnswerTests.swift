@@ -31,6 +31,18 @@ import Testing
         await client.stop()
     }
 
+    /// libcurl takes years of ten digits, whose milliseconds no number here can hold.
+    @Test func aDateThatNoCalendarHasIsNone() async throws {
+        let server = try Server { peer in
+            _ = try peer.readRequest()
+            try peer.send(
+                Server.answer("200 OK", "", headers: ["Date: Sun, 06 Nov 2147483647 08:49:37 GMT"]))
+        }
+        let client = try HTTPClient()
+        #expect(try await client.get(server.url("/")).date == nil)
+        await client.stop()
+    }
+
     @Test func headersAreSentAsTheyAre() async throws {
         let seen = Sightings<Peer.Request>()
         let server = try Server { peer in

@@ -139,20 +139,26 @@ final class Network: Sendable {
 
     let hub = Mutex<Mesh?>(nil)
     let fault = Mutex<Fault?>(nil)
+    /// Addresses at which nothing answers.
+    let gone = Mutex<Set<String>>([])
     /// What the hub says in place of what it would.
     let groups = Mutex<[HubGroup]?>(nil)
     let photos = Mutex<[HubPhoto]?>(nil)
     let picture = Mutex<Data?>(nil)
-    /// How far ahead its clock is, in milliseconds.
+    /// How far ahead the hub's clock is, in milliseconds.
     let lead = Mutex<Int64>(0)
-    let questions = Mutex<[String]>([])
+    /// What was asked, by the address.
+    let questions = Mutex<[String: [String]]>([:])
 
     static let failure = MeshError(.failedPrecondition, "The network is down.")
 
-    func carry<Answer>(_ what: String, _ question: (Mesh) async throws -> Answer) async throws -> Answer {
-        questions.withLock { $0.append(what) }
+    func carry<Answer>(
+        _ what: String, to address: HubAddress, _ question: (Mesh) async throws -> Answer
+    ) async throws -> Answer {
+        questions.withLock { $0[address.text, default: []].append(what) }
         let fault = fault.withLock { $0 }
-        guard fault != .down, let mesh = hub.withLock({ $0 }) else { throw Self.failure }
+        let isGone = gone.withLock { $0.contains(address.text) }
+        guard fault != .down, !isGone, let mesh = hub.withLock({ $0 }) else { throw Self.failure }
         let answer = try await question(mesh)
         if fault == .answersLost { throw Self.failure }
         return answer
@@ -165,14 +171,14 @@ struct NetworkRemote: GroupRemote {
     let token: String
 
     func groups(utcOffset: Int) async throws -> [HubGroup] {
-        try await network.carry("groups") { mesh in
+        try await network.carry("groups", to: address) { mesh in
             if let told = network.groups.withLock({ $0 }) { return told }
             return try await mesh.send(ListHubGroups(token: token, utcOffset: utcOffset)).groups
         }
     }
 
     func photos(of group: String, utcOffset: Int) async throws -> (photos: [HubPhoto], time: Timestamp?) {
-        try await network.carry("photos") { mesh in
+        try await network.carry("photos", to: address) { mesh in
             let photos =
                 if let told = network.photos.withLock({ $0 }) {
                     told
@@ -186,7 +192,7 @@ struct NetworkRemote: GroupRemote {
     }
 
     func fetch(_ photo: HubPhoto, into file: OwnedFile) async throws {
-        try await network.carry("fetch") { mesh in
+        try await network.carry("fetch", to: address) { mesh in
             let opened = try await mesh.send(OpenHubPhoto(token: token, photoId: photo.id))
             var bytes = try opened.content.map(Self.bytes) ?? Data()
             if let told = network.picture.withLock({ $0 }) { bytes = told }
@@ -197,19 +203,26 @@ struct NetworkRemote: GroupRemote {
     }
 
     func send(_ photo: OutgoingPhoto, _ content: OwnedFile) async throws -> HubPhoto {
-        try await network.carry("send") { mesh in
+        try await network.carry("send", to: address) { mesh in
             let opened = try await mesh.send(
                 ReceiveHubPhoto(token: token, groupId: photo.groupId, size: photo.size))
             if let file = opened.content { try Self.write(Self.bytes(content), to: file) }
-            return try await mesh.send(
+            let sent = try await mesh.send(
                 SendHubPhoto(
                     token: token, groupId: photo.groupId, upload: opened.upload, key: photo.id,
                     utcOffset: photo.utcOffset, ageMs: photo.ageMs))
+            let lead = network.lead.withLock { $0 }
+            return HubPhoto(
+                id: sent.id, groupId: sent.groupId, senderId: sent.senderId, senderName: sent.senderName,
+                url: sent.url, createdAt: Timestamp(milliseconds: sent.createdAt.milliseconds + lead),
+                expiresAt: Timestamp(milliseconds: sent.expiresAt.milliseconds + lead), day: sent.day)
         }
     }
 
     func leave(_ group: String) async throws {
-        _ = try await network.carry("leave") { try await $0.send(LeaveHubGroup(token: token, groupId: group)) }
+        _ = try await network.carry("leave", to: address) {
+            try await $0.send(LeaveHubGroup(token: token, groupId: group))
+        }
     }
 
     func close() async {}

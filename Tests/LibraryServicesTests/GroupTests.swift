@@ -454,6 +454,11 @@ import Testing
         _ = try await stage.mesh.send(ChangeSettings(groupPhotoMegabytes: 250))
         try await stage.reopen()
         #expect(try stage.files() == [photos[0].id, last.id].map { $0 + ".jpg" }.sorted())
+        // What waits to go out is nowhere else.
+        try await stage.execute("UPDATE group_photos SET transfer = 1, last_used_at = 0 WHERE id = '\(photos[0].id)'")
+        _ = try await stage.mesh.send(ChangeSettings(groupPhotoMegabytes: 10))
+        try await stage.reopen()
+        #expect(try stage.files() == [photos[0].id + ".jpg"])
         await stage.library.close()
     }
 

@@ -28,7 +28,7 @@ public struct GroupHub: Codable, Sendable, Equatable, Identifiable {
 /// has answered; its groups are here then. Where it is joined already, the token takes the place of the one before.
 ///
 /// Errors: `invalid_argument` (the address, the token), `failed_precondition` (an address without TLS that is not this machine's, unless
-/// `allowsPlainHTTP`), `unauthenticated` (the token is worth nothing there), `unavailable` (it
+/// `allowsPlainHTTP`; a token of somebody who is not in the groups that are here from that machine), `unauthenticated` (the token is worth nothing there), `unavailable` (it
 /// does not answer), `resource_exhausted` (``GroupHub/maximumCount``).
 public struct JoinGroups: Message {
     public typealias Reply = GroupHub

@@ -42,8 +42,8 @@ extension GroupStore {
         let there = try await files.run { try folder.all() }
         // After the files and before the rows: a photo whose file was seen is among these, or has its row by now.
         let unsettled = unsettled
-        let rows = try await catalogue.read { try $0.groups.photos(of: nil) }
-        let unnamed = there.subtracting(rows.map(\.id)).subtracting(unsettled)
+        let (named, rows) = try await catalogue.read { (try $0.groups.photoIDs(), try $0.groups.photos(of: nil)) }
+        let unnamed = there.subtracting(named).subtracting(unsettled)
         let missing = rows.filter { $0.hasFile && !there.contains($0.id) }.map(\.id)
         guard !unnamed.isEmpty || !missing.isEmpty else { return }
         let gone = try await files.run {
@@ -55,7 +55,7 @@ extension GroupStore {
     }
 
     /// Removes files until the rest is within what the settings say, those that nobody has looked at for longest first. Their rows stay: who
-    /// has sent today has.
+    /// has sent today has. What waits to go out is nowhere else, and stays.
     func evict() async {
         let (catalogue, files, folder) = (catalogue, files, folder)
         let isOver = try? await catalogue.read { try !Self.tooMany($0).isEmpty }
@@ -77,7 +77,8 @@ extension GroupStore {
         let rows = try transaction.groups.photos(of: nil).filter(\.hasFile)
         var sum = rows.reduce(0) { $0 + bytes($1) }
         var ids: [String] = []
-        for row in rows.sorted(by: { ($0.lastUsedAt, $0.id) < ($1.lastUsedAt, $1.id) }) where sum > limit {
+        let copies = rows.filter { $0.transfer != .outgoing }
+        for row in copies.sorted(by: { ($0.lastUsedAt, $0.id) < ($1.lastUsedAt, $1.id) }) where sum > limit {
             ids.append(row.id)
             sum -= bytes(row)
         }

@@ -187,7 +187,10 @@ extension GroupStore {
             return nil
         }
         if let there { return there }
-        unsettled.insert(id)
+        // The same key may be on its way to another group; the file of who comes first must not be taken for this one's.
+        guard unsettled.insert(id).inserted else {
+            throw MeshError(.unavailable, "A photo with this key is being taken in. Send it once more in a moment.")
+        }
         defer { unsettled.remove(id) }
         let (files, folder) = (files, folder)
         do {

@@ -21,8 +21,8 @@ package protocol GroupHubRepository {
     func departures(from hub: String) throws -> [String]
     func addDeparture(_ group: String, from hub: String) throws
     func removeDeparture(_ group: String, from hub: String) throws
-    /// Whether something waits to go out.
-    func hasOutgoing() throws -> Bool
+    /// Whether something waits to go out to a hub that has not expired at `moment`.
+    func hasOutgoing(to hub: String, at moment: Timestamp) throws -> Bool
 }
 
 /// A hub as it is kept.

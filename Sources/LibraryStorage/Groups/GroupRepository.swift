@@ -29,6 +29,8 @@ package protocol GroupRepository {
     /// Photos of one group or of all, the newest first.
     func photos(of group: String?) throws -> [StoredGroupPhoto]
     func photo(_ id: String) throws -> StoredGroupPhoto?
+    /// Ids of all photos, however many there are.
+    func photoIDs() throws -> Set<String>
     /// The latest day for which a member has sent; nil where nothing is left of what they sent.
     func lastDay(of member: String, in group: String) throws -> Int64?
     /// - Throws: `sentAlready`.
@@ -59,6 +61,9 @@ extension GroupRepository {
 
 /// A group as it is kept.
 package struct StoredGroup: Sendable, Equatable {
+    /// Photos at once: of twelve members three days at most, and some more, since calendars differ.
+    package static let maximumPhotos = Group.maximumMembers * 4
+
     package let id: String
     package var name: String
     package let createdAt: Timestamp
@@ -90,16 +95,16 @@ package struct StoredGroupPhoto: Sendable, Equatable {
     package let senderId: String
     package let senderName: String
     /// Days since 1970-01-01 on the sender's calendar; with group and sender it is unique.
-    package let day: Int64
+    package var day: Int64
     package var width: Int
     package var height: Int
     /// Bytes.
     package var fileSize: Int64
     /// Whether its file is here, as far as is known.
     package var hasFile: Bool
-    package let createdAt: Timestamp
+    package var createdAt: Timestamp
     /// On the clock of ``GroupTimeReading``, which is never set back.
-    package let expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// On the same clock.
     package var lastUsedAt: Timestamp
     package var transfer: Transfer

@@ -69,12 +69,14 @@ struct GroupHubTable: GroupHubRepository {
         try connection.execute("DELETE FROM group_departures WHERE hub_id = ? AND group_id = ?", hub, group)
     }
 
-    func hasOutgoing() throws -> Bool {
+    func hasOutgoing(to hub: String, at moment: Timestamp) throws -> Bool {
         let found: Int? = try connection.value(
             """
-            SELECT 1 WHERE EXISTS (SELECT 1 FROM group_photos WHERE transfer = 1)
-                OR EXISTS (SELECT 1 FROM group_departures)
-            """)
+            SELECT 1 WHERE EXISTS (
+                    SELECT 1 FROM group_photos p JOIN groups g ON g.id = p.group_id
+                    WHERE p.transfer = 1 AND p.expires_at > ?2 AND g.hub_id = ?1)
+                OR EXISTS (SELECT 1 FROM group_departures WHERE hub_id = ?1)
+            """, hub, moment.milliseconds)
         return found != nil
     }
 }

@@ -123,6 +123,10 @@ struct GroupTable: GroupRepository {
         ) { try Self.photo($0) }
     }
 
+    func photoIDs() throws -> Set<String> {
+        Set(try connection.query("SELECT id FROM group_photos") { try $0[0] as String })
+    }
+
     func photo(_ id: String) throws -> StoredGroupPhoto? {
         try connection.first("\(Self.selection) WHERE id = ?", id) { try Self.photo($0) }
     }

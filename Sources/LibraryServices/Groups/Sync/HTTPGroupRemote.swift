@@ -70,17 +70,18 @@ package final class HTTPGroupRemote: GroupRemote {
     }
 
     /// Where a photo's picture is: on the hub and nowhere else, because the token goes along, and because a hub has no say in
-    /// which other machines this one asks.
+    /// which other machines this one asks. One behind a proxy may not know under which address it is reached, and is asked under ours.
     private func place(of photo: HubPhoto) throws -> HTTPURL {
-        guard let told = photo.url else {
-            return try base.appending(["api", "photos", photo.groupId, photo.id])
+        if let url = photo.url.flatMap({ try? HTTPURL($0) }), url.scheme == base.scheme, url.host == base.host,
+            url.port == base.port, Self.path(of: url).hasPrefix(Self.path(of: base))
+        {
+            return url
         }
-        guard let url = try? HTTPURL(told), url.scheme == base.scheme, url.host == base.host, url.port == base.port
-        else {
-            throw MeshError(
-                .invalidArgument, "The other machine says that the picture is on a third one, which is not asked.")
-        }
-        return url
+        return try base.appending(["api", "photos", photo.groupId, photo.id])
+    }
+
+    private static func path(of url: HTTPURL) -> Substring {
+        url.text.dropFirst(url.scheme.count + 3).drop { $0 != "/" }
     }
 
     package func send(_ photo: OutgoingPhoto, _ content: OwnedFile) async throws -> HubPhoto {
@@ -133,10 +134,15 @@ package final class HTTPGroupRemote: GroupRemote {
         guard !answer.isSuccess else { return }
         let status = (try? JSONDecoder().decode(Refused.self, from: answer.data))?.error.data.status
         switch (answer.status, status.flatMap(MeshStatus.init(rawValue:))) {
-        case (401, _):
+        case (401, .unauthenticated):
             throw MeshError(
                 .unauthenticated,
                 "The other machine does not know this token, or not any more. Ask for a new invitation.")
+        case (401, _):
+            throw MeshError(
+                .permissionDenied,
+                "The other machine, or what stands in front of it, does not let this one in. Ask for a new invitation."
+            )
         case (404, .notFound): throw MeshError(.notFound, "The other machine does not have it, or not any more.")
         case (409, .alreadyExists): throw MeshError(.alreadyExists, "Another photo of that day was there before.")
         case (400, .invalidArgument), (413, _?), (415, .invalidArgument):

@@ -6,6 +6,8 @@ import ServiceMesh
 /// What a hub says, as far as it can be right. A hub is another family's machine, or whoever has taken its place.
 enum HubAnswers {
     private static let hour: Int64 = 3_600_000
+    /// Milliseconds by which the clocks of two machines may differ without anybody having set one wrongly.
+    private static let tolerance: Int64 = 120_000
 
     /// - Throws: `data_loss`.
     private static func wrong(_ what: String) -> MeshError {
@@ -68,11 +70,30 @@ enum HubAnswers {
     static func photos(
         _ sent: [HubPhoto], of group: String, at time: GroupTime, there: Timestamp?, offset: Int
     ) throws -> [StoredGroupPhoto] {
-        // Three days at once at most.
-        guard sent.count <= Group.maximumMembers * 3 + 12 else { throw wrong("\(sent.count) photos in a group") }
+        guard sent.count <= StoredGroup.maximumPhotos else { throw wrong("\(sent.count) photos in a group") }
         var seen: Set<String> = []
         return try sent.compactMap { try photo($0, of: group, at: time, there: there, offset: offset) }
             .filter { seen.insert($0.id).inserted }
+    }
+
+    static func url(of photo: HubPhoto) -> String? { photo.url.map { String($0.prefix(2000)) } }
+
+    /// A photo that was sent to a hub, as it is there.
+    /// - Returns: nil from a hub with ids of its own: the photo comes from there like any other.
+    static func accepted(_ answer: HubPhoto, _ sent: StoredGroupPhoto) throws -> StoredGroupPhoto? {
+        guard let id = Self.id(answer.id), let sender = Self.id(answer.senderId),
+            answer.groupId.lowercased() == sent.groupId
+        else { throw wrong("a photo without an id or a sender") }
+        guard id == sent.id, sender == sent.senderId else { return nil }
+        var accepted = sent
+        (accepted.transfer, accepted.url, accepted.utcOffset) = (.none, url(of: answer), nil)
+        if let day = answer.day, (sent.day - 1...sent.day + 1).contains(day) { accepted.day = day }
+        // Its age went along: the times differ by the way there, or else by what the clocks do, which is none of the photo's.
+        let way = answer.expiresAt.milliseconds.subtractingReportingOverflow(sent.expiresAt.milliseconds)
+        if !way.overflow, (-tolerance...tolerance).contains(way.partialValue), answer.createdAt.rfc3339 != nil {
+            (accepted.createdAt, accepted.expiresAt) = (answer.createdAt, answer.expiresAt)
+        }
+        return accepted
     }
 
     static func photo(
@@ -83,7 +104,7 @@ enum HubAnswers {
         else { throw wrong("a photo without an id, a sender or a time") }
         // Clocks of two machines differ by a little, and now and then by an hour: what counts is how long it has to live there.
         let lead = (there?.milliseconds ?? time.wall.milliseconds) - time.wall.milliseconds
-        let skew = abs(lead) > 120_000 ? lead : 0
+        let skew = abs(lead) > tolerance ? lead : 0
         let left = photo.expiresAt.milliseconds - skew - time.wall.milliseconds
         guard left > 0 else { return nil }
         let most = Int64(GroupPhoto.lifetimeHours) * hour
@@ -93,11 +114,11 @@ enum HubAnswers {
         }
         let day = GroupTime.day(of: createdAt, offset: offset)
         // The sender's calendar is a day ahead or behind at most.
-        let told = photo.day.flatMap { abs($0 - day) <= 1 ? $0 : nil }
+        let told = photo.day.flatMap { (day - 1...day + 1).contains($0) ? $0 : nil }
         return StoredGroupPhoto(
             id: id, groupId: group, senderId: sender, senderName: name(photo.senderName, orElse: "?"),
             day: told ?? day, width: 0, height: 0, fileSize: 0, hasFile: false, createdAt: createdAt,
             expiresAt: Timestamp(milliseconds: time.now.milliseconds + min(left, most)), lastUsedAt: time.now,
-            transfer: .incoming, url: photo.url.map { String($0.prefix(2000)) })
+            transfer: .incoming, url: url(of: photo))
     }
 }

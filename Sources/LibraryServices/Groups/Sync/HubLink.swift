@@ -44,7 +44,7 @@ final class HubLink: Sendable {
     private static let breaker = CircuitBreaker(failures: 3, openFor: 30_000_000_000, atMost: 900_000_000_000)
 
     /// Asks, and asks again where that may help and is not too much by now.
-    /// - Throws: the last answer; `unavailable` at once while the hub is left alone.
+    /// - Throws: the last answer, as a `MeshError`; ``LeftAlone`` at once while the hub is left alone; `CancellationError`.
     func ask<Answer>(_ question: (any GroupRemote) async throws -> Answer) async throws -> Answer {
         var pause = Self.firstPause
         for number in 1... {
@@ -62,7 +62,8 @@ final class HubLink: Sendable {
             } catch {
                 // Whoever was called off says nothing about the hub; whoever is refused has been answered.
                 guard !(error is CancellationError) else { throw error }
-                guard MeshError(describing: error).isRetryable else {
+                let error = MeshError(describing: error)
+                guard error.isRetryable else {
                     state.withLock { $0.breaker.succeed() }
                     throw error
                 }

@@ -25,6 +25,10 @@ struct HubSync: Sendable {
         var fetched = 0
         var lost = 0
         var lines: [ReceiptLine] = []
+        /// Why something could not be done that is to be tried again, while all else was.
+        var problem: MeshError?
+
+        mutating func meet(_ error: MeshError) { problem = problem ?? error }
     }
 
     /// - Parameter progressed: called after each change that somebody may look at.
@@ -61,6 +65,9 @@ struct HubSync: Sendable {
                 try await link.ask { try await $0.leave(group) }
             } catch let error as MeshError where error.status == .notFound {
                 // Out of it already.
+            } catch let error as MeshError where error.status == .unauthenticated {
+                // Perhaps out of all of them: the next question shows.
+                continue
             }
             try await catalogue.write { try $0.groupHubs.removeDeparture(group, from: hub) }
         }
@@ -70,14 +77,29 @@ struct HubSync: Sendable {
         let sent = try await link.ask { try await $0.groups(utcOffset: offset) }
         let (hub, clocks) = (hub.id, clocks)
         let (gone, refused, lost) = try await catalogue.write { transaction in
-            let there = try transaction.groups.groups(nil).filter { $0.hub == hub }
+            let all = try transaction.groups.groups(nil)
+            let there = all.filter { $0.hub == hub }
             let known = Dictionary(there.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
             let left = Set(try transaction.groupHubs.departures(from: hub))
             let now = try clocks.time(in: transaction).wall
             let groups = try HubAnswers.groups(sent, of: hub, at: now, known: known).filter { !left.contains($0.id) }
-            var refused: [StoredGroup] = []
-            for group in groups where try !transaction.groupHubs.put(group) { refused.append(group) }
             let gone = Set(known.keys).subtracting(groups.map(\.id))
+            var refused: [ReceiptLine] = []
+            var count = all.count - gone.count
+            for group in groups {
+                let isNew = known[group.id] == nil
+                guard !isNew || count < Group.maximumCount else {
+                    let detail = "there are \(Group.maximumCount) groups here, which is the most"
+                    refused.append(ReceiptLine(item: group.id, outcome: "refused", detail: detail))
+                    continue
+                }
+                if try !transaction.groupHubs.put(group) {
+                    let detail = "another machine keeps a group with this id"
+                    refused.append(ReceiptLine(item: group.id, outcome: "refused", detail: detail))
+                } else if isNew {
+                    count += 1
+                }
+            }
             var photos: [StoredGroupPhoto] = []
             for group in gone {
                 photos += try transaction.groups.photos(of: group)
@@ -87,9 +109,7 @@ struct HubSync: Sendable {
         }
         outcome.lost += lost.count
         outcome.lines += lost.map { line($0, "lost", "its group is gone, or you are not in it any more") }
-        outcome.lines += refused.map {
-            ReceiptLine(item: $0.id, outcome: "refused", detail: "another machine keeps a group with this id")
-        }
+        outcome.lines += refused
         await remove(gone)
     }
 
@@ -120,11 +140,16 @@ struct HubSync: Sendable {
                 try await settle(photo, answer)
                 outcome.sent += 1
                 outcome.lines.append(line(photo, "sent"))
-            } catch let error as MeshError where Self.isRefusal(error) {
-                try await catalogue.write { try $0.groups.removePhotos([photo.id]) }
-                await remove([photo.id])
-                outcome.lost += 1
-                outcome.lines.append(line(photo, "lost", error.message))
+            } catch {
+                let error = try Self.ofOnePhoto(error)
+                if Self.isRefusal(error) {
+                    try await catalogue.write { try $0.groups.removePhotos([photo.id]) }
+                    await remove([photo.id])
+                    outcome.lost += 1
+                    outcome.lines.append(line(photo, "lost", error.message))
+                } else {
+                    outcome.meet(error)
+                }
             }
             job?.advance(items: 1)
             await progressed()
@@ -136,9 +161,25 @@ struct HubSync: Sendable {
         [.alreadyExists, .notFound, .invalidArgument].contains(error.status)
     }
 
+    /// What went wrong with one photo, and must not keep the others waiting.
+    /// - Throws: what is wrong with the hub, or the way to it; `CancellationError`.
+    private static func ofOnePhoto(_ error: any Error) throws -> MeshError {
+        let described = MeshError(describing: error)
+        let isOfHub = [.unauthenticated, .permissionDenied, .cancelled].contains(described.status)
+        guard !(error is CancellationError), !(error is HubLink.LeftAlone), !described.isRetryable, !isOfHub else {
+            throw error
+        }
+        return described
+    }
+
     private func send(_ photo: StoredGroupPhoto, at time: GroupTime) async throws -> HubPhoto {
         let folder = folder
-        let content = try await files.run { try folder.open(photo.id) }
+        let content: OwnedFile
+        do {
+            content = try await files.run { try folder.open(photo.id) }
+        } catch let failure as FileSystem.Failure where failure.code == ENOENT {
+            throw MeshError(.notFound, "Its picture is gone from this machine.")
+        }
         let lifetime = Int64(GroupPhoto.lifetimeHours) * 3_600_000
         // By the clock that nobody can set back.
         let age = lifetime - (photo.expiresAt.milliseconds - time.now.milliseconds)
@@ -148,28 +189,22 @@ struct HubSync: Sendable {
         return try await link.ask { try await $0.send(outgoing, content) }
     }
 
-    /// It is there: from now on its times are the hub's.
+    /// It is there: from now on it is what the hub says.
     private func settle(_ photo: StoredGroupPhoto, _ answer: HubPhoto) async throws {
-        let (clocks, offset) = (clocks, photo.utcOffset ?? 0)
         let isStale = try await catalogue.write { transaction -> Bool in
-            guard var stored = try transaction.groups.photo(photo.id), stored.transfer == .outgoing else {
+            guard let stored = try transaction.groups.photo(photo.id), stored.transfer == .outgoing else {
                 return false
             }
-            let time = try clocks.time(in: transaction)
-            let told = try HubAnswers.photo(answer, of: stored.groupId, at: time, there: nil, offset: offset)
-            guard let told, told.id == stored.id, told.senderId == stored.senderId else {
-                // A hub with ids of its own: the photo comes from there like any other.
+            guard var accepted = try HubAnswers.accepted(answer, stored) else {
                 try transaction.groups.removePhotos([stored.id])
                 return true
             }
-            stored.transfer = .none
-            stored.url = told.url
-            try transaction.groups.update(
-                StoredGroupPhoto(
-                    id: stored.id, groupId: stored.groupId, senderId: stored.senderId, senderName: stored.senderName,
-                    day: told.day, width: stored.width, height: stored.height, fileSize: stored.fileSize,
-                    hasFile: stored.hasFile, createdAt: told.createdAt, expiresAt: told.expiresAt,
-                    lastUsedAt: stored.lastUsedAt, url: told.url))
+            // Another one that waits may have that day here.
+            let isTaken = try transaction.groups.photos(of: stored.groupId).contains {
+                $0.id != stored.id && $0.senderId == stored.senderId && $0.day == accepted.day
+            }
+            if isTaken { accepted.day = stored.day }
+            try transaction.groups.update(accepted)
             return false
         }
         if isStale { await remove([photo.id]) }
@@ -191,19 +226,33 @@ struct HubSync: Sendable {
             let time = try clocks.time(in: transaction)
             let told = try HubAnswers.photos(
                 answer.photos, of: group, at: time, there: answer.time, offset: offset)
-            let there = try transaction.groups.photos(of: group)
+            var there = try transaction.groups.photos(of: group)
             let known = Set(there.map(\.id))
+            let tellsOf = Set(told.map(\.id))
             var replaced: [StoredGroupPhoto] = []
-            for photo in told where !known.contains(photo.id) {
-                // One photo of a day: the one that the hub has. What was sent here since it was asked is decided when it is sent.
-                if let other = there.first(where: { $0.senderId == photo.senderId && $0.day == photo.day }) {
-                    if other.transfer == .outgoing { continue }
-                    replaced.append(other)
-                    try transaction.groups.removePhotos([other.id])
-                }
+            for var photo in told.sorted(by: { $0.createdAt < $1.createdAt }) where !known.contains(photo.id) {
                 // Another hub's photo with this id, or ours, is not touched by what this one says.
                 guard try transaction.groups.photo(photo.id) == nil else { continue }
+                func other(on day: Int64) -> StoredGroupPhoto? {
+                    there.first { $0.senderId == photo.senderId && $0.day == day }
+                }
+                // A hub that does not say the day has two that are of two days on the sender's calendar, and of one on ours.
+                let days = [photo.day, photo.day + 1, photo.day - 1]
+                guard let day = days.first(where: { other(on: $0).map { !tellsOf.contains($0.id) } ?? true }) else {
+                    continue
+                }
+                // One photo of a day: the one that the hub has. What was sent here since it was asked is decided when it is sent.
+                if let other = other(on: day) {
+                    if other.transfer == .outgoing { continue }
+                    replaced.append(other)
+                    there.removeAll { $0.id == other.id }
+                    try transaction.groups.removePhotos([other.id])
+                }
+                // What it once told and does not any more counts too, until it expires.
+                guard there.count < StoredGroup.maximumPhotos else { break }
+                photo.day = day
                 try transaction.groups.insert(photo)
+                there.append(photo)
                 try transaction.groups.setTime(time.reading)
             }
             return replaced
@@ -228,14 +277,19 @@ struct HubSync: Sendable {
                 try await fetch(photo)
                 outcome.fetched += 1
                 outcome.lines.append(line(photo, "fetched"))
-            } catch let error as MeshError where Self.isRefusal(error) || error.shortage == .size {
-                // Said once; it stays in the list without a picture until it expires.
-                try await catalogue.write { transaction in
-                    guard var stored = try transaction.groups.photo(photo.id) else { return }
-                    stored.transfer = .none
-                    try transaction.groups.update(stored)
+            } catch {
+                let error = try Self.ofOnePhoto(error)
+                if Self.isRefusal(error) || error.shortage == .size {
+                    // Said once; it stays in the list without a picture until it expires.
+                    try await catalogue.write { transaction in
+                        guard var stored = try transaction.groups.photo(photo.id) else { return }
+                        stored.transfer = .none
+                        try transaction.groups.update(stored)
+                    }
+                    outcome.lines.append(line(photo, "unfetched", error.message))
+                } else {
+                    outcome.meet(error)
                 }
-                outcome.lines.append(line(photo, "unfetched", error.message))
             }
             job?.advance(items: 1)
             await progressed()

@@ -22,6 +22,8 @@ public actor SyncCoordinator: MeshService {
     /// Seconds between two times that all hubs are asked, and until one that has not answered is asked again.
     private static let pause = 900
     private static let pauseAfterFailure = 60
+    /// Nanoseconds that one hub is spoken to at a time. What a slow one has not sent by then comes the next time.
+    private static let longestTurn: UInt64 = 600_000_000_000
 
     private let catalogue: any Catalogue
     private let folder: GroupPhotoFolder
@@ -92,24 +94,46 @@ public actor SyncCoordinator: MeshService {
     /// Asks all hubs.
     /// - Returns: when to do so again: not the same for everybody, or a hub would be asked by all of its members at once.
     private func syncInTime() async -> Duration {
-        var pause = Self.pause
-        for hub in (try? await hubs()) ?? [] {
-            do {
-                // What is under way does the same.
-                if let running = running[hub.id] { _ = try await running.value } else { _ = try await sync(hub) }
-            } catch {
-                pause = Self.pauseAfterFailure
+        let all = (try? await hubs()) ?? []
+        // At once: one that is slow must not keep what is for the others.
+        let haveAnswered = await withTaskGroup(of: Bool.self) { group in
+            for hub in all {
+                group.addTask { await self.syncUnlessUnderWay(hub) }
             }
+            var haveAll = true
+            for await hasAnswered in group { haveAll = hasAnswered && haveAll }
+            return haveAll
         }
+        let pause = haveAnswered ? Self.pause : Self.pauseAfterFailure
         // By chance, as far as others can tell, and yet the same in a run that is replayed.
         let more = (mesh?.clock.now() ?? 0) % UInt64(pause / 5 + 1)
         return .seconds(pause + Int(more))
     }
 
-    /// After a change here. A hub that has not answered is left to the timer: what cannot go out would else ask again and again.
+    /// What is under way does the same.
+    private func syncUnlessUnderWay(_ hub: StoredGroupHub) async -> Bool {
+        do {
+            let outcome =
+                if let running = running[hub.id] { try await running.value } else { try await sync(hub) }
+            return outcome.problem == nil
+        } catch {
+            return false
+        }
+    }
+
+    /// After a change here. A hub that has not answered is left to the timer: what cannot go out would else ask again and again;
+    /// and so would one for which nothing waits, since to have asked it is a change as well.
     private func sendWhatWaits() async {
-        guard (try? await catalogue.read { try $0.groupHubs.hasOutgoing() }) == true else { return }
-        for hub in (try? await hubs()) ?? [] where hub.problem == nil { _ = try? await sync(hub) }
+        let clocks = clocks
+        let waiting = try? await catalogue.read { transaction in
+            let now = try clocks.time(in: transaction).now
+            return try transaction.groupHubs.all().filter { hub in
+                try hub.problem == nil && transaction.groupHubs.hasOutgoing(to: hub.id, at: now)
+            }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for hub in waiting ?? [] { group.addTask { _ = try? await self.sync(hub) } }
+        }
     }
 
     // MARK: One hub
@@ -120,17 +144,30 @@ public actor SyncCoordinator: MeshService {
             _ = await running.result
             try Task.checkCancellation()
         }
-        let task = Task(executorPreference: MeshClock.executor) { try await self.syncAlone(hub, job: job) }
+        let task = Task(executorPreference: MeshClock.executor) { try await self.syncAlone(hub.id, job: job) }
         running[hub.id] = task
         defer { running[hub.id] = nil }
+        // A timer by nature: a hub may go on sending a little, and never be done.
+        let end = Task(executorPreference: MeshClock.executor) { [clock = mesh?.clock ?? .system] in
+            try await clock.sleep(until: clock.now() + Self.longestTurn)
+            task.cancel()
+        }
+        defer { end.cancel() }
         return try await withTaskCancellationHandler {
-            try await task.value
+            do {
+                return try await task.value
+            } catch is CancellationError where !Task.isCancelled {
+                throw MeshError(
+                    .deadlineExceeded, "The other machine is slow. What is missing is asked for the next time.")
+            }
         } onCancel: {
             task.cancel()
         }
     }
 
-    private func syncAlone(_ hub: StoredGroupHub, job: Job?) async throws -> HubSync.Outcome {
+    /// - Parameter id: of the hub as it is by now: it may have been joined once more, or forgotten, since it was looked up.
+    private func syncAlone(_ id: String, job: Job?) async throws -> HubSync.Outcome {
+        guard let hub = try await hubs().first(where: { $0.id == id }) else { return HubSync.Outcome() }
         let turn = HubSync(
             hub: hub, link: try link(hub), catalogue: catalogue, folder: folder, pictures: pictures, files: files,
             clocks: clocks)
@@ -138,7 +175,8 @@ public actor SyncCoordinator: MeshService {
             let outcome = try await turn.run(job: job) { await self.refresh() }
             try await catalogue.write { [clocks] transaction in
                 let now = clocks.wall.now()
-                try transaction.groupHubs.note(hub.id, syncedAt: now, problem: nil)
+                try transaction.groupHubs.note(
+                    hub.id, syncedAt: outcome.problem == nil ? now : nil, problem: outcome.problem?.message)
                 try transaction.settings.setLastSyncDate(now)
             }
             return outcome
@@ -148,6 +186,14 @@ public actor SyncCoordinator: MeshService {
             // What it had said before that is the reason.
             guard !(error is HubLink.LeftAlone) else { throw error }
             let error = MeshError(describing: error)
+            if error.status == .unauthenticated, try await forgetIfLeft(hub) {
+                var outcome = HubSync.Outcome()
+                outcome.lines = [
+                    ReceiptLine(
+                        item: hub.address, outcome: "left", detail: "you are in none of its groups any more")
+                ]
+                return outcome
+            }
             // Only what is new is written, or each note would be the change that lets it be tried again.
             if hub.problem != error.message {
                 try? await catalogue.write {
@@ -156,6 +202,16 @@ public actor SyncCoordinator: MeshService {
             }
             throw error
         }
+    }
+
+    /// Who has left all groups of a hub is not known there any more, and has no use for it either.
+    private func forgetIfLeft(_ hub: StoredGroupHub) async throws -> Bool {
+        let isLeft = try await catalogue.write { transaction in
+            guard try !transaction.groups.groups(nil).contains(where: { $0.hub == hub.id }) else { return false }
+            return try transaction.groupHubs.remove(hub.id)
+        }
+        if isLeft, let link = links.removeValue(forKey: hub.id) { await link.remote.close() }
+        return isLeft
     }
 
     private func refresh() async { _ = try? await mesh?.send(RefreshGroups()) }
@@ -180,35 +236,65 @@ public actor SyncCoordinator: MeshService {
                 "Without TLS everybody on the way can read the token and the photos. Use an address with https, or say --insecure-http."
             )
         }
-        let there = try await hubs()
-        let known = there.first { $0.address == address.text }
-        guard known != nil || there.count < GroupHub.maximumCount else {
-            throw MeshError(
-                short: .count,
-                "\(there.count) other machines are joined, which is the most. Forget one: smilepile groups forget")
-        }
+        _ = try await catalogue.read { try Self.known(address, in: $0) }
         let remote = try makeRemote(address, token)
+        let told: Set<String>
         do {
             // Whether it lets us in, before anything is written down.
-            _ = try await remote.groups(utcOffset: GroupTime.offset(at: clocks.wall.now()))
+            told = Set(
+                try await remote.groups(utcOffset: GroupTime.offset(at: clocks.wall.now())).map { $0.id.lowercased() })
         } catch {
             await remote.close()
             throw error
         }
         await remote.close()
-        let hub = StoredGroupHub(
-            id: known?.id ?? UUID().uuidString.lowercased(), address: address.text, token: token,
-            addedAt: known?.addedAt ?? clocks.wall.now(), syncedAt: known?.syncedAt)
-        try await catalogue.write { transaction in
+        let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
+        let hub = try await catalogue.write { transaction in
+            // Another request may have joined it meanwhile.
+            let known = try Self.known(address, in: transaction)
+            try Self.requireSamePerson(as: known, told, in: transaction)
+            let hub = StoredGroupHub(
+                id: known?.id ?? id, address: address.text, token: token, addedAt: known?.addedAt ?? now,
+                syncedAt: known?.syncedAt)
             try transaction.groupHubs.put(hub)
             // Whoever joins again wants in, whatever they have left before.
             for group in try transaction.groupHubs.departures(from: hub.id) {
                 try transaction.groupHubs.removeDeparture(group, from: hub.id)
             }
+            return hub
         }
         // It has let us in; should this fail, the reply says why, and it is tried again by itself.
         _ = try? await sync(hub)
         return try await hubs().first { $0.id == hub.id }?.shown ?? hub.shown
+    }
+
+    /// - Throws: `resource_exhausted` where it is not known, and no more can be.
+    private static func known(
+        _ address: HubAddress, in transaction: any CatalogueTransaction
+    ) throws -> StoredGroupHub? {
+        let there = try transaction.groupHubs.all()
+        if let known = there.first(where: { $0.address == address.text }) { return known }
+        guard there.count < GroupHub.maximumCount else {
+            throw MeshError(
+                short: .count,
+                "\(there.count) other machines are joined, which is the most. Forget one: smilepile groups forget")
+        }
+        return nil
+    }
+
+    /// The token takes the place of the one before. Were it another person's, the groups of before would be gone here, with what
+    /// waits for them.
+    private static func requireSamePerson(
+        as known: StoredGroupHub?, _ told: Set<String>, in transaction: any CatalogueTransaction
+    ) throws {
+        guard let known else { return }
+        let lost = try transaction.groups.groups(nil).filter { $0.hub == known.id && !told.contains($0.id) }
+        guard let first = lost.first else { return }
+        throw MeshError(
+            .failedPrecondition,
+            "By this invitation you are not in '\(first.name)', which that machine keeps as well. Ask whoever keeps it to invite "
+                + "the person that you are there (smilepile groups invite GROUP NAME --known); or forget that machine first: "
+                + "smilepile groups forget")
     }
 
     func list() async throws -> GroupHubList { GroupHubList(hubs: try await hubs().map(\.shown)) }
@@ -255,6 +341,10 @@ public actor SyncCoordinator: MeshService {
                 (sum.sent, sum.fetched) = (sum.sent + outcome.sent, sum.fetched + outcome.fetched)
                 sum.lost += outcome.lost
                 job.record(outcome.lines)
+                if let problem = outcome.problem {
+                    failed += 1
+                    job.record(ReceiptLine(item: hub.address, outcome: "failed", detail: problem.message))
+                }
             } catch {
                 if job.isCancelled {
                     isCancelled = true
@@ -290,7 +380,7 @@ extension SyncGroups: HandledJob {
     public typealias Service = SyncCoordinator
     public static var resumption: JobResumption { .again }
 
-    public static func needsAttention(_ outcome: String) -> Bool { !["sent", "fetched"].contains(outcome) }
+    public static func needsAttention(_ outcome: String) -> Bool { !["sent", "fetched", "left"].contains(outcome) }
 
     public func prepare(on service: SyncCoordinator) async throws { try await service.check(self) }
 

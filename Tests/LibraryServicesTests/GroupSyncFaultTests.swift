@@ -1,0 +1,142 @@
+import Foundation
+import LibraryModel
+import LibraryServices
+import ServiceMesh
+import SmilePile
+import TestSupport
+import Testing
+
+/// Groups between machines where a hub, a disk or a clock is not as it should be.
+@Suite(.timeLimit(.minutes(4))) struct GroupSyncFaultTests {
+    private func photo(
+        in street: GroupNeighbours, sender: String = UUID().uuidString, hoursAgo: Int64 = 0, day: Int64? = nil
+    ) -> HubPhoto {
+        let made = street.wall.now.milliseconds - hoursAgo * GroupNeighbours.hour
+        return HubPhoto(
+            id: UUID().uuidString, groupId: street.group.id, senderId: sender, senderName: "Dora", url: nil,
+            createdAt: Timestamp(milliseconds: made),
+            expiresAt: Timestamp(milliseconds: made + 48 * GroupNeighbours.hour), day: day)
+    }
+
+    @Test func aDayThatNoCalendarHasIsNotTaken() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let told = [Int64.min, .max, 0].map { photo(in: street, day: $0) }
+        street.network.photos.withLock { $0 = told }
+        _ = try await street.members[0].sync()
+        #expect(try await street.members[0].photos().count == 3)
+        await street.close()
+    }
+
+    @Test func aHubThatTellsOfOthersEachTimeFillsNothing() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        for _ in 0..<4 {
+            street.network.photos.withLock { $0 = (0..<40).map { _ in photo(in: street) } }
+            _ = try await ben.sync()
+        }
+        #expect(try await ben.photos().count == 48)
+        await street.close()
+    }
+
+    @Test func oneWhoHasSentInTwoTimeZonesHasTwoDays() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        let user = UUID().uuidString
+        // Half an hour before and after midnight where they were made; on one day here. The hub does not say the days.
+        street.network.photos.withLock {
+            $0 = [photo(in: street, sender: user, hoursAgo: 1), photo(in: street, sender: user, hoursAgo: 2)]
+        }
+        for _ in 0..<2 {
+            #expect(try await ben.lines().allSatisfy { $0.outcome != "replaced" })
+            #expect(try await ben.photos().count == 2)
+        }
+        await street.close()
+    }
+
+    @Test func aHubWhoseClockIsHoursAheadTakesPhotosAndKeepsThemNoLonger() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        street.network.lead.withLock { $0 = 2 * GroupNeighbours.hour }
+        street.network.fault.withLock { $0 = .down }
+        let sent = try await ben.send(to: street.group.id)
+        street.network.fault.withLock { $0 = nil }
+        let receipt = try await ben.sync()
+        #expect(receipt.sent == 1 && receipt.failed == 0)
+        #expect(try await ben.photos().map(\.expiresAt) == [sent.expiresAt])
+        await street.close()
+    }
+
+    @Test func aPhotoThatCannotGoOutKeepsNoOtherFromComingIn() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        street.network.fault.withLock { $0 = .down }
+        let sent = try await ben.send(to: street.group.id)
+        try FileManager.default.removeItem(atPath: ben.library.path + "/" + (sent.localPath ?? ""))
+        let other = try await street.hub.send(to: street.group.id)
+        street.network.fault.withLock { $0 = nil }
+        #expect(try await ben.lines().map(\.outcome).sorted() == ["fetched", "lost"])
+        #expect(try await ben.photos().map(\.id) == [other.id])
+        await street.close()
+    }
+
+    @Test func aHubThatIsDownIsNoReasonToAskAnother() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        // The same hub under another name, which has nothing new to say.
+        let second = "https://other.example"
+        _ = try await ben.mesh.send(JoinGroups(address: second, token: street.tokens[0]))
+        street.network.gone.withLock { $0 = [GroupNeighbours.address] }
+        try await ben.send(to: street.group.id)
+        #expect(try await ben.sync().failed == 1)
+        let before = street.network.questions.withLock { $0[second]?.count }
+        for number in 0..<20 { _ = try await ben.mesh.send(CreateGroup(name: "Group \(number)", firstName: "Ben")) }
+        #expect(street.network.questions.withLock { $0[second]?.count } == before)
+        #expect(try await ben.photos().map(\.isWaiting) == [true])
+        await street.close()
+    }
+
+    @Test func anotherPersonsInvitationTakesNoGroupsAway() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        let chess = try await street.hub.mesh.send(CreateGroup(name: "Chess", firstName: "Ada"))
+        let stranger = try await street.hub.mesh.send(InviteGroupMember(groupId: chess.id, firstName: "Ben"))
+        street.network.fault.withLock { $0 = .answersLost }
+        try await ben.send(to: street.group.id)
+        street.network.fault.withLock { $0 = nil }
+        #expect(
+            await status {
+                _ = try await ben.mesh.send(
+                    JoinGroups(address: GroupNeighbours.address, token: stranger.token ?? ""))
+            } == .failedPrecondition)
+        #expect(try await ben.groups().map(\.name) == ["Cousins"])
+        #expect(try await ben.sync().failed == 0)
+        await street.close()
+    }
+
+    @Test func whoHasLeftTheLastGroupIsDoneWithTheMachine() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        street.network.fault.withLock { $0 = .answersLost }
+        _ = try await ben.mesh.send(LeaveGroup(id: street.group.id))
+        _ = try? await ben.sync()
+        #expect(try await street.hub.groups()[0].members.map(\.firstName) == ["Ada"])
+        street.network.fault.withLock { $0 = nil }
+        _ = try? await ben.sync()
+        #expect(try await ben.mesh.send(ListGroupHubs()).hubs.isEmpty)
+        await street.close()
+    }
+
+    @Test func moreThanAHundredGroupsAreRefused() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        for number in 1..<Group.maximumCount {
+            _ = try await ben.mesh.send(CreateGroup(name: "Group \(number)", firstName: "Ben"))
+        }
+        let chess = try await street.hub.mesh.send(CreateGroup(name: "Chess", firstName: "Ada"))
+        let person = try await street.hub.member("Ben")
+        _ = try await street.hub.mesh.send(InviteGroupMember(groupId: chess.id, userId: person.userId))
+        #expect(try await ben.lines().map(\.outcome) == ["refused"])
+        #expect(try await ben.groups().count == Group.maximumCount)
+        await street.close()
+    }
+}
