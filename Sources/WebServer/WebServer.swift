@@ -38,11 +38,13 @@ public final class WebServer: Sendable {
     ///   - listener: the server's from now on.
     ///   - names: under which browsers reach it, beside `localhost` and addresses in digits.
     ///   - files: what everybody may have.
+    ///   - accessLog: for what other machines ask.
     ///   - connect: makes a connection to the daemon; called for each device, and again where one has ended.
     /// - Throws: `MeshError`.
     public init(
         on listener: WebListener, tls: TLSIdentity? = nil, names: [String] = [], files: [StaticFile] = [],
-        limits: HTTPLimits = HTTPLimits(), connect: @escaping @Sendable () throws -> any DaemonConnection
+        limits: HTTPLimits = HTTPLimits(), accessLog: AccessLog? = nil,
+        connect: @escaping @Sendable () throws -> any DaemonConnection
     ) throws {
         address = listener.address
         pictures = KeptPictures(seconds: limits.keptSeconds, connect: connect)
@@ -53,7 +55,7 @@ public final class WebServer: Sendable {
             safety: Safety(names: names), files: files, limits: limits,
             cookie: TokenCookie(port: listener.address.port, isSecure: tls != nil), devices: devices,
             pictures: pictures, disk: disk, door: door, isSecure: tls != nil)
-        let core = HTTPCore(limits: limits, headers: Safety.headers) { router.answer($0) }
+        let core = HTTPCore(limits: limits, headers: Safety.headers, accessLog: accessLog) { router.answer($0) }
         http = try HTTPServer(listener: listener.socket, tls: tls, core: core)
         Task { [devices] in await devices.start() }
     }

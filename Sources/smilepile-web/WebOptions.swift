@@ -9,10 +9,12 @@ struct WebOptions {
     let socket: String
     let certificate: String?
     let key: String?
+    let accessLog: String?
     let names: [String]
 
     private static let usage = """
-        Usage: smilepile-web [--listen ADDRESS] [--tls-cert FILE --tls-key FILE] [--name NAME]... [--socket PATH]
+        Usage: smilepile-web [--listen ADDRESS] [--tls-cert FILE --tls-key FILE] [--name NAME]...
+                             [--access-log FILE] [--socket PATH]
 
         Serves the page on which a family looks at its photos, for a daemon that runs on this machine. In the
         foreground; 'smilepile web' starts it in the background and prints where to look.
@@ -26,6 +28,7 @@ struct WebOptions {
                              along. Also for a reverse proxy that has the certificate.
           --name NAME        Another name under which browsers reach it, for a reverse proxy or a name of the house.
                              This machine's own name, alone and with .local, is one already. May be repeated.
+          --access-log FILE  Writes down there what other machines ask of groups, without their tokens.
           --socket PATH      The daemon's socket: $SMILEPILE_SOCKET, else $XDG_RUNTIME_DIR/smilepile/control.sock.
           --version          Print the version and exit.
           --help             Print this and exit.
@@ -59,7 +62,7 @@ struct WebOptions {
             default:
                 let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let name = String(parts[0])
-                guard ["--listen", "--tls-cert", "--tls-key", "--name", "--socket"].contains(name) else {
+                guard ["--listen", "--tls-cert", "--tls-key", "--access-log", "--name", "--socket"].contains(name) else {
                     refuse("There is no option '\(argument)'.")
                 }
                 guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty else {
@@ -83,7 +86,8 @@ struct WebOptions {
         return WebOptions(
             listen: listen,
             socket: absolute(ControlAddress.resolve(option: values["--socket"], environment: environment)),
-            certificate: certificate.map(absolute), key: key.map(absolute), names: names)
+            certificate: certificate.map(absolute), key: key.map(absolute),
+            accessLog: values["--access-log"].map(absolute), names: names)
     }
 
     /// Names under which browsers reach this machine.

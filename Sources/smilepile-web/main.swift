@@ -26,6 +26,7 @@ do {
             key: try String(contentsOfFile: key, encoding: .utf8),
             certificate: try String(contentsOfFile: certificate, encoding: .utf8))
     }
+    let accessLog = try options.accessLog.map { try AccessLog(path: $0) }
     let names = options.allNames
     let listener = try WebListener(options.listen)
     let host = listener.address.isAny ? "127.0.0.1" : listener.address.host
@@ -44,7 +45,7 @@ do {
         stop.finish()
     }
     let socket = options.socket
-    let server = try WebServer(on: listener, tls: tls, names: names, files: files) {
+    let server = try WebServer(on: listener, tls: tls, names: names, files: files, accessLog: accessLog) {
         try SocketConnection(path: socket)
     }
     log("serving \(socket) at \(address), listening on \(server.address)")

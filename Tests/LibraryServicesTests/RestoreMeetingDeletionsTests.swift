@@ -33,7 +33,8 @@ import Testing
                 let names = { (folder: String) in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
                 // Photos are staged, and not published yet.
                 let there = Set(names(photos))
-                return there.count >= count && names(staging).contains { !$0.hasPrefix("thumb_") && !there.contains($0) }
+                return there.count >= count
+                    && names(staging).contains { !$0.hasPrefix("thumb_") && !there.contains($0) }
             }
         }
         library.steps.hold(when: published(10))

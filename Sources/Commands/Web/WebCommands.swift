@@ -18,6 +18,7 @@ extension CommandTable {
                 .value("tls-cert", "FILE", .path, help: "The certificate for others than this machine, as PEM."),
                 .value("tls-key", "FILE", .path, help: "Its key, as PEM."),
                 .flag("insecure-http", help: "Serve others without TLS: their network can read along."),
+                .value("access-log", "FILE", .path, help: "Write down there what other machines ask of groups."),
                 .value("name", "NAME", .text, repeats: true, help: "Another name under which browsers reach it."),
             ],
             examples: [

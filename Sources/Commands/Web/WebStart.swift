@@ -53,7 +53,7 @@ struct WebStart {
     private var arguments: [String] {
         var arguments: [String] = []
         if let listen = invocation.value("listen") { arguments += ["--listen", listen] }
-        for name in ["tls-cert", "tls-key"] {
+        for name in ["tls-cert", "tls-key", "access-log"] {
             if let file = invocation.value(name) { arguments += ["--" + name, session.absolute(file)] }
         }
         if invocation.has("insecure-http") { arguments.append("--insecure-http") }
@@ -63,7 +63,7 @@ struct WebStart {
 
     /// What runs already, unless something else was asked for.
     private func accept(_ record: WebRecord) throws -> WebRecord {
-        let wanted = ["listen", "tls-cert", "tls-key", "name"].filter { !invocation.values($0).isEmpty }
+        let wanted = ["listen", "tls-cert", "tls-key", "access-log", "name"].filter { !invocation.values($0).isEmpty }
         let listen = invocation.value("listen") ?? ""
         let isSame = wanted == ["listen"] && [listen, listen + ":8468"].contains(record.listens)
         guard wanted.isEmpty || isSame else {

@@ -45,6 +45,8 @@ final class Exchange: Sendable {
         var task: Task<Void, Never>?
         var receiver: (any BodyReceiver)?
         var stream: EventStream?
+        /// Of the response that libmicrohttpd has.
+        var answered: (status: Int, bytes: UInt64)?
     }
 
     let target: String
@@ -209,10 +211,19 @@ final class Exchange: Sendable {
     private func queue(_ response: Response) -> Bool {
         var stream: EventStream?
         if case .events(let events) = response.body { stream = events }
+        let bytes: UInt64
+        switch response.body {
+        case .bytes(let data): bytes = UInt64(data.count)
+        case .permanent(let permanent): bytes = UInt64(permanent.buffer.count)
+        case .file(_, _, let count): bytes = count
+        case .made(let made): bytes = UInt64(made.size)
+        case .none, .events: bytes = 0
+        }
         state.withLock { state in
             state.phase = .over
             state.receiver = nil
             state.stream = stream
+            state.answered = (Int(response.status), bytes)
         }
         if let stream {
             server.table.add(stream)
@@ -220,14 +231,6 @@ final class Exchange: Sendable {
             server.table.watch(key) { stream.end() }
             if server.isStopping { stream.end() }
         } else {
-            let bytes: UInt64
-            switch response.body {
-            case .bytes(let data): bytes = UInt64(data.count)
-            case .permanent(let permanent): bytes = UInt64(permanent.buffer.count)
-            case .file(_, _, let count): bytes = count
-            case .made(let made): bytes = UInt64(made.size)
-            case .none, .events: bytes = 0
-            }
             let seconds =
                 UInt64(server.limits.silentSeconds) + bytes / UInt64(server.limits.slowestBytesPerSecond)
             server.table.limit(key, until: server.now() &+ seconds * 1_000_000_000)
@@ -235,8 +238,20 @@ final class Exchange: Sendable {
         return server.queue(response, on: connection)
     }
 
+    private func writeDown() {
+        guard let log = server.accessLog, target.hasPrefix("/api/") else { return }
+        let head = head.withLock { $0 }
+        let answered = state.withLock { $0.answered }
+        log.note(
+            AccessLog.Entry(
+                client: head?.client ?? server.client(of: connection),
+                request: head.map { ($0.method.rawValue, $0.path) }, status: answered?.status,
+                bytes: answered?.bytes ?? 0, milliseconds: (server.now() &- began) / 1_000_000))
+    }
+
     /// The response has been sent, or the client has gone, or the server stops.
     func end() {
+        writeDown()
         let (receiver, task, stream) = state.withLock { state in
             defer {
                 state.phase = .over

@@ -14,13 +14,18 @@ final class HTTPCore: Sendable {
 
     let limits: HTTPLimits
     let table = ConnectionTable()
+    let accessLog: AccessLog?
     private let answer: @Sendable (RequestHead) -> Intake
     /// With every response.
     private let headers: [Header]
     private let state = Mutex(State())
 
-    init(limits: HTTPLimits, headers: [Header], answer: @escaping @Sendable (RequestHead) -> Intake) {
+    init(
+        limits: HTTPLimits, headers: [Header], accessLog: AccessLog? = nil,
+        answer: @escaping @Sendable (RequestHead) -> Intake
+    ) {
         self.limits = limits
+        self.accessLog = accessLog
         self.headers = headers
         self.answer = answer
     }

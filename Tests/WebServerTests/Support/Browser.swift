@@ -13,14 +13,15 @@ struct Site: Sendable {
     var port: UInt16 { server.address.port }
     var origin: String { "http://127.0.0.1:\(port)" }
 
-    init(_ daemon: FakeDaemon, limits: HTTPLimits = HTTPLimits(), files: [StaticFile] = [], names: [String] = [])
-        throws
-    {
+    init(
+        _ daemon: FakeDaemon, limits: HTTPLimits = HTTPLimits(), files: [StaticFile] = [], names: [String] = [],
+        accessLog: AccessLog? = nil
+    ) throws {
         self.daemon = daemon
         let address = try #require(ListeningAddress("127.0.0.1:0"))
-        server = try WebServer(on: WebListener(address), names: names, files: files, limits: limits) {
-            try daemon.connect()
-        }
+        server = try WebServer(
+            on: WebListener(address), names: names, files: files, limits: limits, accessLog: accessLog
+        ) { try daemon.connect() }
     }
 
     func connect() async throws -> RawHTTP { try await RawHTTP.connect(port) }
