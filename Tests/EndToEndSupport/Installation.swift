@@ -68,9 +68,13 @@ public final class Installation: Sendable {
         try await start(program, arguments).outcome()
     }
 
-    public func start(_ program: String, _ arguments: [String]) throws -> RunningProgram {
+    /// - Parameter more: of the environment, beside ``environment``.
+    public func start(
+        _ program: String, _ arguments: [String], with more: [String: String] = [:]
+    ) throws -> RunningProgram {
         let path = program.hasPrefix("/") ? program : Self.programs + "/" + program
-        return try RunningProgram(path, arguments, environment: environment, logs: folder)
+        return try RunningProgram(
+            path, arguments, environment: environment.merging(more) { $1 }, logs: folder)
     }
 
     public func up() async throws {

@@ -86,6 +86,52 @@ import Testing
         }
     }
 
+    private static let fakeTime = "/usr/lib/\(machine)-linux-gnu/faketime/libfaketime.so.1"
+
+    private static var machine: String {
+        #if arch(arm64)
+            "aarch64"
+        #else
+            "x86_64"
+        #endif
+    }
+
+    /// Starts the daemon so many hours from now. Without arguments: with a library in front of the C library, the runtime loses them.
+    private func later(_ hours: Int, _ place: Installation) async throws {
+        _ = try place.start(
+            "smilepiled", [],
+            with: [
+                "LD_PRELOAD": Self.fakeTime, "FAKETIME": "+\(hours)h", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                "STATE_DIRECTORY": place.library,
+            ])
+        // Nothing tells when it takes connections.
+        while (try? place.client())?.close() == nil { await Task.yield() }
+    }
+
+    private func files(_ place: Installation) throws -> [String] {
+        let folder = place.library + "/" + GroupPhoto.folder
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jpg") }
+    }
+
+    /// By the system's own clock: the machines are switched off, and on again a day and two days later.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: fakeTime), "libfaketime is not installed"))
+    func afterTwoDaysNothingIsLeftAnywhere() async throws {
+        try await withStreet(["Ben", "Cleo"]) { street in
+            let places = [street.hub] + street.members
+            try #require(try await street.members[0].smilepile("groups", "send", "1").status == 0)
+            for place in street.members { #expect(try await place.smilepile("groups", "sync").status == 0) }
+            for place in places { #expect(try await photos(place).count == 1 && files(place).count == 1) }
+            for (hours, left) in [(47, 1), (49, 0)] {
+                for place in places {
+                    try #require(try await place.smilepile("down").status == 0)
+                    try await later(hours, place)
+                    #expect(try await photos(place).count == left, "after \(hours) hours")
+                    #expect(try files(place).count == left, "after \(hours) hours")
+                }
+            }
+        }
+    }
+
     /// At every tenth of the picture, both ways: it is there once, whole, or not to be seen at all.
     @Test func aCutTransferIsTriedAgain() async throws {
         try await withStreet(["Ben"]) { street in
