@@ -51,7 +51,7 @@ import Testing
         func lines(of job: JobID, after: Int, limit: Int) async throws -> (lines: [ReceiptLine], next: Int?) {
             try await journal.lines(of: job, after: after, limit: limit)
         }
-        func items(of job: JobID) async throws -> Set<String> { try await journal.items(of: job) }
+        func items(of job: JobID) async throws -> RecordedItems { try await journal.items(of: job) }
         func forget(_ jobs: [JobID]) async throws { try await journal.forget(jobs) }
         func tidy(
             _ retention: JobRetention, needsAttention: @escaping @Sendable (String, String) -> Bool

@@ -34,7 +34,7 @@ struct ImportSource: Sendable {
     ///   - done: the files that have a line.
     ///   - emptied: what is known of folders; looked at once for all files in it.
     /// - Throws: ``JobObstacle``.
-    func requireThere(_ done: Set<String>, _ emptied: inout [String: Bool]) throws {
+    func requireThere(_ done: RecordedItems, _ emptied: inout [String: Bool]) throws {
         guard !FileSystem.isThere(FilePath(text: text)) else {
             if isFolder && Self.isEmptied(path, done, &emptied) {
                 throw JobObstacle("\(path) is empty now, and files in it were imported before.")
@@ -51,7 +51,7 @@ struct ImportSource: Sendable {
     }
 
     /// Whether nothing is left in a folder of which the import has seen files, and nothing is mounted there.
-    private static func isEmptied(_ folder: String, _ done: Set<String>, _ known: inout [String: Bool]) -> Bool {
+    private static func isEmptied(_ folder: String, _ done: RecordedItems, _ known: inout [String: Bool]) -> Bool {
         if let known = known[folder] { return known }
         var (own, above) = (stat(), stat())
         var isEmptied = false
@@ -62,7 +62,7 @@ struct ImportSource: Sendable {
                 path.withCString { stat($0, &own) } != 0
                 || path.appending(FilePath(text: "..")).withCString { stat($0, &above) } != 0
                 || own.st_dev != above.st_dev
-            isEmptied = !isMounted && done.contains { $0.hasPrefix(prefix) }
+            isEmptied = !isMounted && done.contains { $0.utf8.starts(with: prefix.utf8) }
         }
         known[folder] = isEmptied
         return isEmptied

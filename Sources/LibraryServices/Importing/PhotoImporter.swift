@@ -154,7 +154,7 @@ public actor PhotoImporter: MeshService {
         let mesh = try requireMesh()
         let isDryRun = request.dryRun == true
         job.begin(phase: "reading folders")
-        let (category, done, found): (Int64, Set<String>, SourceFiles)
+        let (category, done, found): (Int64, RecordedItems, SourceFiles)
         let keepsOriginals: Bool
         do {
             category = try await decidedCategory(request, job)
@@ -241,7 +241,7 @@ public actor PhotoImporter: MeshService {
     }
 
     /// - Parameter done: items that need not be there any more.
-    private func sources(_ request: ImportPhotos, _ done: Set<String>, _ job: Job) async throws -> SourceFiles {
+    private func sources(_ request: ImportPhotos, _ done: RecordedItems, _ job: Job) async throws -> SourceFiles {
         let namedFiles = namedFiles
         let selection = SourceSelection(
             excluding: request.exclude ?? [], includesHidden: request.includeHidden == true)

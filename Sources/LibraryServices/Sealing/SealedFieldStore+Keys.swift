@@ -194,7 +194,7 @@ extension SealedFieldStore {
     }
 
     /// One line for a photo, which does not say the field.
-    private func tell(_ uuids: [String], _ told: Set<String>, _ job: Job) async throws {
+    private func tell(_ uuids: [String], _ told: RecordedItems, _ job: Job) async throws {
         guard !uuids.isEmpty else { return }
         let places = try await catalogue.read { try $0.sealedFields.places(of: uuids) }
         for (uuid, place) in zip(uuids, places) {

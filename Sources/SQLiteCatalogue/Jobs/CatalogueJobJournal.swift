@@ -84,7 +84,7 @@ struct CatalogueJobJournal: JobJournal {
         }
     }
 
-    func items(of job: JobID) async throws -> Set<String> {
+    func items(of job: JobID) async throws -> RecordedItems {
         try await database.read { connection in
             guard let number = try JobTable.number(of: job, in: connection) else { return [] }
             return try JobLineTable.items(of: number, in: connection)

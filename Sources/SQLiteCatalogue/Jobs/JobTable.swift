@@ -248,8 +248,8 @@ enum JobLineTable {
         return (found.prefix(limit).map(\.line), found.count > limit ? found[limit].number : nil)
     }
 
-    static func items(of job: Int64, in connection: Connection) throws -> Set<String> {
-        Set(try connection.query("SELECT item FROM job_lines WHERE job = ?", job) { try $0[0] as String })
+    static func items(of job: Int64, in connection: Connection) throws -> RecordedItems {
+        RecordedItems(try connection.query("SELECT item FROM job_lines WHERE job = ?", job) { try $0[0] as String })
     }
 
     /// Removes the lowest `limit` lines. Whoever removes many does it in steps: other writes wait meanwhile.

@@ -107,7 +107,7 @@ public final class Job: Sendable {
     }
 
     /// The items that have a line, those of runs before this one included. For a job that goes on where it was.
-    public func recordedItems() async throws -> Set<String> {
+    public func recordedItems() async throws -> RecordedItems {
         try await flush()
         return try await journal.items(of: id)
     }

@@ -39,7 +39,7 @@ public protocol JobJournal: Sendable {
     ///   stays be left out.
     func lines(of job: JobID, after: Int, limit: Int) async throws -> (lines: [ReceiptLine], next: Int?)
     /// The items that have a line.
-    func items(of job: JobID) async throws -> Set<String>
+    func items(of job: JobID) async throws -> RecordedItems
     /// Removes jobs and their lines.
     func forget(_ jobs: [JobID]) async throws
     /// Cuts the receipts of jobs that did not end lately down to the lines that are kept, and removes the jobs whose time

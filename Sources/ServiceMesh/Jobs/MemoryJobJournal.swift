@@ -141,8 +141,8 @@ public final class MemoryJobJournal: JobJournal {
         }
     }
 
-    public func items(of job: JobID) async throws -> Set<String> {
-        state.withLock { Set($0.entries[job]?.lines.map(\.line.item) ?? []) }
+    public func items(of job: JobID) async throws -> RecordedItems {
+        state.withLock { RecordedItems($0.entries[job]?.lines.map(\.line.item) ?? []) }
     }
 
     public func forget(_ jobs: [JobID]) async throws { state.withLock { $0.forget(jobs) } }
