@@ -62,7 +62,8 @@ struct WebOptions {
             default:
                 let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let name = String(parts[0])
-                guard ["--listen", "--tls-cert", "--tls-key", "--access-log", "--name", "--socket"].contains(name) else {
+                guard ["--listen", "--tls-cert", "--tls-key", "--access-log", "--name", "--socket"].contains(name)
+                else {
                     refuse("There is no option '\(argument)'.")
                 }
                 guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty else {
