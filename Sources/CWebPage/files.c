@@ -85,6 +85,8 @@ static const struct cwebpage_file files[] = {
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/library/devices-screen.js"
 #include "embed.h"
+#define FILE_OF_PAGE "../WebPage/Resources/assets/library/handed-over.js"
+#include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/library/job-card.js"
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/library/jobs-screen.js"

@@ -8,10 +8,7 @@ import { observe } from '../core/observations.js';
 import { session } from '../core/session.js';
 import { moment, relative, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
-import { qrCode } from './qr-code.js';
-
-/** Whether this page has an address that means this machine on every machine. */
-const isForThisMachine = /^(localhost|127\.|\[::1\])/.test(location.hostname);
+import { handedOver, isOwnMachine } from './handed-over.js';
 
 class DevicesScreen extends Component {
   #list = element('ul', { class: 'stack' }, element('li', { class: 'quiet' }, t('state.loading')));
@@ -63,20 +60,12 @@ class DevicesScreen extends Component {
   async #invite() {
     const { code, expiresAt } = await ask('device.invite');
     const address = `${location.origin}/#pair=${code}`;
-    // Whoever cannot have the picture still has the address.
-    const picture = await qrCode(address, t('devices.qrCode')).catch(() => null);
     await showDialog({
       title: t('devices.add'),
       body: [
         element('p', {}, t('devices.inviteHelp', { time: relative(expiresAt) })),
-        isForThisMachine && element('p', { class: 'attention' }, t('devices.onlyHere')),
-        picture,
-        element('pre', { class: 'wrap' }, address),
-        // Browsers give the clipboard to pages of this machine and of HTTPS.
-        navigator.clipboard && textButton(t('devices.copy'), () => attempt(async () => {
-          await navigator.clipboard.writeText(address);
-          toast(t('devices.copied'));
-        }))].filter(Boolean),
+        isOwnMachine(location.hostname) && element('p', { class: 'attention' }, t('devices.onlyHere')),
+        ...await handedOver(address, t('devices.qrCode'))].filter(Boolean),
     });
   }
 }
