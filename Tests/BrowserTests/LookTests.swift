@@ -72,6 +72,14 @@ extension BrowserTests {
                 opened("keep", from: "group", button("group-photo > .button", 0), then: dialog),
                 opened("rename group", from: "group", button("group-view .screen-header button", 0), then: dialog),
                 opened("leave group", from: "group", button("group-view > .buttons > button", 0), then: dialog),
+                opened(
+                    "invite to group", from: "group", button("group-members .section-header button", 0), then: dialog),
+                opened("remove member", from: "group", button("group-members li button", 1), then: dialog),
+                opened(
+                    "group invitation", from: "group", button("group-members li button", 0),
+                    button("dialog .button.danger", 0), then: "document.querySelector('dialog .qr-code')"),
+                opened("join group", from: "groups", button("groups-screen .screen-header button", 1), then: dialog),
+                opened("forget machine", from: "groups", button("group-hub .buttons button", 1), then: dialog),
                 opened("PIN", from: "settings", button("settings-screen .buttons button", 1), then: dialog),
                 opened("invite", from: "devices", button("devices-screen .screen-header button", 0), then: dialog),
             ]
@@ -96,6 +104,9 @@ extension BrowserTests {
             try await house.smilepile(
                 "backup", "create", house.place.folder.file("SmilePileBackup_\(UUID().uuidString).zip"))
             try await house.smilepile("backup", "schedule", house.place.folder.path)
+            // A machine that keeps groups is needed; that it is this one does not show.
+            let invitation = try await house.invite("Ben", to: house.group())
+            _ = try await house.call(JoinGroups(address: house.address, token: invitation.token))
         }
 
         private static func clear(_ house: House) async throws {

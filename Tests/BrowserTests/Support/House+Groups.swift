@@ -1,4 +1,5 @@
 import LibraryModel
+import Testing
 
 extension House {
     /// The group with this name, which has a photo; made where it is not there.
@@ -16,6 +17,13 @@ extension House {
     }
 
     func deleteGroups() async throws {
+        for hub in try await call(ListGroupHubs()).hubs { _ = try await call(ForgetGroupHub(id: hub.id)) }
         for group in try await call(ListGroups()).groups { _ = try await call(DeleteGroup(id: group.id)) }
+    }
+
+    /// Takes somebody into a group, and gives the invitation that they join with.
+    func invite(_ name: String, to group: Group) async throws -> GroupInvitationLink {
+        let token = try #require(try await call(InviteGroupMember(groupId: group.id, firstName: name)).token)
+        return GroupInvitationLink(address: try HubAddress(address), token: token)
     }
 }

@@ -5,19 +5,24 @@ import { Component, element, icon, iconButton, textButton } from '../core/dom.js
 import { Refusal, confirmed, showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, current, go } from '../core/router.js';
-import { moment, t } from '../core/text.js';
+import { t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { emptyNotice, showJobs } from '../library/job-card.js';
+import './group-hubs.js';
+import './group-members.js';
 import './group-photo.js';
 import { explained, ownMember } from './groups.js';
 
 class GroupView extends Component {
   #group;
   #photos;
+  /** All that there are. */
+  groups = [];
   #title = element('h1', { tabindex: '-1' });
   #today = element('p', { class: 'today', role: 'status' });
   #choose = element('a', { class: 'button', href: address('photos') }, icon('photos'), t('groups.choosePhoto'));
-  #members = element('ul', { class: 'member-list' });
+  #members = element('group-members');
+  #hubs = element('group-hubs');
   // Read out as it changes: a photo has come, or one has gone. What each says about its end is read by whoever comes to it.
   #count = element('p', { class: 'quiet', role: 'status' }, t('state.loading'));
   #grid = element('ul', { class: 'group-photos', onkeep: ({ detail }) => this.#keep(detail) });
@@ -25,7 +30,6 @@ class GroupView extends Component {
   #jobs = element('div', { class: 'stack' });
   #rename = iconButton('caption', t('groups.rename'), () => this.#giveName());
   #remove = textButton(t('groups.delete'), () => this.#delete(), { icon: 'trash' });
-  #keeper = element('p', { class: 'quiet small' });
   #leave = textButton(t('groups.leave'), () => this.#goOut());
   /** Of this page's imports of photos that were kept. */
   #kept = [];
@@ -40,7 +44,7 @@ class GroupView extends Component {
         this.#title, this.#rename),
       element('section', { class: 'card stack' }, this.#today, this.#choose),
       element('section', { class: 'stack' }, element('h2', {}, t('groups.photosTitle')), this.#count, this.#empty, this.#grid, this.#jobs),
-      element('section', { class: 'stack' }, element('h2', {}, t('groups.members')), this.#members, this.#keeper),
+      this.#members, this.#hubs,
       element('div', { class: 'buttons' }, this.#leave, this.#remove));
     this.during(observe('job.observe', {}, ({ jobs }) => {
       this.#observed = jobs;
@@ -52,7 +56,7 @@ class GroupView extends Component {
 
   set group(group) {
     this.#group = group;
-    const { name, members, hasSentToday, hub } = group;
+    const { name, hasSentToday, hub } = group;
     const isIn = Boolean(ownMember(group));
     this.#title.textContent = name;
     const today = t(!isIn ? 'groups.notIn' : hasSentToday ? 'groups.todayDone' : 'groups.todayOpen');
@@ -62,11 +66,8 @@ class GroupView extends Component {
     this.#leave.hidden = !isIn;
     // Whoever keeps it for all decides about it.
     this.#rename.hidden = this.#remove.hidden = Boolean(hub);
-    this.#keeper.hidden = !hub;
-    this.#keeper.textContent = hub ? t('groups.keptBy', { address: hub }) : '';
-    this.#members.replaceChildren(...members.map(({ firstName, isSelf, joinedAt }) => element(
-      'li', {}, element('span', { class: 'name' }, isSelf ? t('groups.nameOfYou', { name: firstName }) : firstName),
-      element('span', { class: 'quiet small' }, t('groups.joined', { time: moment(joinedAt) })))));
+    this.#members.group = group;
+    if (hub) this.#hubs.show(this.groups, hub);
   }
 
   /** Newest first. */

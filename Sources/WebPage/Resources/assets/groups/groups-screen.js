@@ -5,11 +5,14 @@ import { Component, element, icon, textButton } from '../core/dom.js';
 import { Refusal, describe, showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, current, go, onChange } from '../core/router.js';
+import { session } from '../core/session.js';
 import { moment, t } from '../core/text.js';
-import { toast } from '../core/toasts.js';
+import { attempt, toast } from '../core/toasts.js';
 import { emptyNotice } from '../library/job-card.js';
+import './group-hubs.js';
 import './group-view.js';
 import { explained, listGroups, memberNames, ownMember } from './groups.js';
+import { joinGroup } from './join-group.js';
 
 /** Milliseconds between two looks at the clock. Only what reads differently then is written. */
 const tick = 5000;
@@ -19,13 +22,15 @@ class GroupsScreen extends Component {
   #groups;
   #photos = [];
   #list = element('ul', { class: 'groups' });
+  #hubs = element('group-hubs');
   #notice = element('div', {}, element('p', { class: 'quiet', role: 'status' }, t('state.loading')));
   #overview = element(
     'div', { class: 'parts' },
     element(
       'header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.groups')),
-      textButton(t('groups.add'), () => this.#create(), { icon: 'plus', class: 'button primary' })),
-    element('p', { class: 'quiet' }, t('groups.help')), this.#notice, this.#list);
+      textButton(t('groups.add'), () => this.#create(), { icon: 'plus', class: 'button primary' }),
+      session.offers('group.join') && textButton(t('groups.join'), () => attempt(() => this.#join()))),
+    element('p', { class: 'quiet' }, t('groups.help')), this.#notice, this.#list, this.#hubs);
   #gone = element(
     'div', { class: 'empty' }, icon('groups'), element('h1', { tabindex: '-1' }, t('groups.gone')), element('p', { class: 'quiet' }, t('groups.goneHelp')),
     element('a', { class: 'button', href: address('groups') }, t('groups.all')));
@@ -97,6 +102,7 @@ class GroupsScreen extends Component {
       this.#put(this.#gone);
     } else {
       if (this.#view?.group.id !== id) this.#view = element('group-view');
+      this.#view.groups = this.#groups;
       this.#view.group = group;
       this.#put(this.#view);
     }
@@ -114,6 +120,7 @@ class GroupsScreen extends Component {
     this.#notice.replaceChildren(emptyNotice('groups', t('groups.none'), t('groups.noneHelp')));
     const focused = document.activeElement?.closest?.('.groups a')?.hash;
     this.#list.replaceChildren(...this.#groups.map((group) => this.#card(group)));
+    this.#hubs.show(this.#groups);
     if (focused) [...this.#list.querySelectorAll('a')].find(({ hash }) => hash === focused)?.focus();
   }
 
@@ -151,10 +158,22 @@ class GroupsScreen extends Component {
     });
     if (!made) return;
     toast(t('groups.made', { name: made.name }));
+    this.#open(made);
+  }
+
+  async #join() {
+    const { groups, joined } = await joinGroup() ?? {};
+    if (!groups) return;
+    this.#groups = groups;
+    if (joined.length === 1) this.#open(joined[0]);
+    else this.#show();
+  }
+
+  /** After the dialog, which gives the focus back to where it was. */
+  #open(group) {
     // So that it is there, and not gone, when the address names it.
-    if (!this.#groups?.some(({ id }) => id === made.id)) this.#groups = [...this.#groups ?? [], made];
-    // After the dialog, which gives the focus back to where it was.
-    go(address('groups', { id: made.id }));
+    if (!this.#groups?.some(({ id }) => id === group.id)) this.#groups = [...this.#groups ?? [], group];
+    go(address('groups', { id: group.id }));
   }
 }
 

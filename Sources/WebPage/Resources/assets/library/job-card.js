@@ -8,7 +8,7 @@ import { attempt } from '../core/toasts.js';
 
 const linesAtOnce = 200;
 /** What needs nobody's attention in a receipt. */
-const fine = new Set(['imported', 'completed', 'duplicate', 'restored', 'kept', 'added', 'verified']);
+const fine = new Set(['imported', 'completed', 'duplicate', 'restored', 'kept', 'added', 'verified', 'sent', 'fetched']);
 
 /** The job's name for a person; of one that this page does not know, the daemon's own. */
 export const jobName = (method) => (has(`job.${method}`) ? t(`job.${method}`) : method);
@@ -77,6 +77,12 @@ class JobCard extends Component {
         receipt.damaged > 0 && t('job.backupDamaged', { count: receipt.damaged })].filter(Boolean);
     }
     if (method === 'backup.verify') return [t('job.verified', { count: receipt.entries, size: bytes(receipt.bytes) })];
+    if (method === 'group.sync') {
+      return [
+        t('job.synced', { sent: receipt.sent, fetched: receipt.fetched }),
+        receipt.lost > 0 && t('job.syncLost', { count: receipt.lost }),
+        receipt.failed > 0 && t('job.syncFailed', { count: receipt.failed })].filter(Boolean);
+    }
     if (method !== 'library.import') return [];
     const kind = (name) => (has(`passedOver.${name}`) ? name : 'other');
     return [
