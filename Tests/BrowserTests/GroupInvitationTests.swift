@@ -74,6 +74,8 @@ extension BrowserTests {
                 }
                 try await page.waits(for: "smilepile groups join", in: "dialog pre")
                 try await page.wait(until: "document.querySelector('dialog .qr-code')?.getClientRects().length")
+                #expect(
+                    try await page.evaluate("document.documentElement.outerHTML.includes(\(Page.literal(link.token)))"))
                 try await page.press("Escape")
                 try await page.wait(until: Self.dialogIsGone)
                 try await page.wait(until: Self.focused("Invite…"))
@@ -84,20 +86,34 @@ extension BrowserTests {
                 try await page.press("Tab", until: Self.focused("Join a group"))
                 try await page.press("Enter")
                 try await page.wait(until: Self.focused("Invitation"))
+                try await page.run(
+                    """
+                    const real = window.fetch;
+                    window.plain = 0;
+                    window.fetch = (path, options) => {
+                      if (options?.body?.includes?.('photos.invalid')) window.plain += 1;
+                      return real(path, options);
+                    };
+                    """)
                 let stranger = String(repeating: "A", count: 43)
                 for (text, answer) in [
                     ("", "This is no invitation."), ("Cousins", "This is no invitation."),
                     ("\(house.address)/#join=short", "This is no invitation."),
                     ("\(house.address)/#join=\(stranger)", "This invitation does not count"),
                     ("http://127.0.0.1:1/#join=\(stranger)", "does not answer"),
-                    ("http://photos.example/#join=\(stranger)", "This address is not encrypted"),
+                    ("http://photos.invalid/#join=\(stranger)", "This address is not encrypted"),
                 ] {
                     try await page.write(text, into: "Invitation")
                     if text.isEmpty { try await page.press("Delete") }
                     try await page.press("Enter")
                     try await page.waits(for: answer, in: "dialog .fault:not([hidden])")
                 }
-                #expect(try await page.evaluate("Boolean(tests.control('Join all the same'))"))
+                // Whoever allows it is asked no more; the name is nobody's.
+                try await page.click(on: "Join all the same")
+                try await page.click(on: "Join")
+                try await page.waits(for: "name is not known", in: "dialog .fault:not([hidden])")
+                let sent: Int = try await page.evaluate("window.plain")
+                #expect(sent == 1)
                 // With what was copied around it.
                 try await page.write("smilepile groups join \(invitation) ", into: "Invitation")
                 try await page.press("Enter")
@@ -113,6 +129,49 @@ extension BrowserTests {
                 let client = try place.client()
                 defer { client.close() }
                 #expect(try await client.call(ListGroups()).groups.map(\.id) == [group.id])
+                await page.picture("joined")
+                try await page.take(Look(width: 390, isDark: true, isTouched: true))
+                try await page.run("document.querySelector('group-hubs').scrollIntoView()")
+                await page.picture("joined on a phone")
+            }
+        }
+
+        private static let zbar = "/usr/bin/zbarimg"
+
+        /// What a phone's camera sees of the dialog is the invitation; the page that it opens says what to do with it.
+        @Test(
+            .enabled(if: FileManager.default.isExecutableFile(atPath: zbar), "needs zbar-tools: Scripts/setup --tests"),
+            arguments: [
+                Look(width: 390, isTouched: true), Look(width: 390, isDark: true, isTouched: true), Look(width: 1280),
+            ])
+        func aCameraReadsTheInvitation(_ look: Look) async throws {
+            let house = House.here
+            let group = try await house.group()
+            try await house.inTab(look, at: "#/groups/" + group.id) { page in
+                let invitation = try await Self.invite("Ben", in: page)
+                try await page.wait(until: "document.querySelector('dialog .qr-code')?.getClientRects().length")
+                let seen = house.place.folder.file("seen.png")
+                try await page.screenshot().write(to: URL(fileURLWithPath: seen))
+                await page.picture("invitation to a group \(look)")
+                let read = try await house.place.run(Self.zbar, ["--quiet", "--raw", seen])
+                #expect(read.output == invitation + "\n")
+                let token = try GroupInvitationLink(invitation).token
+
+                let phone = try await house.stranger(look)
+                try await phone.navigate(invitation)
+                try await phone.waits(for: "You are invited to a group", in: "pairing-screen h1")
+                try await phone.waits(for: invitation, in: "pairing-screen pre")
+                #expect(try await phone.evaluate("!location.href.includes(\(Page.literal(token)))"))
+                await phone.picture("invited \(look)")
+                #expect(phone.faults == [])
+                try await phone.close()
+
+                // Where it is from, it is of no use.
+                try await page.press("Escape")
+                try await page.wait(until: Self.dialogIsGone)
+                try await page.go(to: "#join=" + token)
+                try await page.waits(for: "New group", in: "groups-screen .button")
+                try await Self.hasForgotten(token, page)
             }
         }
 

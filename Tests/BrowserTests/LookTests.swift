@@ -169,6 +169,10 @@ extension BrowserTests {
             try await stranger.wait(
                 until: "document.querySelector('pairing-screen form') && !document.querySelector('pairing-screen pre')")
             try await Self.check("pairing with a code", look, in: stranger)
+            try await stranger.navigate(
+                "\(house.address)/?invited#join=" + String(repeating: "A", count: 43))
+            try await stranger.wait(until: "document.querySelector('pairing-screen pre.wrap')")
+            try await Self.check("invited", look, in: stranger)
             #expect(stranger.faults == [])
             try await stranger.close()
 

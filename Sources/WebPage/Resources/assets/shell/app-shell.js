@@ -64,6 +64,8 @@ class AppShell extends Component {
       }
       return;
     }
+    // An invitation to a group is for another family's machine, and nothing that an address or a history should keep.
+    if (state !== 'unpaired' && location.hash.startsWith('#join=')) history.replaceState(null, '', address('groups'));
     if (state === 'unpaired' || state === 'kid') {
       this.#navigation.hidden = true;
       this.#closePhoto();

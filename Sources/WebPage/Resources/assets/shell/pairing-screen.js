@@ -1,10 +1,11 @@
 // Making this browser known. `smilepile web` prints an address with a one-time code in its fragment; whoever opens the
 // page without one is told how to get it.
 
-import { Component, element, icon } from '../core/dom.js';
+import { Component, element, icon, styles } from '../core/dom.js';
 import { describe } from '../core/dialog.js';
 import { session } from '../core/session.js';
 import { t } from '../core/text.js';
+import { copied } from '../library/handed-over.js';
 
 /** The code of an address, or of an address that was typed or pasted whole. */
 function codeOf(text) {
@@ -23,11 +24,12 @@ function suggestedName() {
 class PairingScreen extends Component {
   connectedCallback() {
     // An address that is opened where the page already is changes its fragment alone.
-    this.listen(window, 'hashchange', () => location.hash.startsWith('#pair=') && this.#draw());
+    this.listen(window, 'hashchange', () => /^#(pair|join)=/.test(location.hash) && this.#draw());
     this.#draw();
   }
 
   #draw() {
+    if (location.hash.startsWith('#join=')) return this.#drawInvitation();
     const given = location.hash.startsWith('#pair=') ? codeOf(location.hash) : '';
     // The code leaves the address and the history at once; it is good for one use, and for nobody who looks over a
     // shoulder.
@@ -58,6 +60,21 @@ class PairingScreen extends Component {
       element('label', {}, t('pairing.name'), name),
       fault, button));
     (given ? name : code).focus();
+  }
+
+  /** Somebody's camera has read an invitation to a group, which is of no use here: it is for a SmilePile of their own. */
+  async #drawInvitation() {
+    const invitation = `${location.origin}/${location.hash}`;
+    // As a code for pairing does.
+    history.replaceState(null, '', '#/photos');
+    await styles('/assets/library/library.css');
+    this.replaceChildren(element(
+      'form', { class: 'card' },
+      element('p', { class: 'brand', 'aria-hidden': 'true' }, icon('smile'), 'SmilePile'),
+      element('h1', { tabindex: '-1' }, t('pairing.invitation')),
+      element('p', {}, t('pairing.invitationHelp')), ...copied(invitation),
+      element('p', { class: 'quiet small' }, t('pairing.invitationOr')), element('pre', {}, 'smilepile groups join …')));
+    this.querySelector('h1').focus();
   }
 }
 

@@ -419,6 +419,9 @@ export default {
 
   'pairing.code': 'Adresse oder Code',
   'pairing.how': 'Deine Bibliothek kennt diesen Browser noch nicht. Führe auf dem Rechner mit den Fotos dies aus und öffne die Adresse, die erscheint, oder scanne ihren Code:',
+  'pairing.invitation': 'Du bist in eine Gruppe eingeladen',
+  'pairing.invitationHelp': 'Die Einladung ist für dein eigenes SmilePile. Kopiere sie, öffne die Seite deiner Fotos, drücke auf dem Bildschirm der Gruppen „Einer Gruppe beitreten“ und füge sie dort ein.',
+  'pairing.invitationOr': 'Oder auf dem Rechner mit deinen Fotos:',
   'pairing.name': 'Name dieses Geräts',
   'pairing.pair': 'Album öffnen',
   'pairing.ready': 'Ein Schritt noch: Gib diesem Gerät einen Namen, damit du es in der Liste der Geräte erkennst.',

@@ -419,6 +419,9 @@ export default {
 
   'pairing.code': 'Address or code',
   'pairing.how': 'This browser is not known to your library yet. On the machine with the photos, run this, and open the address that it prints, or scan its code:',
+  'pairing.invitation': 'You are invited to a group',
+  'pairing.invitationHelp': 'It is for a SmilePile of your own. Copy it, open the page of your photos, press “Join a group” on the screen of the groups, and paste it there.',
+  'pairing.invitationOr': 'Or, on the machine with your photos:',
   'pairing.name': 'Name of this device',
   'pairing.pair': 'Open the album',
   'pairing.ready': 'One step: give this device a name, so that you know it in the list of devices.',
