@@ -47,6 +47,7 @@ extension BrowserTests {
 
         /// By keys alone.
         private static func invite(_ name: String, in page: Page) async throws -> String {
+            try await page.wait(until: "tests.control('Invite…')")
             try await page.press("Tab", until: focused("Invite…"))
             try await page.press("Enter")
             try await page.wait(until: focused("Their first name"))
@@ -186,6 +187,7 @@ extension BrowserTests {
                 _ = try await client.call(JoinGroups(address: house.address, token: first.token))
                 try await neighbours.waits(for: "Keeps Cousins", in: "group-hubs")
                 try await house.inTab(at: "#/groups/" + group.id) { page in
+                    try await page.wait(until: "tests.control('New invitation for Ben')")
                     try await page.press("Tab", until: Self.focused("New invitation for Ben"))
                     try await page.press("Enter")
                     try await page.waits(for: "ends at once", in: "dialog")

@@ -8,9 +8,10 @@ import { attempt, toast } from '../core/toasts.js';
 import { showJobs } from '../library/job-card.js';
 import { explained } from './groups.js';
 
-/** Event: `changed`, when the hub is not what it was, which bubbles. */
 class GroupHub extends Component {
   #hub;
+  /** Called when it was forgotten. No event: this element may have left the page by then. */
+  forgotten = () => {};
   /** The last one that was begun here. */
   #job;
   #isAsked = false;
@@ -74,7 +75,7 @@ class GroupHub extends Component {
     });
     if (!done) return;
     toast(t('groups.forgotten', { address }));
-    this.dispatchEvent(new Event('changed', { bubbles: true }));
+    this.forgotten();
   }
 }
 

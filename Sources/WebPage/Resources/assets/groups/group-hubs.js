@@ -21,7 +21,7 @@ class GroupHubs extends Component {
   #only;
   #title = element('h2');
   #fault = element('p', { class: 'fault', hidden: true });
-  #list = element('ul', { class: 'stack', onchanged: () => this.#forgotten() });
+  #list = element('ul', { class: 'stack' });
   #read = newest(() => ask('group.hubs'), ({ hubs }) => this.#take(hubs), (error) => this.#fail(error));
 
   connectedCallback() {
@@ -57,6 +57,7 @@ class GroupHubs extends Component {
       const names = this.#groups.filter((group) => group.hub === hub.address).map(({ name }) => t('groups.nameOf', { name }));
       card.firstElementChild.show(hub, list(names), !this.#only);
       card.firstElementChild.jobs = this.#jobs;
+      card.firstElementChild.forgotten = () => this.#forgotten();
     });
   }
 
