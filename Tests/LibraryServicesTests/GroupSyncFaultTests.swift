@@ -95,6 +95,17 @@ import Testing
         await street.close()
     }
 
+    /// Nobody's call: what is sent here has the hub asked, and whoever looks on sees what it said.
+    @Test func whatCameWithoutBeingAskedForIsShown() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        let told = Watched.follow(ObserveGroups(), on: ben.mesh)
+        _ = try await street.hub.mesh.send(RenameGroup(id: street.group.id, name: "All cousins"))
+        try await ben.send(to: street.group.id)
+        await told.value { $0.groups.map(\.name) == ["All cousins"] }
+        await street.close()
+    }
+
     @Test func anotherPersonsInvitationTakesNoGroupsAway() async throws {
         let street = try await GroupNeighbours(["Ben"])
         let ben = street.members[0]

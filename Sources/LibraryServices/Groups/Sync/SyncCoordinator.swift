@@ -214,7 +214,11 @@ public actor SyncCoordinator: MeshService {
         return isLeft
     }
 
-    private func refresh() async { _ = try? await mesh?.send(RefreshGroups()) }
+    /// As a service: the timer is nobody's call, and would ask as the program that owns the library, which may not.
+    private func refresh() async {
+        guard let mesh else { return }
+        _ = try? await mesh.send(RefreshGroups(), in: .root(mesh: mesh, role: .service))
+    }
 
     private func link(_ hub: StoredGroupHub) throws -> HubLink {
         if let link = links[hub.id], link.token == hub.token { return link }
