@@ -2,8 +2,10 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,4 +29,12 @@ static inline int carchive_share_blocks(
     struct file_clone_range range = {
         .src_fd = source, .src_offset = source_offset, .src_length = length, .dest_offset = target_offset};
     return ioctl(target, FICLONERANGE, &range);
+}
+
+/// Opens the file of `descriptor` once more, to be read and written past the page cache (O_DIRECT of open(2), which the C library
+/// declares for GNU C only). Returns a descriptor, or -1 with errno set: EINVAL where the file system cannot.
+static inline int carchive_open_direct(int descriptor) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    return open(path, O_RDWR | __O_DIRECT | O_CLOEXEC);
 }

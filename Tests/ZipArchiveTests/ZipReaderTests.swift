@@ -152,26 +152,6 @@ struct ZipReaderTests {
         }
     }
 
-    /// As long as the archive says the same of it.
-    @Test func whatIsProvenIsNotReadAgain() throws {
-        let content = noise(300_000, seed: 1)
-        let reader = try open(.init("a", content))
-        let digest = ContentDigest(of: content)
-        let other = ContentDigest(size: digest.size, sha256: ContentDigest(of: [UInt8]()).sha256, crc32: digest.crc32)
-        let proven = ZipVerification(reader, proven: [0: other, 7: other])
-        #expect(proven.bytes == 0)
-        try proven.work(progress: { _ in Issue.record("It was read.") })
-        #expect(proven.digests == [0: other])
-        for wrong in [
-            ContentDigest(size: digest.size - 1, sha256: digest.sha256, crc32: digest.crc32),
-            ContentDigest(size: digest.size, sha256: digest.sha256, crc32: digest.crc32 ^ 1),
-        ] {
-            let verification = ZipVerification(reader, proven: [0: wrong])
-            try verification.work()
-            #expect(verification.digests == [0: digest])
-        }
-    }
-
     @Test func severalThreadsReadOneArchive() throws {
         let contents = (0..<40).map { noise($0 * 9973, seed: UInt64($0)) }
         let entries = contents.enumerated().map { index, bytes in

@@ -44,54 +44,6 @@ struct ZipWriterTests {
         }
     }
 
-    @Test func whatTheDiskHasIsReadBack() throws {
-        let contents = [noise(700_001, seed: 1), noise(5_000_000, seed: 2), noise(1000, seed: 3)]
-        let (writer, file) = try writer(contents.map(\.count))
-        let copied = try contents.enumerated().map { index, bytes in
-            let source = try TestFile(creating: folder.file("source\(index)"), bytes: bytes)
-            return try writer.copyEntry(index, reading: OpenFile(source.descriptor))
-        }
-        #expect(copied.map(\.digest) == contents.map { ContentDigest(of: $0) })
-        // The small one shares a page with its neighbours.
-        #expect(try copied.map { try !writer.readBack([$0]).entries.isEmpty } == [true, true, false])
-        #expect(throws: ZipError.cancelled) { try writer.readBack([copied[1]], cancelled: { true }) }
-        var flipped = contents[1][4_999_999] ^ 1
-        #expect(pwrite(file.descriptor, &flipped, 1, off_t(writer.layout.dataOffset(of: 1) + 4_999_999)) == 1)
-        #expect(try writer.readBack([copied[0]]).entries.map(\.index) == [0])
-        #expect(throws: ZipError.readBackDiffers(entry: "photos/1")) { try writer.readBack([copied[1]]) }
-        try #require(ftruncate(file.descriptor, off_t(writer.layout.dataOffset(of: 0) + 10)) == 0)
-        #expect(throws: ZipError.readBackDiffers(entry: "photos/0")) { try writer.readBack([copied[0]]) }
-    }
-
-    /// In any order; the small entry in the middle is left out, and what stands before and behind it read for itself.
-    @Test func neighboursAreReadBackTogether() throws {
-        let sizes = [100_000, 70_001, 5_000_000, 300, 65_536, 80_000]
-        let contents = sizes.enumerated().map { noise($0.element, seed: UInt64($0.offset)) }
-        let (writer, file) = try writer(sizes)
-        let copied = try contents.enumerated().map { index, bytes in
-            let source = try TestFile(creating: folder.file("source\(index)"), bytes: bytes)
-            return try writer.copyEntry(index, reading: OpenFile(source.descriptor))
-        }
-        let done = try writer.readBack(copied.reversed())
-        #expect(done.entries.map(\.index) == [0, 1, 2, 4, 5])
-        // Whole pages, without those that the ends share with others.
-        let places = writer.layout.places
-        let runs = [(0, 2), (4, 5)].map { first, last in
-            let end = places[last].data + writer.layout.entries[last].size
-            return (places[first].header + 4095) / 4096 * 4096..<end / 4096 * 4096
-        }
-        #expect(done.ranges == runs)
-        ZipWriter.evict(file.descriptor, size: writer.layout.totalSize, except: done.ranges.reversed())
-        for damaged in [0, 1, 2, 4, 5] {
-            let place = off_t(places[damaged].data + writer.layout.entries[damaged].size / 2)
-            var byte = contents[damaged][sizes[damaged] / 2] ^ 1
-            #expect(pwrite(file.descriptor, &byte, 1, place) == 1)
-            #expect(throws: ZipError.readBackDiffers(entry: "photos/\(damaged)")) { try writer.readBack(copied) }
-            byte ^= 1
-            #expect(pwrite(file.descriptor, &byte, 1, place) == 1)
-        }
-    }
-
     @Test func whatLiesBehindTheArchiveIsCutOff() throws {
         let (writer, file) = try writer([3])
         try file.replace(with: noise(100_000, seed: 1))

@@ -34,13 +34,16 @@ final class BackupArchive: Sendable {
     ///   - namedFiles: of the library that reads it.
     ///   - maximumBytes: that it may hold, inflated.
     ///   - salvaging: whether what is whole of it is wanted: then an entry that is not taken refuses nothing but itself.
+    ///   - proven: what is known of it by whoever has just written it, and is not read again.
     /// - Throws: `not_found`; `data_loss` for a damaged archive, and for one with names that are not taken.
-    init(path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool) throws {
+    init(
+        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil
+    ) throws {
         let (descriptor, status) = try namedFiles.open(path, links: .followed)
         do {
             bare = try Self.bareDocument(descriptor, size: Int64(status.st_size))
             reader =
-                bare == nil ? try Self.read(descriptor, maximumBytes: maximumBytes, salvaging: salvaging) : nil
+                bare == nil ? try Self.read(descriptor, maximumBytes: maximumBytes, salvaging: salvaging, proven) : nil
         } catch {
             close(descriptor)
             throw error
@@ -72,14 +75,16 @@ final class BackupArchive: Sendable {
         return start.startIndex == 0 ? bytes : bytes.dropFirst(mark.count)
     }
 
-    private static func read(_ descriptor: Int32, maximumBytes: Int64, salvaging: Bool) throws -> ZipReader {
+    private static func read(
+        _ descriptor: Int32, maximumBytes: Int64, salvaging: Bool, _ proven: ProvenEntries?
+    ) throws -> ZipReader {
         let reader: ZipReader
         do {
             reader = try ZipReader(
                 descriptor: descriptor,
                 limits: ZipLimits(
                     maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: maximumBytes,
-                    maximumDirectoryBytes: 128 << 20))
+                    maximumDirectoryBytes: 128 << 20), proven: proven)
         } catch {
             throw MeshError(refusingBackup: MeshError(describing: error).message)
         }
@@ -221,19 +226,16 @@ final class BackupArchive: Sendable {
     /// Whether no entry is compressed: then every reader finds the same bytes in it.
     var isStored: Bool { reader?.entries.allSatisfy(\.isStored) ?? false }
 
-    /// Reads every byte.
-    /// - Parameters:
-    ///   - proven: entries that were read already, by their place in the archive.
-    ///   - forOthers: refuses also what unzip, 7-Zip, bsdtar or Python would not read.
+    /// Reads every byte of which nobody knows what the disk has.
+    /// - Parameter forOthers: refuses also what unzip, 7-Zip, bsdtar or Python would not read.
     func readThrough(
-        proven: [Int: ContentDigest] = [:], forOthers: Bool, width: Int, pool: BlockingPool,
-        isCancelled: CancellationFlag, job: Job
+        forOthers: Bool, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> Checked {
         guard let reader else {
             return Checked(bytes: Int64(bare?.count ?? 0), digests: [:], placed: [:], read: [:], failures: [])
         }
         let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
-        let verification = ZipVerification(reader, proven: proven, forOthers: forOthers)
+        let verification = ZipVerification(reader, forOthers: forOthers)
         job.begin(phase: "verifying", bytes: verification.bytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<width {

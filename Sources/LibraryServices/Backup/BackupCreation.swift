@@ -269,17 +269,13 @@ struct BackupCreation: Sendable {
         let partial = places.path(progress.checkpoint.partial) ?? progress.checkpoint.partial
         let writer = BackupWriter(photoFiles: photoFiles, pool: bulk, width: width, isCancelled: flag)
         let written = try await writer.write(contents, to: descriptor, progress: progress, job: job)
-        try await bulk.run {
-            try FileSystem.sync(descriptor, partial)
-            // What has not been read back. Out of the page cache, or that would prove what we remember and not what the
-            // disk has.
-            ZipWriter.evict(descriptor, size: written.bytes, except: written.readBack)
+        let proof = try await bulk.run { [namedFiles] in
+            try BackupFile(path: partial, namedFiles, proven: written.proven)
         }
-        let proof = try await bulk.run { [namedFiles] in try BackupFile(path: partial, namedFiles) }
         do {
             if contents.isForPhone { try Self.requireAll(contents, but: written, in: proof) }
             _ = try await proof.check(
-                proven: written.proven, forOthers: true, width: width, pool: bulk, isCancelled: flag, job: job)
+                forOthers: true, width: width, pool: bulk, isCancelled: flag, job: job)
             try Task.checkCancellation()
         } catch  where job.isInterrupted {
             // All is copied: the next run only has to prove it.

@@ -5,7 +5,7 @@ import LibraryModel
 import ServiceMesh
 import ZipArchive
 
-/// A backup that was opened for reading: hostile until ``check(proven:width:pool:isCancelled:job:)`` has returned.
+/// A backup that was opened for reading: hostile until ``check(forOthers:width:pool:isCancelled:job:)`` has returned.
 ///
 /// Opening checks the archive's structure and every name, reads the documents and holds them against each other;
 /// nothing is written and no photo is read. Checking then reads every byte.
@@ -44,10 +44,15 @@ final class BackupFile: Sendable {
         promised = described.promised
     }
 
-    /// - Parameter namedFiles: of the library that reads it.
+    /// - Parameters:
+    ///   - namedFiles: of the library that reads it.
+    ///   - proven: as of `BackupArchive`.
     /// - Throws: as ``init(_:salvaging:)``; `not_found`.
-    convenience init(path: String, _ namedFiles: NamedFiles, maximumBytes: Int64 = .max) throws {
-        try self.init(BackupArchive(path: path, namedFiles, maximumBytes: maximumBytes, salvaging: false))
+    convenience init(
+        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64 = .max, proven: ProvenEntries? = nil
+    ) throws {
+        try self.init(
+            BackupArchive(path: path, namedFiles, maximumBytes: maximumBytes, salvaging: false, proven: proven))
     }
 
     /// Opens a backup and reads every byte of it: what its documents say is understood while the rest is read, where how it is
@@ -165,15 +170,12 @@ final class BackupFile: Sendable {
 
     /// Reads every byte and compares it with what the documents promise. What passes of ours is read by others too.
     /// - Parameters:
-    ///   - proven: entries that were read already, by their place in the archive.
     ///   - forOthers: whether programs of others have to be able to read it; nil for what is ours.
     func check(
-        proven: [Int: ContentDigest] = [:], forOthers: Bool? = nil, width: Int, pool: BlockingPool,
-        isCancelled: CancellationFlag, job: Job
+        forOthers: Bool? = nil, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> CheckedBackup {
         let read = try await archive.readThrough(
-            proven: proven, forOthers: forOthers ?? !contents.isForeign, width: width, pool: pool,
-            isCancelled: isCancelled, job: job)
+            forOthers: forOthers ?? !contents.isForeign, width: width, pool: pool, isCancelled: isCancelled, job: job)
         return try await compare(read, pool: pool, isCancelled: isCancelled, job: job)
     }
 

@@ -22,10 +22,8 @@ struct BackupWriter: Sendable {
         let damaged: [String]
         /// Photos whose bytes could not be read, and why: they are not in the file.
         let unreadable: [String: String]
-        /// Entries that were read back from the disk and are what was written, by their place in the archive.
-        var proven: [Int: ContentDigest] = [:]
-        /// Where in the file that was.
-        var readBack: [Range<Int64>] = []
+        /// Entries that were read back from the disk and are what was written; nil where nothing was written now.
+        var proven: ProvenEntries?
     }
 
     /// Times that the file is written because something was not as it was known. What a photo may be found to be is
@@ -40,8 +38,8 @@ struct BackupWriter: Sendable {
         var unreadable: [String: String] = [:]
         /// Digests of thumbnails, which nobody knew before; lower-case hex, by path.
         var thumbnails: [String: String] = [:]
+        /// Digests of entries that the disk has, by their place in the archive.
         var proven: [Int: ContentDigest] = [:]
-        var readBack: [Range<Int64>] = []
 
         /// Whether everything was as it was known.
         var isEmpty: Bool { deviations.isEmpty && unreadable.isEmpty }
@@ -92,6 +90,7 @@ struct BackupWriter: Sendable {
             let writer = ZipWriter(descriptor: descriptor, layout: layout)
             let left = try adopt(there, in: writer, files, documents, job)
             let found: Findings
+            var proven: ProvenEntries?
             do {
                 found = try await copy(files, left, documents, with: writer, deviations, progress, job: job)
                 if found.isEmpty {
@@ -107,6 +106,7 @@ struct BackupWriter: Sendable {
                         try writer.finish()
                     }
                     job.advance(bytes: Int64(first.count))
+                    proven = try await prove(found.proven, with: writer, descriptor, begun.partial)
                 }
             } catch  where job.isInterrupted {
                 try? await progress.keep()
@@ -117,8 +117,7 @@ struct BackupWriter: Sendable {
                     bytes: layout.totalSize,
                     damaged: deviations.keys.filter { unreadable[$0] == nil && !BackedUpFile.isThumbnail($0) }.sorted(),
                     // A thumbnail can be made again.
-                    unreadable: unreadable.filter { !BackedUpFile.isThumbnail($0.key) }, proven: found.proven,
-                    readBack: found.readBack)
+                    unreadable: unreadable.filter { !BackedUpFile.isThumbnail($0.key) }, proven: proven)
             }
             for path in found.deviations.keys where deviations[path] != nil {
                 unreadable[path] = "its bytes change while they are read"
@@ -132,6 +131,21 @@ struct BackupWriter: Sendable {
             .unavailable,
             "Other programs keep changing photo files of the library while they are backed up. Stop them, then try again."
         )
+    }
+
+    /// Has the whole file on the disk, and reads back what was not yet.
+    /// - Returns: what of it need not be read once more.
+    private func prove(
+        _ digests: [Int: ContentDigest], with writer: ZipWriter, _ descriptor: Int32, _ path: String
+    ) async throws -> ProvenEntries {
+        try await pool.run { try FileSystem.sync(descriptor, path) }
+        let isProven = try await withThrowingTaskGroup(of: Bool.self) { [pool, isCancelled] group in
+            for _ in 0..<width + 2 {
+                group.addTask { try await pool.run { try writer.proveSeams(cancelled: { isCancelled.isSet }) } }
+            }
+            return try await group.reduce(true) { $0 && $1 }
+        }
+        return try await pool.run { writer.proven(isProven ? digests : [:]) }
     }
 
     private static func failure(_ action: String) -> FileSystem.Failure {
@@ -211,8 +225,7 @@ struct BackupWriter: Sendable {
         _ there: [Int: UInt32], in writer: ZipWriter, _ files: [BackedUpFile], _ documents: Documents, _ job: Job
     ) throws -> [Int] {
         try files.indices.filter { number in
-            // What was copied of a thumbnail is not remembered by its digest, which the manifest needs.
-            guard let crc32 = there[number], !files[number].isThumbnail else { return true }
+            guard let crc32 = there[number] else { return true }
             let entry = documents.all.count + number
             try writer.adoptEntry(entry, crc32: crc32)
             job.advance(
@@ -222,76 +235,69 @@ struct BackupWriter: Sendable {
     }
 
     /// Copies the files that are left and reads them back, and writes every document but the manifest.
-    ///
-    /// The disk writes and reads while others hash: what was copied is read back when enough has been copied behind it for
-    /// the disk to have it, and not once all is. Waiting for a sync of all, and then reading all, took a third longer.
     private func copy(
         _ files: [BackedUpFile], _ left: [Int], _ documents: Documents, with writer: ZipWriter,
         _ deviations: [String: Deviation], _ progress: BackupProgress, job: Job
     ) async throws -> Findings {
         let first = documents.all.count
+        let runs = writer.layout.runs(of: left.map { first + $0 })
         let next = Atomic<Int>(0)
         let found = Mutex(Findings())
-        let unread = UnreadEntries()
-        let copyFile: @Sendable (Int) throws -> Void = { [photoFiles, isCancelled] index in
+        /// Nil where the file is not what it was known to be.
+        let copyFile: @Sendable (Int, EntryRun) throws -> ContentDigest? = { [photoFiles, isCancelled] index, run in
             let file = files[index]
             let expected = deviations[file.path]?.sha256 ?? file.digest
-            try photoFiles.withReader(StoredName(catalogued: file.path)) { source in
+            return try photoFiles.withReader(StoredName(catalogued: file.path)) { source in
                 let digest: ContentDigest
-                var isWritten = true
+                var isCopied = true
                 do {
-                    let copied = try writer.copyEntry(
+                    digest = try run.copy(
                         first + index, reading: source, cancelled: { isCancelled.isSet },
                         progress: { job.advance(bytes: Int64($0)) })
-                    unread.add(copied)
-                    digest = copied.digest
                 } catch ZipError.sourceSizeDiffers {
-                    isWritten = false
+                    isCopied = false
                     digest = try ContentDigest(reading: source, cancelled: { isCancelled.isSet })
                 }
-                if isWritten, file.isThumbnail {
-                    return found.withLock { $0.thumbnails[file.path] = digest.sha256.hex }
+                if isCopied, file.isThumbnail {
+                    found.withLock { $0.thumbnails[file.path] = digest.sha256.hex }
+                    return digest
                 }
-                guard !isWritten || digest.sha256.hex != expected else {
-                    return progress.finish(index, crc32: digest.crc32)
-                }
+                if isCopied, digest.sha256.hex == expected { return digest }
                 found.withLock {
                     $0.deviations[file.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
                 }
+                return nil
             }
         }
-        let readBack: @Sendable ([CopiedEntry]) throws -> Void = { [isCancelled] copied in
-            let done = try writer.readBack(copied, cancelled: { isCancelled.isSet })
-            found.withLock { found in
-                for entry in done.entries { found.proven[entry.index] = entry.digest }
-                found.readBack += done.ranges
-            }
-        }
-        /// One turn; false where no file is left.
-        let copyFiles: @Sendable () throws -> Bool = {
-            var turn = BackupTurn()
-            while turn.mayTakeAnother {
-                let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
-                guard place < left.count else {
-                    let copied = unread.take(behind: 0)
-                    guard !copied.isEmpty else { return false }
-                    try readBack(copied)
-                    turn.bytes += copied.reduce(0) { $0 + $1.digest.size }
-                    continue
-                }
-                let index = left[place]
-                let file = files[index]
+        let copyRun: @Sendable (Range<Int>) throws -> Void = { [isCancelled] entries in
+            let run = EntryRun(entries, of: writer)
+            var digests: [Int: ContentDigest] = [:]
+            for entry in entries {
+                let file = files[entry - first]
                 do {
-                    try copyFile(index)
+                    digests[entry] = try copyFile(entry - first, run)
                 } catch {
                     guard let reason = Self.fault(of: error) else { throw error }
                     found.withLock { $0.unreadable[file.path] = reason }
                 }
-                turn.entries += 1
-                turn.bytes += file.size
                 if file.path.hasPrefix(BackupFormat.photoPrefix) { job.advance(items: 1) }
-                let copied = unread.take(behind: UnreadEntries.headStart)
-                if !copied.isEmpty { try readBack(copied) }
+            }
+            let isProven = try run.finish(cancelled: { isCancelled.isSet })
+            // What was copied of a thumbnail is not remembered by its digest, which the manifest needs.
+            for (entry, digest) in digests where !files[entry - first].isThumbnail {
+                progress.finish(entry - first, crc32: digest.crc32)
+            }
+            if isProven { found.withLock { $0.proven.merge(digests) { $1 } } }
+        }
+        /// One turn; false where no run is left.
+        let copyRuns: @Sendable () throws -> Bool = {
+            var turn = BackupTurn()
+            while turn.mayTakeAnother {
+                let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                guard place < runs.count else { return false }
+                try copyRun(runs[place])
+                turn.entries += runs[place].count
+                turn.bytes += runs[place].reduce(0) { $0 + files[$1 - first].size }
             }
             return true
         }
@@ -309,7 +315,7 @@ struct BackupWriter: Sendable {
                         // A job that stands still may not be woken before the daemon is.
                         if job.isPaused { try await progress.keep() } else { try await progress.keepIfDue() }
                         try await job.mayContinue()
-                    } while try await pool.run(copyFiles)
+                    } while try await pool.run(copyRuns)
                 }
             }
             do {
@@ -321,51 +327,5 @@ struct BackupWriter: Sendable {
             }
         }
         return found.withLock { $0 }
-    }
-}
-
-/// Entries that were copied and have yet to be read back, oldest first.
-private final class UnreadEntries: Sendable {
-    /// Bytes that are copied before what lies in front of them is read back: for a tenth of a second what a disk writes.
-    static let headStart: Int64 = 64 << 20
-
-    private struct State {
-        var entries: [CopiedEntry] = []
-        var next = 0
-        var bytes: Int64 = 0
-    }
-
-    private let state = Mutex(State())
-
-    func add(_ entry: CopiedEntry) {
-        state.withLock { state in
-            state.entries.append(entry)
-            state.bytes += entry.digest.size
-        }
-    }
-
-    /// Bytes that are read back in one go, about.
-    private static let portion: Int64 = 4 << 20
-
-    /// The oldest, a portion of them, where that is there and so many bytes were copied after it; the last ones where none have
-    /// to have been.
-    func take(behind bytes: Int64) -> [CopiedEntry] {
-        state.withLock { state in
-            guard bytes == 0 || state.bytes >= bytes + Self.portion else { return [] }
-            var taken: [CopiedEntry] = []
-            var size: Int64 = 0
-            while size < Self.portion, state.next < state.entries.count {
-                taken.append(state.entries[state.next])
-                size += state.entries[state.next].digest.size
-                state.next += 1
-            }
-            state.bytes -= size
-            // Those that were taken are not kept.
-            if state.next > 1024 {
-                state.entries.removeFirst(state.next)
-                state.next = 0
-            }
-            return taken
-        }
     }
 }

@@ -6,19 +6,32 @@ struct LocalHeaders {
     /// Of each entry's first byte, from the start of the file; -1 where it has no usable header.
     private(set) var dataOffsets: [Int64] = []
     private(set) var refusals: [ZipRefusal] = []
+    /// Of entries whose header was not read, because it is known as it was written.
+    private(set) var proven: [Int: ContentDigest] = [:]
 
     private static let fixedSize = 30
     /// Enough for a header without padding; a longer one is read again in full.
     private static let firstRead = 512
 
     /// - Throws: `.unusableArchive` where entries overlap, or together declare more than the limits.
-    init(_ directory: ZipDirectory, descriptor: Int32, limits: ZipLimits) throws(ZipError) {
+    init(
+        _ directory: ZipDirectory, descriptor: Int32, limits: ZipLimits, proven: ProvenEntries? = nil
+    ) throws(ZipError) {
         let known = Set(directory.refusals)
         var unreadable = Set(directory.refusals.lazy.filter { $0.problem.hindersReading }.map(\.entry))
         var extents: [Extent] = []
         extents.reserveCapacity(directory.entries.count)
         dataOffsets.reserveCapacity(directory.entries.count)
         for entry in directory.entries {
+            if !unreadable.contains(entry.index),
+                let known = proven?.find(entry, rawName: directory.rawName(of: entry))
+            {
+                self.proven[entry.index] = known.digest
+                dataOffsets.append(known.dataOffset)
+                let end = known.dataOffset + entry.size
+                extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
+                continue
+            }
             var (data, problems) = try Self.check(
                 entry, in: directory, descriptor: descriptor, isRefused: unreadable.contains(entry.index))
             var length = entry.compressedSize

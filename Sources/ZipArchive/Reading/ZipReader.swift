@@ -22,11 +22,22 @@ public final class ZipReader: Sendable {
     private let dataOffsets: [Int64]
     private let sharing = BlockSharing()
     private let problems: [Int: [EntryProblem]]
+    /// Of entries that need not be read to be known, by index.
+    let proven: [Int: ContentDigest]
 
     /// - Throws: `.unusableArchive`, `.readFailed`.
-    public init(descriptor: Int32, limits: ZipLimits = ZipLimits()) throws(ZipError) {
+    public convenience init(descriptor: Int32, limits: ZipLimits = ZipLimits()) throws(ZipError) {
+        try self.init(descriptor: descriptor, limits: limits, proven: nil)
+    }
+
+    /// - Parameter proven: what is known of this very file by whoever has just written it. What the directory says the same of is
+    ///   not read again, neither here nor by a `ZipVerification`.
+    package init(descriptor: Int32, limits: ZipLimits, proven: ProvenEntries?) throws(ZipError) {
         let directory = try ZipDirectory(descriptor: descriptor, limits: limits)
-        let headers = try LocalHeaders(directory, descriptor: descriptor, limits: limits)
+        let headers = try LocalHeaders(
+            directory, descriptor: descriptor, limits: limits,
+            proven: proven.flatMap { $0.areIn(descriptor) ? $0 : nil })
+        self.proven = headers.proven
         self.descriptor = descriptor
         entries = directory.entries
         bytesInFront = directory.end.prefix

@@ -20,23 +20,13 @@ public final class ZipVerification: Sendable {
     private let forOthers: Bool
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - proven: entries whose bytes were read already, by index. They count as read where the archive says the same of
-    ///     them.
-    ///   - forOthers: refuses also what can be read here and not by others; see `ZipReader.verify`.
-    public init(
-        _ reader: ZipReader, proven: [Int: ContentDigest] = [:], forOthers: Bool = false
-    ) {
+    /// - Parameter forOthers: refuses also what can be read here and not by others; see `ZipReader.verify`.
+    public init(_ reader: ZipReader, forOthers: Bool = false) {
         self.reader = reader
         self.forOthers = forOthers
-        let entries = reader.entries
-        let proven = proven.filter { index, digest in
-            entries.indices.contains(index) && entries[index].method == ZipMethod.stored
-                && entries[index].size == digest.size && entries[index].crc32 == digest.crc32
-        }
         // What has no problem, or only one of its name.
-        indices = entries.indices.filter { reader.obstacle(to: $0) == nil && proven[$0] == nil }
-        state.withLock { $0.digests = proven }
+        indices = reader.entries.indices.filter { reader.obstacle(to: $0) == nil && reader.proven[$0] == nil }
+        state.withLock { $0.digests = reader.proven }
     }
 
     /// Bytes of the entries that are to be read.

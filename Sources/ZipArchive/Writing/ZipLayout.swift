@@ -48,6 +48,42 @@ public struct ZipLayout: Sendable {
     /// Where the bytes of the entry at `index` start in the file.
     public func dataOffset(of index: Int) -> Int64 { places[index].data }
 
+    /// Of all bytes of the entry at `index`, its header included.
+    func extent(of index: Int) -> Range<Int64> {
+        places[index].header..<places[index].data + entries[index].size
+    }
+
+    /// Whether entries and their headers fit into one buffer, each with a byte behind it.
+    func isShort(_ run: Range<Int>) -> Bool {
+        guard let last = run.last else { return true }
+        let start = ArchiveFile.pageStart(places[run.lowerBound].header)
+        return extent(of: last).upperBound - start < Int64(RunBuffer.capacity)
+    }
+
+    /// Entries in portions that are best copied together: as many as fit into one buffer, where they stand one behind the other.
+    /// - Parameter indices: ascending.
+    package func runs(of indices: [Int]) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        for index in indices {
+            if let last = runs.last, last.upperBound == index, isShort(last.lowerBound..<index + 1) {
+                runs[runs.count - 1] = last.lowerBound..<index + 1
+            } else {
+                runs.append(index..<index + 1)
+            }
+        }
+        return runs
+    }
+
+    /// The name of the entry whose header or bytes are at a position before the directory.
+    func name(at position: Int64) -> String {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].header <= position { low = middle + 1 } else { high = middle }
+        }
+        return entries[max(0, low - 1)].name
+    }
+
     /// - Throws: `.unusableName` for a name that `ZipReader` would refuse, `.unusableSize` for sizes below zero or
     ///   past 2^63 - 1 in total.
     public init(entries: [Entry]) throws(ZipError) {
