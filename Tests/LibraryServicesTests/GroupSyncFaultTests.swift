@@ -59,6 +59,7 @@ import Testing
         street.network.lead.withLock { $0 = 2 * GroupNeighbours.hour }
         street.network.fault.withLock { $0 = .down }
         let sent = try await ben.send(to: street.group.id)
+        try await ben.untilGivenUp()
         street.network.fault.withLock { $0 = nil }
         let receipt = try await ben.sync()
         #expect(receipt.sent == 1 && receipt.failed == 0)
@@ -73,6 +74,7 @@ import Testing
         let sent = try await ben.send(to: street.group.id)
         try FileManager.default.removeItem(atPath: ben.library.path + "/" + (sent.localPath ?? ""))
         let other = try await street.hub.send(to: street.group.id)
+        try await ben.untilGivenUp()
         street.network.fault.withLock { $0 = nil }
         #expect(try await ben.lines().map(\.outcome).sorted() == ["fetched", "lost"])
         #expect(try await ben.photos().map(\.id) == [other.id])

@@ -91,6 +91,8 @@ import Testing
         street.network.fault.withLock { $0 = .down }
         let first = try await ben.send(1, to: street.group.id)
         let second = try await other.send(2, to: street.group.id)
+        try await ben.untilGivenUp()
+        try await other.untilGivenUp()
         street.network.fault.withLock { $0 = nil }
         try await other.sync()
         let lines = try await ben.lines()
@@ -124,6 +126,7 @@ import Testing
             await status { _ = try await remote.send(outgoing, OwnedFile(owning: open(path, O_RDONLY))) }
                 == .failedPrecondition)
         #expect(try await street.hub.photos().map(\.id) == [sent.id])
+        try await ben.untilGivenUp()
         street.network.fault.withLock { $0 = nil }
         let receipt = try await ben.sync()
         #expect(receipt.sent == 1 && receipt.lost == 0 && receipt.fetched == 0)
@@ -195,6 +198,7 @@ import Testing
         street.network.fault.withLock { $0 = .down }
         try await ben.send(to: street.group.id)
         _ = try await street.hub.mesh.send(RemoveGroupMember(groupId: street.group.id, userId: person.userId))
+        try await ben.untilGivenUp()
         street.network.fault.withLock { $0 = nil }
         let lines = try await ben.lines()
         #expect(lines.map(\.outcome) == ["lost"])
