@@ -32,6 +32,7 @@ struct place {
     bool is_ours;
     bool is_folder;
     bool is_volatile; // SQLite's index of its log: in memory by nature
+    bool is_direct;   // takes whole pages only, from memory that begins with one
     uint64_t file;
     char path[faults_path_size];
 };
@@ -70,7 +71,17 @@ static struct place *place_of(int descriptor) {
     return places[descriptor].is_ours ? &places[descriptor] : NULL;
 }
 
-static void remember(int descriptor, const char *path) {
+static const char own_descriptors[] = "/proc/self/fd/";
+
+/// The path of what is opened, where it is opened by the name of a descriptor.
+static const char *path_behind(const char *path) {
+    size_t length = sizeof own_descriptors - 1;
+    if (!control || !path || strncmp(path, own_descriptors, length) != 0) return path;
+    struct place *place = place_of(atoi(path + length));
+    return place ? place->path : path;
+}
+
+static void remember(int descriptor, const char *path, int flags) {
     if (descriptor < 0 || descriptor >= most_descriptors) return;
     struct place *place = &places[descriptor];
     place->is_ours = false;
@@ -80,6 +91,7 @@ static void remember(int descriptor, const char *path) {
     size_t length = strlen(path);
     place->is_folder = S_ISDIR(found.st_mode);
     place->is_volatile = length > 4 && strcmp(path + length - 4, "-shm") == 0;
+    place->is_direct = flags & O_DIRECT;
     place->file = found.st_ino;
     strncpy(place->path, path, faults_path_size - 1);
     place->is_ours = true;
@@ -130,7 +142,19 @@ static void will_change(int descriptor, const struct place *place, off_t offset,
     if (place->is_volatile || fstat(descriptor, &found) != 0) return;
     struct undo *undo = malloc(sizeof *undo + length);
     if (!undo) abort();
-    ssize_t had = pread(descriptor, undo->old, length, offset);
+    static int (*real_open)(const char *, int, ...);
+    static int (*real_close)(int);
+    if (!real_open) real_open = dlsym(RTLD_NEXT, "open");
+    if (!real_close) real_close = dlsym(RTLD_NEXT, "close");
+    int plain = descriptor;
+    if (place->is_direct) {
+        char path[sizeof own_descriptors + 16];
+        snprintf(path, sizeof path, "%s%d", own_descriptors, descriptor);
+        plain = real_open(path, O_RDONLY | O_CLOEXEC);
+        if (plain < 0) abort();
+    }
+    ssize_t had = pread(plain, undo->old, length, offset);
+    if (plain != descriptor) real_close(plain);
     *undo = (struct undo){
         .next = undos, .file = place->file, .size = found.st_size, .offset = offset, .length = had > 0 ? (size_t)had : 0};
     undos = undo;
@@ -213,7 +237,7 @@ static void leave(bool holds) {
 static int after_open(int descriptor, const char *path, int flags, bool was_there) {
     if (descriptor < 0 || !is_ours(path)) return descriptor;
     int error = errno;
-    remember(descriptor, path);
+    remember(descriptor, path, flags);
     struct place *place = place_of(descriptor);
     if (journal >= 0 && place && !place->is_folder && !place->is_volatile) {
         if (!was_there) put(faults_record_create, place->file, 0, path, "", NULL, 0);
@@ -225,6 +249,8 @@ static int after_open(int descriptor, const char *path, int flags, bool was_ther
 
 /// The whole of an open, over whichever of its forms.
 #define OPENING(real_call) \
+    const char *opened = path; \
+    path = path_behind(opened); \
     if (!is_ours(path)) { \
         int other = real_call; \
         if (control && other >= 0 && other < most_descriptors) places[other].is_ours = false; \
@@ -257,13 +283,13 @@ static int after_open(int descriptor, const char *path, int flags, bool was_ther
 int open(const char *path, int flags, ...) {
     REAL(open);
     MODE_ARGUMENT
-    OPENING(real(path, flags, permissions));
+    OPENING(real(opened, flags, permissions));
 }
 
 int open64(const char *path, int flags, ...) {
     REAL(open64);
     MODE_ARGUMENT
-    OPENING(real(path, flags, permissions));
+    OPENING(real(opened, flags, permissions));
 }
 
 int openat(int folder, const char *name, int flags, ...) {
@@ -295,14 +321,15 @@ static ssize_t writing(int descriptor, const void *bytes, size_t length, off_t o
     struct place *place = place_of(descriptor);
     if (!place) return plain ? plain(descriptor, bytes, length) : placed(descriptor, bytes, length, offset);
     bool holds = enter();
+    size_t unit = place->is_direct ? 4096 : 1;
     enum faults_mode mode = decide(faults_write, place->path);
-    if (mode == faults_kill_before) die();
-    if (mode == faults_fail || mode == faults_fail_dropping || (mode == faults_short && length < 2)) {
+    if (mode == faults_kill_before || (mode == faults_kill_torn && length < 2 * unit)) die();
+    if (mode == faults_fail || mode == faults_fail_dropping || (mode == faults_short && length < 2 * unit)) {
         leave(holds);
         errno = control->error;
         return -1;
     }
-    if (mode == faults_kill_torn || mode == faults_short) length = (length + 1) / 2;
+    if (mode == faults_kill_torn || mode == faults_short) length = (length / 2 + unit - 1) / unit * unit;
     if (plain) offset = lseek(descriptor, 0, SEEK_CUR);
     if (keeps_undos()) will_change(descriptor, place, offset, length);
     ssize_t count = plain ? plain(descriptor, bytes, length) : placed(descriptor, bytes, length, offset);
