@@ -203,7 +203,7 @@ let package = Package(
             "SQLiteCatalogueTests",
             [
                 "SQLiteCatalogue", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database", "SmilePile",
-                "CatalogueTestSupport", "TestSupport",
+                "CatalogueTestSupport", "Randomness", "TestSupport",
             ]),
         tests(
             "LibraryServicesTests",

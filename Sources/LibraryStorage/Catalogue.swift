@@ -69,6 +69,8 @@ package protocol CatalogueTransaction {
     var madeBackups: any MadeBackupRepository { get }
     var groups: any GroupRepository { get }
     var groupHubs: any GroupHubRepository { get }
+    var reviews: any ReviewRepository { get }
+    var reviewMachines: any ReviewMachineRepository { get }
 
     /// Whether everything that names something else names what is there. Reads all of it.
     func isConsistent() throws -> Bool

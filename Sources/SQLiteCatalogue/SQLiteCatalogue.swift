@@ -140,6 +140,8 @@ struct SQLTransaction: CatalogueTransaction {
     var madeBackups: any MadeBackupRepository { MadeBackupTable(connection: connection) }
     var groups: any GroupRepository { GroupTable(connection: connection) }
     var groupHubs: any GroupHubRepository { GroupHubTable(connection: connection) }
+    var reviews: any ReviewRepository { ReviewTable(connection: connection) }
+    var reviewMachines: any ReviewMachineRepository { ReviewMachineTable(connection: connection) }
 
     func isConsistent() throws -> Bool {
         try connection.query("PRAGMA foreign_key_check") { try $0[0] as String }.isEmpty

@@ -67,6 +67,8 @@ public final class PhotoLibrary: Sendable {
         package var wallClock: WallClock?
         /// The way to other machines that keep groups; for tests, which are those machines.
         package var groupRemotes: GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) }
+        /// The same for machines that have reviews in common with this one.
+        package var reviewRemotes: ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) }
         /// For tests, whose machine is never idle.
         package var isMachineIdle = MachineLoad.isIdle
         /// Bytes that image workers share for big photos; for tests, to which pictures are big that are not.
@@ -119,7 +121,8 @@ public final class PhotoLibrary: Sendable {
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
-                        groupRemotes: options.groupRemotes, isMachineIdle: options.isMachineIdle),
+                        groupRemotes: options.groupRemotes, reviewRemotes: options.reviewRemotes,
+                        isMachineIdle: options.isMachineIdle),
                     journal: catalogue.journal, jobLog: options.jobLog)
                 try await mesh.start()
                 return PhotoLibrary(
@@ -189,6 +192,7 @@ public final class PhotoLibrary: Sendable {
         namedFiles: NamedFiles, path: String, scratch: String, keyFile: KeyFile?, files: BlockingPool,
         bulk: BlockingPool, workers: ImageWorkerPool, width: Int, bootClock: BootClock = .system,
         wallClock: WallClock? = nil, groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
+        reviewRemotes: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) },
         isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
@@ -224,7 +228,7 @@ public final class PhotoLibrary: Sendable {
                 boot: bootClock, wall: wallClock),
             SyncCoordinator(
                 catalogue: catalogue, namedFiles: namedFiles, workers: workers, files: files, boot: bootClock,
-                wall: wallClock, makeRemote: groupRemotes),
+                wall: wallClock, makeRemote: groupRemotes, makeReviewRemote: reviewRemotes),
             LegacyMigrator(
                 catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files, scratch: scratch,
                 workers: width),

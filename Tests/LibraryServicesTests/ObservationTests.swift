@@ -179,6 +179,20 @@ import Testing
         try await after(RemoveGroupMember(groupId: group, userId: again.member.userId))
         try await after(LeaveGroup(id: group))
         try await after(DeleteGroup(id: mesh.send(CreateGroup(name: "Short", firstName: "Ada")).id))
+        let shared = try await after(ShareReviews(name: "laptop"))
+        let decided = ReviewChanges.Decision(
+            session: session, photo: anyPhoto.uuid, digest: anyPhoto.contentDigest, action: .trash,
+            decidedAt: .now())
+        try await after(
+            TakeHubReviews(
+                token: shared.token,
+                changes: ReviewChanges(sessions: [], decisions: [decided], undone: [], next: "", more: false)))
+        #expect(try await mesh.send(GetPhoto(id: anyPhoto.id)).lastDecision == .trash)
+        let joiningReviews = JoinReviews(address: "http://127.0.0.1:1", token: token)
+        #expect(await status { try await after(joiningReviews) } == .unavailable)
+        #expect(await status { try await after(LeaveReviews(id: "none")) } == .notFound)
+        try await afterJob(SyncReviews())
+        try await after(UnshareReviews(id: shared.machine.id))
 
         // A message that writes and is not above has to be added there.
         let writing = mesh.descriptions.filter { [.write, .job].contains($0.kind) && !$0.name.hasPrefix("job.") }

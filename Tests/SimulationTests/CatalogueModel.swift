@@ -89,6 +89,8 @@ struct CatalogueModel: SequentialModel {
         var photos: [Photo] = []
         var trash: [Photo] = []
         var swipes: [Swipe] = []
+        /// The latest about each photo of those that were deleted.
+        var forgotten: [Int: Swipe] = [:]
         var isFinished = [false, false]
         var threshold = 0.3
         var haptics = true
@@ -204,8 +206,9 @@ extension CatalogueModel.State {
             for index in waiting { swipes[index].isProcessed = true }
             return .count(waiting.count)
         case .deleteProcessed:
-            let old = swipes.filter { $0.isProcessed && isFinished[$0.session] }.map(\.id)
-            swipes.removeAll { old.contains($0.id) }
+            let old = swipes.filter { $0.isProcessed && isFinished[$0.session] }
+            for swipe in old where swipe.id > forgotten[swipe.identity]?.id ?? 0 { forgotten[swipe.identity] = swipe }
+            swipes.removeAll { old.contains($0) }
             return .count(old.count)
         case .sealNotes(let id, let notes):
             photos[try photo(id)].notes = notes
@@ -224,14 +227,20 @@ extension CatalogueModel.State {
         }
     }
 
-    /// Photos say what was decided before, as far as that is still known.
+    /// What counts about a photo, be it processed, or deleted because it is old.
+    private func last(_ identity: Int) -> Model.Swipe? {
+        let there = swipes.last { $0.identity == identity }
+        return [there, forgotten[identity]].compactMap(\.self).max { $0.id < $1.id }
+    }
+
+    /// Photos say what was decided before, in the trash too.
     private mutating func undo(_ session: Int, _ count: Int) -> [Int64] {
         let undone = swipes.filter { $0.session == session && !$0.isProcessed }.suffix(count)
         swipes.removeAll { swipe in undone.contains { $0.id == swipe.id } }
         for identity in Set(undone.map(\.identity)) {
-            let last = swipes.last { $0.identity == identity }?.decision
-            // The trash keeps what the photo said when it went there.
+            let last = last(identity)?.decision
             for index in photos.indices where photos[index].identity == identity { photos[index].lastDecision = last }
+            for index in trash.indices where trash[index].identity == identity { trash[index].lastDecision = last }
         }
         return undone.map(\.id).reversed()
     }
@@ -319,8 +328,8 @@ extension CatalogueModel.State {
         var counts = (favorited: 0, trashed: 0, kept: 0, outdated: 0)
         let waiting = swipes.filter { !$0.isProcessed }
         for index in swipes.indices { swipes[index].isProcessed = true }
-        for (index, swipe) in waiting.enumerated() {
-            if waiting[(index + 1)...].contains(where: { $0.identity == swipe.identity }) { continue }
+        for swipe in waiting {
+            guard last(swipe.identity)?.id == swipe.id else { continue }
             guard let photo = photos.firstIndex(where: { $0.identity == swipe.identity }) else {
                 counts.outdated += 1
                 continue

@@ -64,7 +64,7 @@ public enum SettingKey: String, Codable, Sendable, CaseIterable {
         case .parentalLockEnabled: "Whether there is a PIN."
         case .defaultCategoriesInitialized: "Whether the first four categories were made; it happens once."
         case .lastBackupDate: "When the last backup was proven readable."
-        case .lastSyncDate: "When groups were last brought up to date."
+        case .lastSyncDate: "When groups or reviews were last brought up to date."
         }
     }
 
@@ -78,7 +78,7 @@ public enum SettingKey: String, Codable, Sendable, CaseIterable {
         case .parentalLockEnabled: "smilepile pin"
         case .defaultCategoriesInitialized: "the library's first start"
         case .lastBackupDate: "backups"
-        case .lastSyncDate: "the sync of groups"
+        case .lastSyncDate: "the sync of groups and reviews"
         }
     }
 

@@ -30,7 +30,7 @@ extension SwipeSessionRecorder {
     }
 
     /// Applies decisions, one about each photo.
-    private static func apply(
+    static func apply(
         _ actions: [PhotoAction], in transaction: any CatalogueTransaction
     ) throws -> ProcessedSwipes {
         var outdated = 0

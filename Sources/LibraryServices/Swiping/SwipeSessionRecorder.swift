@@ -22,6 +22,12 @@ public actor SwipeSessionRecorder: MeshService {
         ProcessSwipes.self
         MarkSwipesProcessed.self
         DeleteProcessedSwipes.self
+        ShareReviews.self
+        ListReviewMachines.self
+        UnshareReviews.self
+        ListHubReviews.self
+        TakeHubReviews.self
+        MergeReviews.self
     }
 
     /// Decisions that one transaction changes: bounded, so that other writes are not held up.

@@ -34,6 +34,7 @@ package enum CatalogueSchema {
                     + "photos counted by day",
                 script: version10),
             Migration(version: 11, name: "groups that another machine keeps", script: version11),
+            Migration(version: 12, name: "reviews in common with other machines", script: version12),
         ])
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

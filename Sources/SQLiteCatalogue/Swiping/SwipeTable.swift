@@ -58,6 +58,16 @@ struct SwipeTable: SwipeRepository {
         ) { try Self.action($0) }
     }
 
+    /// As ``pending(session:after:limit:)``: those of other machines, of sessions that have ended.
+    func arrived(limit: Int) throws -> [PhotoAction] {
+        try connection.query(
+            """
+            SELECT * FROM swipe_actions
+            WHERE is_processed = 0 AND source IS NOT NULL AND \(Self.ofEndedSession) ORDER BY id LIMIT ?
+            """, limit
+        ) { try Self.action($0) }
+    }
+
     func pendingCount() throws -> Int {
         try connection.value("SELECT count(*) FROM swipe_actions WHERE is_processed = 0") ?? 0
     }
@@ -129,6 +139,9 @@ struct SwipeTable: SwipeRepository {
     /// half as long again.
     func record(_ decision: SwipeDecision, at time: Timestamp) throws -> PhotoAction? {
         let isIndexed = index?.takesNext ?? true
+        // Else it has its time when it is indexed, in the same way.
+        let latest = isIndexed ? try latestTime(of: decision.photo) : nil
+        let time = Timestamp(milliseconds: Self.time(time.milliseconds, after: latest))
         let rows = try connection.execute(
             """
             INSERT INTO swipe_actions
@@ -160,9 +173,17 @@ struct SwipeTable: SwipeRepository {
             """, limit
         ) { try Self.action($0) }
         guard let last = actions.last else { return true }
+        var latest: [String: (action: PhotoAction, time: Int64)] = [:]
+        for action in actions {
+            let before = try latest[action.photoIdentifier]?.time ?? latestTime(of: action.photoIdentifier)
+            let time = Self.time(action.timestamp.milliseconds, after: before)
+            if time != action.timestamp.milliseconds {
+                try connection.execute("UPDATE swipe_actions SET decided_at = ? WHERE id = ?", time, action.id)
+            }
+            latest[action.photoIdentifier] = (action, time)
+        }
         try connection.execute("UPDATE swipe_actions SET is_indexed = 1 WHERE is_indexed = 0 AND id <= ?", last.id)
-        let latest = Dictionary(actions.map { ($0.photoIdentifier, $0) }, uniquingKeysWith: { $1 })
-        for (photo, action) in latest {
+        for (photo, (action, _)) in latest {
             // A photo may have gone to the trash since.
             for table in ["photos", "trash"] {
                 try connection.execute(
@@ -181,46 +202,21 @@ struct SwipeTable: SwipeRepository {
             "SELECT * FROM swipe_actions WHERE session_id = ? AND is_processed = 0 ORDER BY id DESC LIMIT ?", session,
             count
         ) { try Self.action($0) }
-        for action in latest { try connection.execute("DELETE FROM swipe_actions WHERE id = ?", action.id) }
+        for action in latest { try takeBack(action.id) }
         for photo in Set(latest.map(\.photoIdentifier)) { try recallLastDecision(photo) }
         return latest
     }
 
-    private func recallLastDecision(_ photo: String) throws {
-        try connection.execute(
-            "UPDATE photos SET last_decision = \(Self.lastDecision(of: "photos")) WHERE uuid = ?", photo)
-    }
-
-    /// What the decisions that there are say of a row's picture.
-    /// - Parameter table: photos or trash.
-    static func lastDecision(of table: String) -> String {
-        """
-        (SELECT a.action FROM swipe_actions a
-            WHERE a.is_indexed = 1 AND a.photo_uuid = \(table).uuid AND a.content_digest = \(table).content_digest
-            ORDER BY a.id DESC LIMIT 1)
-        """
-    }
-
     func finish(_ id: String, at time: Timestamp) throws {
-        try connection.execute(
+        let rows = try connection.execute(
             "UPDATE swipe_sessions SET ended_at = ? WHERE id = ? AND ended_at IS NULL", time.milliseconds, id)
+        if rows > 0 { try noteChange(ofSession: id) }
     }
-
-    static let laterDecision = """
-        SELECT EXISTS (SELECT 1 FROM swipe_actions WHERE is_indexed = 1 AND is_processed = 0 AND photo_uuid = ?1
-            AND id > ?2 AND (?3 IS NULL OR session_id = ?3))
-        """
 
     func process(session: String?, limit: Int) throws -> (count: Int, effective: [PhotoAction]) {
         _ = try indexDecisions(limit: .max)
         let actions = try pending(session: session, after: 0, limit: limit)
-        let effective = try actions.filter { action in
-            try connection.execute("UPDATE swipe_actions SET is_processed = 1 WHERE id = ?", action.id)
-            let isOverruled: Bool? = try connection.value(
-                Self.laterDecision, action.photoIdentifier, action.id, session)
-            return isOverruled != true
-        }
-        return (actions.count, effective)
+        return (actions.count, try markProcessed(actions))
     }
 
     func markProcessed(_ ids: [Int64]) throws -> Int {
@@ -245,6 +241,7 @@ struct SwipeTable: SwipeRepository {
                 """, id
             ) { (session: try $0[0] as String, photo: try $0[1] as String) }
             guard let key else { continue }
+            try noteForgotten(id)
             count += try connection.execute("DELETE FROM swipe_actions WHERE id = ?", id)
             try connection.execute(
                 """
@@ -257,8 +254,7 @@ struct SwipeTable: SwipeRepository {
 
     // MARK: From elsewhere
 
-    /// In the order in which they were made, whichever session they belong to: of those about one photo the latest counts,
-    /// and that is the one with the greatest id.
+    /// In the order in which they were made, whichever session they belong to, as a history shows them.
     func insert(_ records: [SwipeRecord]) throws {
         _ = try indexDecisions(limit: .max)
         for record in records {
@@ -291,10 +287,14 @@ struct SwipeTable: SwipeRepository {
         try connection.execute(
             "INSERT INTO swipe_sessions (id, started_at, ended_at, forgotten_photos) VALUES (?, ?, ?, ?)", id,
             startTime.milliseconds, endTime?.milliseconds, forgottenPhotos)
+        try noteChange(ofSession: id)
     }
 
     func removeAll() throws {
         try connection.execute("DELETE FROM swipe_actions WHERE id <> 0")
         try connection.execute("DELETE FROM swipe_sessions WHERE id <> ''")
+        // What was taken back or deleted from these says nothing of those that come instead.
+        try connection.execute("DELETE FROM swipe_undone WHERE id <> 0")
+        try connection.execute("DELETE FROM swipe_forgotten WHERE photo_uuid <> ''")
     }
 }

@@ -123,14 +123,14 @@ package final class HTTPGroupRemote: GroupRemote {
     }
 
     /// Not `unavailable`: it answers, and will not answer otherwise in a second.
-    private static let stranger = MeshError(
+    static let stranger = MeshError(
         .failedPrecondition,
-        "What answers at this address is no SmilePile that keeps groups. Check the address, and what stands in front of it."
+        "What answers at this address is no SmilePile that lets others in. Check the address, and what stands in front of it."
     )
 
     /// Whoever refuses has to be the hub, by how it says so: a proxy in front of it, or a router's page, answers with the
     /// same numbers, and what waits here must not get lost for that.
-    private static func require(_ answer: HTTPResponse) throws {
+    static func require(_ answer: HTTPResponse) throws {
         guard !answer.isSuccess else { return }
         let status = (try? JSONDecoder().decode(Refused.self, from: answer.data))?.error.data.status
         switch (answer.status, status.flatMap(MeshStatus.init(rawValue:))) {

@@ -2,32 +2,32 @@ import LibraryModel
 import ServiceMesh
 import Synchronization
 
-/// The way to one hub, with what keeps a hub that fails from being asked all the time: a purse for trying again, and a breaker
-/// for not trying at all (<doc:/ServiceMesh/LeavingTheProcess>).
-final class HubLink: Sendable {
-    /// Tries of one question.
-    private static let tries = 3
-    /// Nanoseconds between them, doubled each time, and up to as much again by chance: hubs are asked by several.
-    private static let firstPause: UInt64 = 200_000_000
+/// A machine has failed several times, and is not asked.
+struct HubLeftAlone: MeshErrorConvertible {
+    let nanoseconds: UInt64
 
-    /// The hub has failed several times, and is not asked.
-    struct LeftAlone: MeshErrorConvertible {
-        let nanoseconds: UInt64
-
-        var meshError: MeshError {
-            MeshError(
-                .unavailable,
-                "The other machine has not answered several times. It is asked again in \((nanoseconds + 999_999_999) / 1_000_000_000) s."
-            )
-        }
+    var meshError: MeshError {
+        MeshError(
+            .unavailable,
+            "The other machine has not answered several times. It is asked again in \((nanoseconds + 999_999_999) / 1_000_000_000) s."
+        )
     }
+}
 
-    let remote: any GroupRemote
+/// The way to one machine, be it for groups or for reviews, with what keeps a hub that fails from being asked all the time: a purse for trying again, and a breaker
+/// for not trying at all (<doc:/ServiceMesh/LeavingTheProcess>).
+final class HubLink<Remote: Sendable>: Sendable {
+    /// Tries of one question.
+    private static var tries: Int { 3 }
+    /// Nanoseconds between them, doubled each time, and up to as much again by chance: hubs are asked by several.
+    private static var firstPause: UInt64 { 200_000_000 }
+
+    let remote: Remote
     let token: String
     private let clock: MeshClock
     private let state: Mutex<(breaker: CircuitBreaker, retries: RetryBudget)>
 
-    init(_ remote: any GroupRemote, token: String, clock: MeshClock) {
+    init(_ remote: Remote, token: String, clock: MeshClock) {
         self.remote = remote
         self.token = token
         self.clock = clock
@@ -41,16 +41,18 @@ final class HubLink: Sendable {
     /// Somebody wants to know now, and has perhaps just switched the hub on.
     func forgive() { state.withLock { $0.breaker = Self.breaker } }
 
-    private static let breaker = CircuitBreaker(failures: 3, openFor: 30_000_000_000, atMost: 900_000_000_000)
+    private static var breaker: CircuitBreaker {
+        CircuitBreaker(failures: 3, openFor: 30_000_000_000, atMost: 900_000_000_000)
+    }
 
     /// Asks, and asks again where that may help and is not too much by now.
-    /// - Throws: the last answer, as a `MeshError`; ``LeftAlone`` at once while the hub is left alone; `CancellationError`.
-    func ask<Answer>(_ question: (any GroupRemote) async throws -> Answer) async throws -> Answer {
+    /// - Throws: the last answer, as a `MeshError`; ``HubLeftAlone`` at once while the hub is left alone; `CancellationError`.
+    func ask<Answer>(_ question: (Remote) async throws -> Answer) async throws -> Answer {
         var pause = Self.firstPause
         for number in 1... {
             try Task.checkCancellation()
             if case .refused(let wait) = state.withLock({ $0.breaker.decide(at: clock.now()) }) {
-                throw LeftAlone(nanoseconds: wait)
+                throw HubLeftAlone(nanoseconds: wait)
             }
             do {
                 let answer = try await question(remote)

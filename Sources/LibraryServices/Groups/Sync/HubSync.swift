@@ -13,7 +13,7 @@ import ServiceMesh
 /// while another one was taken there is gone, and a line says so.
 struct HubSync: Sendable {
     let hub: StoredGroupHub
-    let link: HubLink
+    let link: HubLink<any GroupRemote>
     let catalogue: any Catalogue
     let folder: GroupPhotoFolder
     let pictures: GroupPictures
@@ -166,7 +166,7 @@ struct HubSync: Sendable {
     private static func ofOnePhoto(_ error: any Error) throws -> MeshError {
         let described = MeshError(describing: error)
         let isOfHub = [.unauthenticated, .permissionDenied, .cancelled].contains(described.status)
-        guard !(error is CancellationError), !(error is HubLink.LeftAlone), !described.isRetryable, !isOfHub else {
+        guard !(error is CancellationError), !(error is HubLeftAlone), !described.isRetryable, !isOfHub else {
             throw error
         }
         return described

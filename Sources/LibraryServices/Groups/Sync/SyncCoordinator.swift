@@ -6,10 +6,12 @@ import LibraryModel
 import LibraryStorage
 import ServiceMesh
 
-/// Keeps groups that other machines keep and this library together: when the library is opened, every quarter of an hour, when something
-/// is sent here, and when somebody asks. Local work never waits for it: it goes by what the catalogue has.
+/// Keeps groups that other machines keep and this library together, and reviews that a person's machines have in common: when the
+/// library is opened, every quarter of an hour, when something is sent or a review ends here, and when somebody asks. Local work
+/// never waits for it: it goes by what the catalogue has.
 ///
-/// It calls GroupStore, to have it look anew. What happens with one hub at a time is in `HubSync.swift`.
+/// It calls GroupStore, to have it look anew, and SwipeSessionRecorder, which enters what came. What happens with one hub at a time
+/// is in `HubSync.swift`, and of reviews in `SyncCoordinator+Reviews.swift`.
 public actor SyncCoordinator: MeshService {
     public static let serviceName = "SyncCoordinator"
     public static var messages: MessageList<SyncCoordinator> {
@@ -17,6 +19,9 @@ public actor SyncCoordinator: MeshService {
         ListGroupHubs.self
         ForgetGroupHub.self
         SyncGroups.self
+        JoinReviews.self
+        LeaveReviews.self
+        SyncReviews.self
     }
 
     /// Seconds between two times that all hubs are asked, and until one that has not answered is asked again.
@@ -25,42 +30,51 @@ public actor SyncCoordinator: MeshService {
     /// Nanoseconds that one hub is spoken to at a time. What a slow one has not sent by then comes the next time.
     private static let longestTurn: UInt64 = 600_000_000_000
 
-    private let catalogue: any Catalogue
+    let catalogue: any Catalogue
     private let folder: GroupPhotoFolder
     private let pictures: GroupPictures
     private let files: BlockingPool
     private let boot: BootClock
     private var wall: WallClock?
     private let makeRemote: GroupRemoteMaker
-    private unowned var mesh: Mesh?
-    private var links: [String: HubLink] = [:]
+    let makeReviewRemote: ReviewRemoteMaker
+    unowned var mesh: Mesh?
+    private var links: [String: HubLink<any GroupRemote>] = [:]
     private var running: [String: Task<HubSync.Outcome, any Error>] = [:]
+    var reviewLinks: [String: HubLink<any ReviewRemote>] = [:]
+    var runningReviews: [String: Task<ReviewSync.Outcome, any Error>] = [:]
     private var following: [Task<Void, Never>] = []
     private let nudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+    private let reviewNudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
 
     /// - Parameters:
     ///   - wall: the mesh's clock unless told.
     ///   - makeRemote: makes the way to a hub.
+    ///   - makeReviewRemote: makes the way to another machine of the same person.
     package init(
         catalogue: any Catalogue, namedFiles: NamedFiles, workers: any BarePictureMaker, files: BlockingPool,
-        boot: BootClock = .system, wall: WallClock? = nil, makeRemote: @escaping GroupRemoteMaker
+        boot: BootClock = .system, wall: WallClock? = nil, makeRemote: @escaping GroupRemoteMaker,
+        makeReviewRemote: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) }
     ) {
         self.catalogue = catalogue
         self.files = files
         self.boot = boot
         self.wall = wall
         self.makeRemote = makeRemote
+        self.makeReviewRemote = makeReviewRemote
         folder = GroupPhotoFolder(namedFiles: namedFiles)
         pictures = GroupPictures(folder: folder, maker: workers, files: files)
         // How often does not matter, only that it was since the last look.
         nudges = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        reviewNudges = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     public func start(on mesh: Mesh) {
         self.mesh = mesh
         if wall == nil { wall = WallClock { [clock = mesh.clock] in clock.timestamp() } }
-        catalogue.onCommit { [nudge = nudges.continuation] parts in
+        catalogue.onCommit { [nudge = nudges.continuation, reviews = reviewNudges.continuation] parts in
             if parts.contains(.groups) { nudge.yield() }
+            if parts.contains(.swipeSessions) { reviews.yield() }
         }
         following = [
             Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
@@ -72,30 +86,38 @@ public actor SyncCoordinator: MeshService {
             Task(executorPreference: MeshClock.executor) { [weak self, stream = nudges.stream] in
                 for await _ in stream { await self?.sendWhatWaits() }
             },
+            Task(executorPreference: MeshClock.executor) { [weak self, stream = reviewNudges.stream] in
+                for await _ in stream { await self?.sendEndedReviews() }
+            },
         ]
     }
 
     public func stop() async {
         nudges.continuation.finish()
+        reviewNudges.continuation.finish()
         for task in following { task.cancel() }
         for task in running.values { task.cancel() }
+        for task in runningReviews.values { task.cancel() }
         for task in following { await task.value }
         for task in running.values { _ = await task.result }
+        for task in runningReviews.values { _ = await task.result }
         for link in links.values { await link.remote.close() }
-        links = [:]
+        for link in reviewLinks.values { await link.remote.close() }
+        (links, reviewLinks) = ([:], [:])
     }
 
-    private var clocks: GroupTime.Clocks { GroupTime.Clocks(boot: boot, wall: wall ?? WallClock { .now() }) }
+    var clocks: GroupTime.Clocks { GroupTime.Clocks(boot: boot, wall: wall ?? WallClock { .now() }) }
 
     private func hubs() async throws -> [StoredGroupHub] { try await catalogue.read { try $0.groupHubs.all() } }
 
     // MARK: By itself
 
-    /// Asks all hubs.
+    /// Asks all hubs, and all machines that were joined for reviews.
     /// - Returns: when to do so again: not the same for everybody, or a hub would be asked by all of its members at once.
     private func syncInTime() async -> Duration {
         let all = (try? await hubs()) ?? []
         // At once: one that is slow must not keep what is for the others.
+        async let reviewsAnswered = syncAllReviews()
         let haveAnswered = await withTaskGroup(of: Bool.self) { group in
             for hub in all {
                 group.addTask { await self.syncUnlessUnderWay(hub) }
@@ -104,7 +126,8 @@ public actor SyncCoordinator: MeshService {
             for await hasAnswered in group { haveAll = hasAnswered && haveAll }
             return haveAll
         }
-        let pause = haveAnswered ? Self.pause : Self.pauseAfterFailure
+        let allAnswered = await reviewsAnswered && haveAnswered
+        let pause = allAnswered ? Self.pause : Self.pauseAfterFailure
         // By chance, as far as others can tell, and yet the same in a run that is replayed.
         let more = (mesh?.clock.now() ?? 0) % UInt64(pause / 5 + 1)
         return .seconds(pause + Int(more))
@@ -184,7 +207,7 @@ public actor SyncCoordinator: MeshService {
             await refresh()
             guard !(error is CancellationError), !Task.isCancelled else { throw error }
             // What it had said before that is the reason.
-            guard !(error is HubLink.LeftAlone) else { throw error }
+            guard !(error is HubLeftAlone) else { throw error }
             let error = MeshError(describing: error)
             if error.status == .unauthenticated, try await forgetIfLeft(hub) {
                 var outcome = HubSync.Outcome()
@@ -220,11 +243,12 @@ public actor SyncCoordinator: MeshService {
         _ = try? await mesh.send(RefreshGroups(), in: .root(mesh: mesh, role: .service))
     }
 
-    private func link(_ hub: StoredGroupHub) throws -> HubLink {
+    private func link(_ hub: StoredGroupHub) throws -> HubLink<any GroupRemote> {
         if let link = links[hub.id], link.token == hub.token { return link }
         if let old = links[hub.id] { Task { await old.remote.close() } }
         let address = try HubAddress(hub.address)
-        let link = HubLink(try makeRemote(address, hub.token), token: hub.token, clock: mesh?.clock ?? .system)
+        let link = HubLink<any GroupRemote>(
+            try makeRemote(address, hub.token), token: hub.token, clock: mesh?.clock ?? .system)
         links[hub.id] = link
         return link
     }
@@ -234,12 +258,7 @@ public actor SyncCoordinator: MeshService {
     func join(_ request: JoinGroups) async throws -> GroupHub {
         let address = try HubAddress(request.address)
         let token = try GroupInvitationLink.validated(token: request.token)
-        guard address.isPrivate || request.allowsPlainHTTP == true else {
-            throw MeshError(
-                .failedPrecondition,
-                "Without TLS everybody on the way can read the token and the photos. Use an address with https, or say --insecure-http."
-            )
-        }
+        try Self.requirePrivacy(address, allowsPlainHTTP: request.allowsPlainHTTP, what: "the photos")
         _ = try await catalogue.read { try Self.known(address, in: $0) }
         let remote = try makeRemote(address, token)
         let told: Set<String>
@@ -299,6 +318,15 @@ public actor SyncCoordinator: MeshService {
             "By this invitation you are not in '\(first.name)', which that machine keeps as well. Ask whoever keeps it to invite "
                 + "the person that you are there (smilepile groups invite GROUP NAME --known); or forget that machine first: "
                 + "smilepile groups forget")
+    }
+
+    static func requirePrivacy(_ address: HubAddress, allowsPlainHTTP: Bool?, what: String) throws {
+        guard address.isPrivate || allowsPlainHTTP == true else {
+            throw MeshError(
+                .failedPrecondition,
+                "Without TLS everybody on the way can read the token and \(what). Use an address with https, or say --insecure-http."
+            )
+        }
     }
 
     func list() async throws -> GroupHubList { GroupHubList(hubs: try await hubs().map(\.shown)) }

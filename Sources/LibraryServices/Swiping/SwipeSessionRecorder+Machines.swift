@@ -1,0 +1,171 @@
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Other machines of the same person: who is let in, and what comes from there.
+extension SwipeSessionRecorder {
+    private static let tokenBytes = 32
+    /// Milliseconds between two notes of when a machine was seen.
+    private static let seenPrecision: Int64 = 60_000
+
+    // MARK: Letting in
+
+    func share(_ request: ShareReviews) async throws -> SharedReviews {
+        let name = try Self.validated(name: request.name)
+        let token = BearerSecret.random(bytes: Self.tokenBytes)
+        let machine = ReviewMachine(
+            id: UUID().uuidString.lowercased(), name: name, isJoined: false, addedAt: .now(), seenAt: nil)
+        try await catalogue.write { transaction in
+            let there = try transaction.reviewMachines.machines()
+            let key = CategoryName.key(name)
+            guard !there.contains(where: { CategoryName.key($0.name) == key }) else {
+                throw MeshError(
+                    .alreadyExists,
+                    "'\(name)' is let in already. Choose another name, or end that first: smilepile swipe unshare")
+            }
+            guard there.count < ReviewMachine.maximumCount else {
+                throw MeshError(
+                    short: .count,
+                    "\(there.count) machines are let in, which is the most. End one: smilepile swipe unshare")
+            }
+            try transaction.reviewMachines.add(machine, key: key, token: token.digest)
+        }
+        return SharedReviews(machine: machine, token: token.text)
+    }
+
+    private static func validated(name: String) throws -> String {
+        let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
+        let isShown = name.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+            default: !scalar.properties.isBidiControl
+            }
+        }
+        guard ReviewMachine.nameLength.contains(name.unicodeScalars.count), isShown else {
+            throw MeshError(
+                .invalidArgument, "A machine's name has 1 to \(ReviewMachine.nameLength.upperBound) characters.")
+        }
+        return name
+    }
+
+    func machines() async throws -> ReviewMachineList {
+        try await catalogue.read { transaction in
+            let machines = transaction.reviewMachines
+            return ReviewMachineList(machines: try machines.machines() + machines.partners().map(\.shown))
+        }
+    }
+
+    func unshare(_ id: String) async throws -> ReviewMachine {
+        let id = id.lowercased()
+        return try await catalogue.write { transaction in
+            guard let machine = try transaction.reviewMachines.machines().first(where: { $0.id == id }) else {
+                throw MeshError(
+                    .notFound, "No machine is let in as \(id.prefix(40)). See which are: smilepile swipe machines")
+            }
+            _ = try transaction.reviewMachines.remove(machine: id)
+            return machine
+        }
+    }
+
+    // MARK: What they ask
+
+    /// Whose token it is.
+    /// - Throws: `unauthenticated`, whatever is wrong with it.
+    private static func machine(
+        _ token: String, _ transaction: any CatalogueTransaction
+    ) throws -> ReviewMachine {
+        guard let secret = BearerSecret(token, bytes: tokenBytes),
+            let machine = try transaction.reviewMachines.machine(token: secret.digest)
+        else {
+            throw MeshError(.unauthenticated, "This token is not valid, or not any more. Ask for a new invitation.")
+        }
+        return machine
+    }
+
+    func hubReviews(_ request: ListHubReviews) async throws -> ReviewChanges {
+        let (machine, changes) = try await catalogue.read { transaction in
+            // The token first: nobody without one learns what a cursor is like.
+            let machine = try Self.machine(request.token, transaction)
+            let cursor = try ReviewCursor(request.after)
+            return (
+                machine,
+                try transaction.reviews.changes(
+                    after: cursor, except: machine.id, limit: ReviewChanges.maximumCount)
+            )
+        }
+        let now = Timestamp.now()
+        if abs(now.milliseconds - (machine.seenAt?.milliseconds ?? 0)) > Self.seenPrecision {
+            try await catalogue.write { try $0.reviewMachines.noteUse(of: machine.id, at: now) }
+        }
+        return changes
+    }
+
+    func takeHubReviews(_ request: TakeHubReviews) async throws -> TakenReviews {
+        let machine = try await catalogue.read { try Self.machine(request.token, $0) }
+        let taken = try await merge(request.changes, from: machine.id)
+        if !request.changes.more {
+            try await catalogue.write { try $0.settings.setLastSyncDate(.now()) }
+        }
+        return taken
+    }
+
+    /// Enters what another machine tells. With its last part, what has come and has an end is applied where finishing applies: not
+    /// before, since a later decision may be in a later part.
+    func merge(_ changes: ReviewChanges, from source: String) async throws -> TakenReviews {
+        try ReviewChecks.check(changes, at: .now())
+        let taken =
+            changes.isEmpty ? .none : try await catalogue.write { try $0.reviews.merge(changes, from: source) }
+        if !changes.more { try await applyArrived() }
+        return taken
+    }
+
+    private func applyArrived() async throws {
+        while true {
+            try Task.checkCancellation()
+            let isLast = try await catalogue.write { transaction in
+                guard try transaction.settings.settings().autoProcessActions else { return true }
+                let (count, effective) = try transaction.reviews.processArrived(limit: Self.batch)
+                _ = try Self.apply(effective, in: transaction)
+                return count < Self.batch
+            }
+            if isLast { return }
+        }
+    }
+}
+
+extension ShareReviews: HandledMessage {
+    public func perform(on service: SwipeSessionRecorder) async throws -> SharedReviews {
+        try await service.share(self)
+    }
+}
+
+extension ListReviewMachines: HandledMessage {
+    public func perform(on service: SwipeSessionRecorder) async throws -> ReviewMachineList {
+        try await service.machines()
+    }
+}
+
+extension UnshareReviews: HandledMessage {
+    public func perform(on service: SwipeSessionRecorder) async throws -> ReviewMachine {
+        try await service.unshare(id)
+    }
+}
+
+extension ListHubReviews: HandledMessage {
+    public func perform(on service: SwipeSessionRecorder) async throws -> ReviewChanges {
+        try await service.hubReviews(self)
+    }
+}
+
+extension TakeHubReviews: HandledMessage {
+    public func perform(on service: SwipeSessionRecorder) async throws -> TakenReviews {
+        try await service.takeHubReviews(self)
+    }
+}
+
+extension MergeReviews: HandledMessage {
+    public func perform(on service: SwipeSessionRecorder) async throws -> TakenReviews {
+        try await service.merge(changes, from: source)
+    }
+}

@@ -1,0 +1,71 @@
+import LibraryModel
+import ServiceMesh
+
+/// What reviews were and decided, as machines tell each other of it, inside one transaction.
+package protocol ReviewRepository {
+    /// What is new since a moment, but for what came from `source`; of each kind `limit` at most.
+    func changes(after cursor: ReviewCursor, except source: String?, limit: Int) throws -> ReviewChanges
+    /// Enters what is not known yet, and takes back what was taken back elsewhere. A decision is about the photo that has its uuid
+    /// and its content, else about one with its content. One about neither, and one that is older than what was deleted about the
+    /// photo, changes nothing here. The values have been checked.
+    func merge(_ changes: ReviewChanges, from source: String) throws -> TakenReviews
+    /// Marks the oldest decisions of other machines as processed whose sessions have ended.
+    /// - Returns: as ``SwipeRepository/process(session:limit:)``.
+    func processArrived(limit: Int) throws -> (count: Int, effective: [PhotoAction])
+    /// Whether a session has ended of which is not told up to there.
+    func hasEndedSession(after cursor: ReviewCursor) throws -> Bool
+}
+
+/// Machines of the same person, inside one transaction.
+package protocol ReviewMachineRepository {
+    /// Machines that were let in, in the order in which they were.
+    func machines() throws -> [ReviewMachine]
+    func machine(token digest: String) throws -> ReviewMachine?
+    func add(_ machine: ReviewMachine, key: String, token digest: String) throws
+    func noteUse(of id: String, at time: Timestamp) throws
+    /// - Returns: whether it was there.
+    func remove(machine id: String) throws -> Bool
+
+    /// Machines that were joined, in the order in which they were.
+    func partners() throws -> [StoredReviewPartner]
+    /// Enters it, or puts it in the place of the one with its id.
+    func put(_ partner: StoredReviewPartner) throws
+    /// Notes how a try ended; a problem leaves the time of the last success as it was.
+    func note(_ partner: String, syncedAt: Timestamp?, problem: String?) throws
+    /// Notes how far it has told us, or we have told it; nil leaves it.
+    func note(_ partner: String, heard: String?, told: String?) throws
+    /// - Returns: whether it was there.
+    func remove(partner id: String) throws -> Bool
+}
+
+/// A machine that was joined, as it is kept.
+package struct StoredReviewPartner: Sendable, Equatable {
+    package let id: String
+    package let address: String
+    package let token: String
+    package let addedAt: Timestamp
+    package let syncedAt: Timestamp?
+    package let problem: String?
+    /// Its cursor, which to us is a text, and ours.
+    package let heard: String
+    package let told: String
+
+    package init(
+        id: String, address: String, token: String, addedAt: Timestamp, syncedAt: Timestamp? = nil,
+        problem: String? = nil, heard: String = "", told: String = ""
+    ) {
+        self.id = id
+        self.address = address
+        self.token = token
+        self.addedAt = addedAt
+        self.syncedAt = syncedAt
+        self.problem = problem
+        self.heard = heard
+        self.told = told
+    }
+
+    package var shown: ReviewMachine {
+        ReviewMachine(
+            id: id, name: address, isJoined: true, addedAt: addedAt, seenAt: syncedAt, problem: problem)
+    }
+}

@@ -1,0 +1,206 @@
+import Database
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Reviews in common with other machines, in SQLite.
+struct ReviewTable: ReviewRepository {
+    let connection: Connection
+
+    private var swipes: SwipeTable { SwipeTable(connection: connection) }
+
+    // MARK: Telling
+
+    /// What no calendar has cannot be told.
+    private static let times = 0...253_402_300_799_999 as ClosedRange<Int64>
+
+    func changes(after cursor: ReviewCursor, except source: String?, limit: Int) throws -> ReviewChanges {
+        var next = cursor
+        var sessions = try sessions(after: cursor.session, limit: limit + 1)
+        var decisions = try connection.query(
+            """
+            SELECT id, session_id, coalesce(told_uuid, photo_uuid), content_digest, action, decided_at
+            FROM swipe_actions NOT INDEXED
+            WHERE id > ?1 AND is_indexed = 1 AND (?2 IS NULL OR source IS NOT ?2) AND decided_at BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5
+            """, cursor.decision, source, Self.times.lowerBound, Self.times.upperBound, limit + 1
+        ) { try Self.decision($0) }
+        var undone = try connection.query(
+            """
+            SELECT id, session_id, photo_uuid, content_digest, action, decided_at FROM swipe_undone
+            WHERE id > ?1 AND (?2 IS NULL OR source IS NOT ?2) AND decided_at BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5
+            """, cursor.undone, source, Self.times.lowerBound, Self.times.upperBound, limit + 1
+        ) { try Self.decision($0) }
+        let more = [sessions.count, decisions.count, undone.count].contains { $0 > limit }
+        // Where all are told, those that are not for whom we tell are passed over once and for all.
+        if let last = Self.cut(&sessions, to: limit) ?? sessions.last?.number { next.session = last }
+        next.decision = try Self.cut(&decisions, to: limit) ?? last(of: "swipe_actions WHERE is_indexed = 1") ?? 0
+        next.undone = try Self.cut(&undone, to: limit) ?? last(of: "swipe_undone") ?? 0
+        // Decisions that were deleted were told, or are not there to be told.
+        next.decision = max(next.decision, cursor.decision)
+        next.undone = max(next.undone, cursor.undone)
+        return ReviewChanges(
+            sessions: sessions.map(\.value), decisions: decisions.map(\.value), undone: undone.map(\.value),
+            next: next.description, more: more)
+    }
+
+    /// - Returns: the number of the last one that stays, where some do not.
+    private static func cut<Value>(_ rows: inout [(number: Int64, value: Value)], to limit: Int) -> Int64? {
+        guard rows.count > limit else { return nil }
+        rows.removeSubrange(limit...)
+        return rows.last?.number
+    }
+
+    private func last(of rows: String) throws -> Int64? {
+        try connection.value("SELECT id FROM \(rows) ORDER BY id DESC LIMIT 1")
+    }
+
+    private func sessions(
+        after number: Int64, limit: Int
+    ) throws -> [(number: Int64, value: ReviewChanges.Session)] {
+        try connection.query(
+            """
+            SELECT c.number, s.id, s.started_at, s.ended_at FROM swipe_session_changes c
+            JOIN swipe_sessions s ON s.id = c.session_id
+            WHERE c.number > ?1 AND s.started_at BETWEEN ?2 AND ?3 AND coalesce(s.ended_at, ?2) BETWEEN ?2 AND ?3
+            ORDER BY c.number LIMIT ?4
+            """, number, Self.times.lowerBound, Self.times.upperBound, limit
+        ) { row in
+            let ended: Int64? = try row[3]
+            return (
+                try row[0],
+                ReviewChanges.Session(
+                    id: try row[1], startedAt: Timestamp(milliseconds: try row[2]),
+                    endedAt: ended.map(Timestamp.init(milliseconds:)))
+            )
+        }
+    }
+
+    private static func decision(_ row: borrowing Row) throws -> (number: Int64, value: ReviewChanges.Decision) {
+        guard let action = SwipeAction(rawValue: try row[4]) else {
+            throw DatabaseError.unexpectedValue(column: "action", problem: "an unknown decision")
+        }
+        return (
+            try row[0],
+            ReviewChanges.Decision(
+                session: try row[1], photo: try row[2], digest: try row[3], action: action,
+                decidedAt: Timestamp(milliseconds: try row[5]))
+        )
+    }
+
+    func hasEndedSession(after cursor: ReviewCursor) throws -> Bool {
+        try connection.value(
+            """
+            SELECT EXISTS (SELECT 1 FROM swipe_session_changes c JOIN swipe_sessions s ON s.id = c.session_id
+                WHERE c.number > ? AND s.ended_at IS NOT NULL)
+            """, cursor.session) ?? false
+    }
+
+    // MARK: Taking
+
+    func merge(_ changes: ReviewChanges, from source: String) throws -> TakenReviews {
+        // Those that are made here have their places, and times, before any that come.
+        _ = try swipes.indexDecisions(limit: .max)
+        let sessions = try changes.sessions.filter(merge).count
+        var touched: Set<String> = []
+        var undone = 0
+        for decision in changes.decisions + changes.undone {
+            // What tells of a session may come later, or never: it began with this at the latest.
+            _ = try merge(ReviewChanges.Session(id: decision.session, startedAt: decision.decidedAt, endedAt: nil))
+        }
+        for decision in changes.undone {
+            guard let photos = try takeBack(decision, from: source) else { continue }
+            undone += photos.count
+            touched.formUnion(photos)
+        }
+        let photos = try changes.decisions.compactMap { try enter($0, from: source) }
+        touched.formUnion(photos)
+        for photo in touched { try swipes.recallLastDecision(photo) }
+        return TakenReviews(sessions: sessions, decisions: photos.count, undone: undone)
+    }
+
+    /// The earliest beginning and the latest end that anybody knows.
+    /// - Returns: whether it is another one now.
+    private func merge(_ session: ReviewChanges.Session) throws -> Bool {
+        let rows = try connection.execute(
+            """
+            INSERT INTO swipe_sessions (id, started_at, ended_at) VALUES (?1, ?2, ?3)
+            ON CONFLICT (id) DO UPDATE SET started_at = min(started_at, excluded.started_at),
+                ended_at = max(coalesce(ended_at, excluded.ended_at), coalesce(excluded.ended_at, ended_at))
+            WHERE excluded.started_at < started_at OR (excluded.ended_at IS NOT NULL
+                AND (ended_at IS NULL OR ended_at < excluded.ended_at))
+            """, session.id, session.startedAt.milliseconds, session.endedAt?.milliseconds)
+        if rows > 0 { try swipes.noteChange(ofSession: session.id) }
+        return rows > 0
+    }
+
+    private static let same = """
+        swipe_actions INDEXED BY swipe_actions_by_time WHERE is_indexed = 1 AND decided_at = ?1 AND session_id = ?2
+            AND content_digest = ?3 AND action = ?4 AND coalesce(told_uuid, photo_uuid) = ?5
+        """
+
+    private static func key(_ decision: ReviewChanges.Decision) -> [(any SQLBindable)?] {
+        [
+            decision.decidedAt.milliseconds, decision.session, decision.digest, decision.action.rawValue,
+            decision.photo,
+        ]
+    }
+
+    /// - Returns: the photos of the decisions that are gone; nil where it was taken back here already.
+    private func takeBack(_ decision: ReviewChanges.Decision, from source: String) throws -> [String]? {
+        let rows = try connection.execute(
+            """
+            INSERT OR IGNORE INTO swipe_undone
+                (decided_at, session_id, content_digest, action, photo_uuid, source) VALUES (?, ?, ?, ?, ?, ?)
+            """, values: Self.key(decision) + [source])
+        guard rows > 0 else { return nil }
+        let found = try connection.query("SELECT id, photo_uuid FROM \(Self.same)", values: Self.key(decision)) {
+            (id: try $0[0] as Int64, photo: try $0[1] as String)
+        }
+        for row in found { try connection.execute("DELETE FROM swipe_actions WHERE id = ?", row.id) }
+        return found.map(\.photo)
+    }
+
+    /// - Returns: the photo's uuid here, where the decision is new.
+    private func enter(_ decision: ReviewChanges.Decision, from source: String) throws -> String? {
+        let isKnown: Bool? = try connection.first(
+            """
+            SELECT EXISTS (SELECT 1 FROM swipe_undone WHERE decided_at = ?1 AND session_id = ?2
+                    AND content_digest = ?3 AND action = ?4 AND photo_uuid = ?5)
+                OR EXISTS (SELECT 1 FROM \(Self.same))
+            """, values: Self.key(decision)
+        ) { try $0[0] }
+        guard isKnown != true else { return nil }
+        let (photo, isHere) = try photo(decision)
+        let isForgotten: Bool? = try connection.value(
+            """
+            SELECT EXISTS (SELECT 1 FROM swipe_forgotten WHERE photo_uuid IN (?1, ?2) AND content_digest = ?3
+                AND (decided_at, session_id, action) >= (?4, ?5, ?6))
+            """, photo, decision.photo, decision.digest, decision.decidedAt.milliseconds, decision.session,
+            decision.action.rawValue)
+        guard isForgotten != true else { return nil }
+        // About what is not here nothing is to be done: it is no more than history.
+        try connection.execute(
+            """
+            INSERT INTO swipe_actions (decided_at, session_id, content_digest, action, told_uuid, photo_uuid,
+                is_processed, is_indexed, source) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)
+            """, values: Self.key(decision) + [photo, !isHere, source])
+        return photo
+    }
+
+    /// The photo here that a decision is about.
+    /// - Returns: the uuid that it names where there is none in the library.
+    private func photo(_ decision: ReviewChanges.Decision) throws -> (uuid: String, isHere: Bool) {
+        let found: String? = try connection.value(
+            "SELECT uuid FROM photos WHERE content_digest = ?1 ORDER BY uuid <> ?2, id LIMIT 1", decision.digest,
+            decision.photo)
+        return (found ?? decision.photo, found != nil)
+    }
+
+    // MARK: Applying
+
+    func processArrived(limit: Int) throws -> (count: Int, effective: [PhotoAction]) {
+        _ = try swipes.indexDecisions(limit: .max)
+        let actions = try swipes.arrived(limit: limit)
+        return (actions.count, try swipes.markProcessed(actions))
+    }
+}

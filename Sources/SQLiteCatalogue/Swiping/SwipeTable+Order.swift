@@ -1,0 +1,109 @@
+import Database
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Which of several decisions about one photo counts: the latest, on every machine the same one. Of two of one moment that is the
+/// one of the session with the greater uuid. Not by their ids here, which tell in which order they came.
+///
+/// A decision that is made here comes after all about its photo that are known here: whoever made it has seen what they said. So
+/// its time is that of the clock, or a millisecond after the latest of those, where a clock is behind another machine's or was
+/// set back. A time that no other has about this photo also tells it from one that was taken back.
+extension SwipeTable {
+    /// The latest moment at which something about a photo was decided, that which was taken back or deleted included.
+    private static let latestTime = """
+        SELECT max(decided_at) FROM (
+            SELECT max(decided_at) AS decided_at FROM swipe_actions WHERE is_indexed = 1 AND photo_uuid = ?1
+            UNION ALL SELECT max(decided_at) FROM swipe_undone WHERE photo_uuid = ?1
+            UNION ALL SELECT max(decided_at) FROM swipe_forgotten WHERE photo_uuid = ?1)
+        """
+
+    func latestTime(of photo: String) throws -> Int64? {
+        try connection.first(Self.latestTime, photo) { try $0[0] as Int64? } ?? nil
+    }
+
+    /// When a decision counts as made, given when the latest of before was.
+    static func time(_ clock: Int64, after latest: Int64?) -> Int64 {
+        guard let latest, latest >= clock, latest < .max else { return clock }
+        return latest + 1
+    }
+
+    /// What the decisions that there are, and those that were deleted, say of a row's picture.
+    /// - Parameter table: photos or trash.
+    static func lastDecision(of table: String) -> String {
+        let ofPicture = "photo_uuid = \(table).uuid AND content_digest = \(table).content_digest"
+        return """
+            (SELECT action FROM (
+                SELECT action, decided_at, session_id FROM swipe_actions WHERE is_indexed = 1 AND \(ofPicture)
+                UNION ALL SELECT action, decided_at, session_id FROM swipe_forgotten WHERE \(ofPicture))
+            ORDER BY decided_at DESC, session_id DESC, action DESC LIMIT 1)
+            """
+    }
+
+    func recallLastDecision(_ photo: String) throws {
+        // A photo may have gone to the trash since.
+        for table in ["photos", "trash"] {
+            let last = Self.lastDecision(of: table)
+            try connection.execute(
+                "UPDATE \(table) SET last_decision = \(last) WHERE uuid = ? AND last_decision IS NOT \(last)", photo)
+        }
+    }
+
+    /// Of the same content: what was decided about another picture is no decision about this one.
+    static let laterDecision = """
+        SELECT EXISTS (SELECT 1 FROM swipe_actions INDEXED BY swipe_actions_by_photo WHERE is_indexed = 1
+                AND photo_uuid = ?1 AND content_digest = ?2 AND (decided_at, session_id, action) > (?3, ?4, ?5))
+            OR EXISTS (SELECT 1 FROM swipe_forgotten
+                WHERE photo_uuid = ?1 AND content_digest = ?2 AND (decided_at, session_id, action) > (?3, ?4, ?5))
+        """
+
+    /// Whether another decision counts, be it applied or not.
+    private func isOverruled(_ action: PhotoAction) throws -> Bool {
+        try connection.value(
+            Self.laterDecision, action.photoIdentifier, action.contentDigest, action.timestamp.milliseconds,
+            action.sessionID, action.action.rawValue) ?? false
+    }
+
+    /// Marks decisions as processed.
+    /// - Returns: those that count.
+    func markProcessed(_ actions: [PhotoAction]) throws -> [PhotoAction] {
+        for action in actions {
+            try connection.execute("UPDATE swipe_actions SET is_processed = 1 WHERE id = ?", action.id)
+        }
+        return try actions.filter { try !isOverruled($0) }
+    }
+
+    // MARK: What stays of decisions that go
+
+    /// Deletes a decision that is taken back, and keeps it from coming back.
+    func takeBack(_ id: Int64) throws {
+        try connection.execute(
+            """
+            INSERT OR IGNORE INTO swipe_undone (session_id, photo_uuid, content_digest, action, decided_at)
+                SELECT session_id, coalesce(told_uuid, photo_uuid), content_digest, action, decided_at
+                FROM swipe_actions WHERE id = ?
+            """, id)
+        try connection.execute("DELETE FROM swipe_actions WHERE id = ?", id)
+    }
+
+    /// Notes a decision that is deleted because it is old, by the photo's uuid here and by the one that it came with.
+    func noteForgotten(_ id: Int64) throws {
+        for photo in ["photo_uuid", "told_uuid"] {
+            try connection.execute(
+                """
+                INSERT INTO swipe_forgotten (photo_uuid, content_digest, decided_at, session_id, action)
+                    SELECT \(photo), content_digest, decided_at, session_id, action FROM swipe_actions
+                    WHERE id = ? AND \(photo) IS NOT NULL
+                ON CONFLICT (photo_uuid, content_digest) DO UPDATE SET
+                    decided_at = excluded.decided_at, session_id = excluded.session_id, action = excluded.action
+                WHERE (excluded.decided_at, excluded.session_id, excluded.action)
+                    > (swipe_forgotten.decided_at, swipe_forgotten.session_id, swipe_forgotten.action)
+                """, id)
+        }
+    }
+
+    /// Notes that a session began or changed, for machines that are told of it.
+    func noteChange(ofSession id: String) throws {
+        try connection.execute("INSERT OR REPLACE INTO swipe_session_changes (session_id) VALUES (?)", id)
+    }
+}
