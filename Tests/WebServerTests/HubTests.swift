@@ -60,6 +60,33 @@ import Testing
         }
     }
 
+    @Test func reviewsGoBothWays() async throws {
+        try await withSite { site in
+            invite(site)
+            let told = try await site.ask("GET", "/api/reviews?after=3.120.4", [bearer])
+            #expect(told.status == 200 && told.text.contains("\"next\":\"3.120.4\""))
+            #expect(told.header("cache-control") == "no-store")
+            #expect(try await site.ask("GET", "/api/reviews", [bearer]).text.contains("\"next\":\"none\""))
+            #expect(try await site.ask("GET", "/api/reviews?after=x", [bearer]).status == 400)
+            #expect(try await site.ask("DELETE", "/api/reviews", [bearer]).status == 405)
+            #expect(try await site.ask("GET", "/api/reviews").status == 401)
+            func send(_ body: String, type: String = "application/json", count: Int? = nil) async throws -> RawReply {
+                let connection = try await site.connect()
+                let head = site.request(
+                    "POST", "/api/reviews",
+                    [bearer, "Content-Type: \(type)", "Content-Length: \(count ?? body.utf8.count)"])
+                try await connection.send(Array((head + body).utf8))
+                return try await connection.reply()
+            }
+            let taken = try await send("{\"sessions\":[]}")
+            #expect(taken.status == 200 && taken.text == "{\"decisions\":1}")
+            #expect(site.daemon.state.withLock { $0.sent.first?["changes"] } == ["sessions": []])
+            #expect(try await send("nothing").status == 400)
+            #expect(try await send("{}", type: "text/plain").status == 415)
+            #expect(try await send("{}", count: 1 << 20).status == 413)
+        }
+    }
+
     @Test func aPictureComesWholeAndInParts() async throws {
         try await withSite { site in
             invite(site)

@@ -54,6 +54,7 @@ struct JobReport {
                 switch job.method {
                 case MigrateLibrary.method: "LINES"
                 case RedatePhotos.method, RotateKeys.method, SyncGroups.method: "PHOTOS"
+                case SyncReviews.method: "MACHINES"
                 default: "FILES"
                 }
             var counts = Table(.init(heading: "OUTCOME"), .init(heading: counted, isNumeric: true))
@@ -141,6 +142,7 @@ struct JobReport {
         case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
         case RebuildThumbnails.method: return describe(try decoder.decode(ThumbnailReceipt.self, from: json))
         case SyncGroups.method: return describe(try decoder.decode(SyncReceipt.self, from: json))
+        case SyncReviews.method: return describe(try decoder.decode(ReviewSyncReceipt.self, from: json))
         case RedatePhotos.method: return describe(try decoder.decode(RedateReceipt.self, from: json))
         case ErasePhotoDetails.method: return describe(try decoder.decode(ErasureReceipt.self, from: json))
         case RotateKeys.method: return describe(try decoder.decode(RotationReceipt.self, from: json))

@@ -68,14 +68,7 @@ extension CommandTable {
             options: [.flag("insecure-http", help: "Also where there is no TLS: their network can read along.")],
             examples: [Example("smilepile groups join https://photos.example:8468/#join=…", "As you were given it.")]
         ) { invocation, session in
-            var text = invocation.operand("INVITATION") ?? ""
-            if text == "-" { text = String(decoding: try await session.console.input(4096), as: UTF8.self) }
-            let link: GroupInvitationLink
-            do {
-                link = try GroupInvitationLink(text.trimmingCharacters(in: .whitespacesAndNewlines))
-            } catch let error as MeshError {
-                throw CommandFailure.refused(error)
-            }
+            let link = try await readInvitation(invocation, session)
             return try await session.withLibrary { library in
                 let answer = try await library.send(
                     JoinGroups(
@@ -166,27 +159,40 @@ extension CommandTable {
     private static func show(
         _ answer: Answer<GroupInvitation>, to group: Group, _ invocation: Invocation, _ session: Session
     ) throws {
-        let record = WebRecord.running(socket: session.socketPath)
-        let place = try (invocation.value("address") ?? record.map(WebStart.reachable)).map(address)
         let name = PlainText.neutralized(answer.value.member.firstName)
-        let link = answer.value.token.flatMap { token in
-            place.map { GroupInvitationLink(address: $0, token: token).description }
-        }
-        if session.wantsJSON {
-            var members = try JSONDecoder().decode([String: JSONValue].self, from: answer.json)
-            if let link { members["invitation"] = .string(link) }
-            return try session.show(json: .object(members))
-        }
         guard let token = answer.value.token else {
+            if session.wantsJSON {
+                return try session.show(json: try JSONDecoder().decode(JSONValue.self, from: answer.json))
+            }
             session.console.result(
                 "\(name) is in \(PlainText.neutralized(group.name)) now, with the invitation they have.")
             return
+        }
+        try showInvitation(
+            token, answer.json, invocation, session,
+            hint: "For \(name) alone, and shown once. On their machine: smilepile groups join INVITATION")
+    }
+
+    /// What lets another machine in, as text, and as a code where a terminal shows it.
+    /// - Parameters:
+    ///   - json: the reply that the token is from.
+    ///   - hint: whom it is for.
+    static func showInvitation(
+        _ token: String, _ json: Data, _ invocation: Invocation, _ session: Session, hint: String
+    ) throws {
+        let record = WebRecord.running(socket: session.socketPath)
+        let place = try (invocation.value("address") ?? record.map(WebStart.reachable)).map(address)
+        let link = place.map { GroupInvitationLink(address: $0, token: token).description }
+        if session.wantsJSON {
+            var members = try JSONDecoder().decode([String: JSONValue].self, from: json)
+            if let link { members["invitation"] = .string(link) }
+            return try session.show(json: .object(members))
         }
         let console = session.console
         guard let link, let place else {
             console.result(token)
             console.message(
-                "This is \(name)'s token. They join with ADDRESS/#join=TOKEN, where ADDRESS is this machine's page.")
+                "This is the token. It is used as ADDRESS/#join=TOKEN, where ADDRESS is this machine's page.")
             console.message("The page does not run: smilepile web --help tells how others reach it.")
             return
         }
@@ -195,12 +201,24 @@ extension CommandTable {
             if code.columns <= console.results.columns() ?? 80 { console.result(lines) }
         }
         console.result(link)
-        console.message("For \(name) alone, and shown once. On their machine: smilepile groups join INVITATION")
+        console.message(hint)
         if record == nil {
             console.message("The page does not run. Start it, for others to reach: smilepile web --help")
         }
         if place.host == "localhost" || place.host.hasPrefix("127.") || place.host == "::1" {
             console.message("Only this machine reaches this address. For others: smilepile web --help")
+        }
+    }
+
+    static func readInvitation(
+        _ invocation: Invocation, _ session: Session
+    ) async throws -> GroupInvitationLink {
+        var text = invocation.operand("INVITATION") ?? ""
+        if text == "-" { text = String(decoding: try await session.console.input(4096), as: UTF8.self) }
+        do {
+            return try GroupInvitationLink(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        } catch let error as MeshError {
+            throw CommandFailure.refused(error)
         }
     }
 

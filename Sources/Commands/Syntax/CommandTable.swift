@@ -4,7 +4,7 @@ import LibraryModel
 enum CommandTable {
     static let all: [Command] =
         daemonCommands + importCommands + categoryCommands + photoCommands + sheetCommands + photoChangeCommands
-        + photoDetailCommands + swipeCommands + groupCommands + groupHubCommands + backupCommands
+        + photoDetailCommands + swipeCommands + swipeMachineCommands + groupCommands + groupHubCommands + backupCommands
         + backupKeepingCommands + migrateCommands
         + trashCommands
         + storageCommands

@@ -15,6 +15,11 @@ extension Router {
             $0.lowercased()
         }
         switch (parts.first, parts.count) {
+        case ("reviews", 1):
+            try head.require(.get, .post)
+            guard head.method == .post else { return reviews(after: head.argument("after"), member) }
+            try head.requireJSON()
+            return takingReviews(member)
         case ("groups", 1):
             try head.require(.get)
             return groups(try head.utcOffset(), member)

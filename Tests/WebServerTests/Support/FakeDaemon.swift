@@ -199,6 +199,14 @@ final class FakeConnection: DaemonConnection {
                 state.sent.append(params)
                 guard state.sent.count < 2 else { throw MeshError(.alreadyExists, "You have sent today.") }
                 return Self.photo("0b7f6a52-3f0e-4c3e-9b1d-2f6d5a4c3b2b", group)
+            case "hub.reviews":
+                _ = try Self.group(params, state)
+                guard params["after"]?.stringValue != "x" else { throw MeshError(.invalidArgument, "No such part.") }
+                return ["sessions": [], "next": params["after"] ?? "none"]
+            case "hub.takeReviews":
+                _ = try Self.group(params, state)
+                state.sent.append(params)
+                return ["decisions": 1]
             case "hub.leave":
                 _ = try Self.group(params, state)
                 state.members[params["token"]?.stringValue ?? ""] = nil
