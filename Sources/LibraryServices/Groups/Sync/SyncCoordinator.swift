@@ -31,16 +31,16 @@ public actor SyncCoordinator: MeshService {
     private static let longestTurn: UInt64 = 600_000_000_000
 
     let catalogue: any Catalogue
-    private let folder: GroupPhotoFolder
+    let folder: GroupPhotoFolder
     private let pictures: GroupPictures
-    private let files: BlockingPool
+    let files: BlockingPool
     private let boot: BootClock
     private var wall: WallClock?
-    private let makeRemote: GroupRemoteMaker
+    let makeRemote: GroupRemoteMaker
     let makeReviewRemote: ReviewRemoteMaker
     unowned var mesh: Mesh?
-    private var links: [String: HubLink<any GroupRemote>] = [:]
-    private var running: [String: Task<HubSync.Outcome, any Error>] = [:]
+    var links: [String: HubLink<any GroupRemote>] = [:]
+    var running: [String: Task<HubSync.Outcome, any Error>] = [:]
     var reviewLinks: [String: HubLink<any ReviewRemote>] = [:]
     var runningReviews: [String: Task<ReviewSync.Outcome, any Error>] = [:]
     private var following: [Task<Void, Never>] = []
@@ -108,7 +108,7 @@ public actor SyncCoordinator: MeshService {
 
     var clocks: GroupTime.Clocks { GroupTime.Clocks(boot: boot, wall: wall ?? WallClock { .now() }) }
 
-    private func hubs() async throws -> [StoredGroupHub] { try await catalogue.read { try $0.groupHubs.all() } }
+    func hubs() async throws -> [StoredGroupHub] { try await catalogue.read { try $0.groupHubs.all() } }
 
     // MARK: By itself
 
@@ -162,7 +162,7 @@ public actor SyncCoordinator: MeshService {
     // MARK: One hub
 
     /// What is under way with the same hub comes to its end first: it may be past what is asked for.
-    private func sync(_ hub: StoredGroupHub, job: Job? = nil) async throws -> HubSync.Outcome {
+    func sync(_ hub: StoredGroupHub, job: Job? = nil) async throws -> HubSync.Outcome {
         while let running = running[hub.id] {
             _ = await running.result
             try Task.checkCancellation()
@@ -238,7 +238,7 @@ public actor SyncCoordinator: MeshService {
     }
 
     /// As a service: the timer is nobody's call, and would ask as the program that owns the library, which may not.
-    private func refresh() async {
+    func refresh() async {
         guard let mesh else { return }
         _ = try? await mesh.send(RefreshGroups(), in: .root(mesh: mesh, role: .service))
     }
@@ -254,101 +254,6 @@ public actor SyncCoordinator: MeshService {
     }
 
     // MARK: On request
-
-    func join(_ request: JoinGroups) async throws -> GroupHub {
-        let address = try HubAddress(request.address)
-        let token = try GroupInvitationLink.validated(token: request.token)
-        try Self.requirePrivacy(address, allowsPlainHTTP: request.allowsPlainHTTP, what: "the photos")
-        _ = try await catalogue.read { try Self.known(address, in: $0) }
-        let remote = try makeRemote(address, token)
-        let told: Set<String>
-        do {
-            // Whether it lets us in, before anything is written down.
-            told = Set(
-                try await remote.groups(utcOffset: GroupTime.offset(at: clocks.wall.now())).map { $0.id.lowercased() })
-        } catch {
-            await remote.close()
-            throw error
-        }
-        await remote.close()
-        let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
-        let hub = try await catalogue.write { transaction in
-            // Another request may have joined it meanwhile.
-            let known = try Self.known(address, in: transaction)
-            try Self.requireSamePerson(as: known, told, in: transaction)
-            let hub = StoredGroupHub(
-                id: known?.id ?? id, address: address.text, token: token, addedAt: known?.addedAt ?? now,
-                syncedAt: known?.syncedAt)
-            try transaction.groupHubs.put(hub)
-            // Whoever joins again wants in, whatever they have left before.
-            for group in try transaction.groupHubs.departures(from: hub.id) {
-                try transaction.groupHubs.removeDeparture(group, from: hub.id)
-            }
-            return hub
-        }
-        // It has let us in; should this fail, the reply says why, and it is tried again by itself.
-        _ = try? await sync(hub)
-        return try await hubs().first { $0.id == hub.id }?.shown ?? hub.shown
-    }
-
-    /// - Throws: `resource_exhausted` where it is not known, and no more can be.
-    private static func known(
-        _ address: HubAddress, in transaction: any CatalogueTransaction
-    ) throws -> StoredGroupHub? {
-        let there = try transaction.groupHubs.all()
-        if let known = there.first(where: { $0.address == address.text }) { return known }
-        guard there.count < GroupHub.maximumCount else {
-            throw MeshError(
-                short: .count,
-                "\(there.count) other machines are joined, which is the most. Forget one: smilepile groups forget")
-        }
-        return nil
-    }
-
-    /// The token takes the place of the one before. Were it another person's, the groups of before would be gone here, with what
-    /// waits for them.
-    private static func requireSamePerson(
-        as known: StoredGroupHub?, _ told: Set<String>, in transaction: any CatalogueTransaction
-    ) throws {
-        guard let known else { return }
-        let lost = try transaction.groups.groups(nil).filter { $0.hub == known.id && !told.contains($0.id) }
-        guard let first = lost.first else { return }
-        throw MeshError(
-            .failedPrecondition,
-            "By this invitation you are not in '\(first.name)', which that machine keeps as well. Ask whoever keeps it to invite "
-                + "the person that you are there (smilepile groups invite GROUP NAME --known); or forget that machine first: "
-                + "smilepile groups forget")
-    }
-
-    static func requirePrivacy(_ address: HubAddress, allowsPlainHTTP: Bool?, what: String) throws {
-        guard address.isPrivate || allowsPlainHTTP == true else {
-            throw MeshError(
-                .failedPrecondition,
-                "Without TLS everybody on the way can read the token and \(what). Use an address with https, or say --insecure-http."
-            )
-        }
-    }
-
-    func list() async throws -> GroupHubList { GroupHubList(hubs: try await hubs().map(\.shown)) }
-
-    func forget(_ id: String) async throws -> GroupHub {
-        let id = id.lowercased()
-        guard let hub = try await hubs().first(where: { $0.id == id }) else { throw Self.noHub(id) }
-        running[id]?.cancel()
-        _ = await running[id]?.result
-        let photos = try await catalogue.write { transaction in
-            let groups = Set(try transaction.groups.groups(nil).filter { $0.hub == id }.map(\.id))
-            let photos = try transaction.groups.photos(of: nil).filter { groups.contains($0.groupId) }.map(\.id)
-            _ = try transaction.groupHubs.remove(id)
-            return photos
-        }
-        let (files, folder) = (files, folder)
-        // What stays now is met by the next sweep.
-        try? await uncancelled { try await files.run { folder.remove(photos) } }
-        if let link = links.removeValue(forKey: id) { await link.remote.close() }
-        await refresh()
-        return hub.shown
-    }
 
     static func noHub(_ id: String) -> MeshError {
         MeshError(.notFound, "No other machine is joined as \(id.prefix(40)). See which are: smilepile groups hubs")
