@@ -68,7 +68,7 @@ extension BrowserTests {
                 // Oneself is neither removed nor invited.
                 #expect(try await page.evaluate("document.querySelectorAll('group-members li button').length") == 0)
                 invitation = try await Self.invite("Ben", in: page)
-                let link = try GroupInvitationLink(invitation)
+                let link = try InvitationLink(invitation)
                 #expect(link.address.text == house.address)
                 for said in ["shown this once", "holds until you remove", "Only this machine reaches", "Join a group"] {
                     try await page.waits(for: said, in: "dialog")
@@ -100,6 +100,7 @@ extension BrowserTests {
                 for (text, answer) in [
                     ("", "This is no invitation."), ("Cousins", "This is no invitation."),
                     ("\(house.address)/#join=short", "This is no invitation."),
+                    ("\(house.address)/#reviews=\(stranger)", "This invitation is for reviews"),
                     ("\(house.address)/#join=\(stranger)", "This invitation does not count"),
                     ("http://127.0.0.1:1/#join=\(stranger)", "does not answer"),
                     ("http://photos.invalid/#join=\(stranger)", "This address is not encrypted"),
@@ -126,7 +127,7 @@ extension BrowserTests {
                 try await page.waits(for: "Keeps Cousins", in: "group-hubs")
                 #expect(try await page.evaluate("tests.control('Invite…') === undefined"))
                 #expect(try await page.evaluate("document.querySelectorAll('group-members li button').length") == 0)
-                try await Self.hasForgotten(GroupInvitationLink(invitation).token, page)
+                try await Self.hasForgotten(InvitationLink(invitation).token, page)
                 let client = try place.client()
                 defer { client.close() }
                 #expect(try await client.call(ListGroups()).groups.map(\.id) == [group.id])
@@ -156,7 +157,7 @@ extension BrowserTests {
                 await page.picture("invitation to a group \(look)")
                 let read = try await house.place.run(Self.zbar, ["--quiet", "--raw", seen])
                 #expect(read.output == invitation + "\n")
-                let token = try GroupInvitationLink(invitation).token
+                let token = try InvitationLink(invitation).token
 
                 let phone = try await house.stranger(look)
                 try await phone.navigate(invitation)
@@ -166,6 +167,16 @@ extension BrowserTests {
                 await phone.picture("invited \(look)")
                 #expect(phone.faults == [])
                 try await phone.close()
+
+                // One that lets another machine of theirs in is not taken for one into a group.
+                let reviews = invitation.replacingOccurrences(of: "#join=", with: "#reviews=")
+                let laptop = try await house.stranger(look)
+                try await laptop.navigate(reviews)
+                try await laptop.waits(for: "An invitation for reviews", in: "pairing-screen h1")
+                try await laptop.waits(for: "smilepile swipe join", in: "pairing-screen")
+                #expect(try await laptop.evaluate("!location.href.includes(\(Page.literal(token)))"))
+                #expect(laptop.faults == [])
+                try await laptop.close()
 
                 // Where it is from, it is of no use.
                 try await page.press("Escape")
@@ -198,7 +209,7 @@ extension BrowserTests {
                     try await page.click(on: "Make a new one")
                     try await page.waits(for: "#join=", in: "dialog pre")
                     let text: String = try await page.evaluate("document.querySelector('dialog pre').textContent")
-                    let second = try GroupInvitationLink(text)
+                    let second = try InvitationLink(text)
                     #expect(second.token != first.token)
                     try await page.press("Escape")
                     try await page.wait(until: Self.dialogIsGone)

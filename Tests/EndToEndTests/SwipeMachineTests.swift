@@ -55,7 +55,7 @@ import Testing
         let shared = try await home.smilepile("swipe", "share", "laptop")
         try #require(shared.status == 0, "\(shared.errors)")
         let link = shared.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        try #require(link.hasPrefix(address + "/#join="), "\(link)")
+        try #require(link.hasPrefix(address + "/#reviews="), "\(link)")
         let token = String(link.split(separator: "=").last ?? "")
         // Reviewed before they know each other, and while they do not meet.
         _ = try await review(home, [(0, "trash"), (1, "favorite")])

@@ -68,7 +68,7 @@ extension CommandTable {
             options: [.flag("insecure-http", help: "Also where there is no TLS: their network can read along.")],
             examples: [Example("smilepile groups join https://photos.example:8468/#join=…", "As you were given it.")]
         ) { invocation, session in
-            let link = try await readInvitation(invocation, session)
+            let link = try await readInvitation(for: .groups, invocation, session)
             return try await session.withLibrary { library in
                 let answer = try await library.send(
                     JoinGroups(
@@ -169,7 +169,7 @@ extension CommandTable {
             return
         }
         try showInvitation(
-            token, answer.json, invocation, session,
+            token, for: .groups, answer.json, invocation, session,
             hint: "For \(name) alone, and shown once. On their machine: smilepile groups join INVITATION")
     }
 
@@ -178,11 +178,12 @@ extension CommandTable {
     ///   - json: the reply that the token is from.
     ///   - hint: whom it is for.
     static func showInvitation(
-        _ token: String, _ json: Data, _ invocation: Invocation, _ session: Session, hint: String
+        _ token: String, for purpose: InvitationLink.Purpose, _ json: Data, _ invocation: Invocation,
+        _ session: Session, hint: String
     ) throws {
         let record = WebRecord.running(socket: session.socketPath)
         let place = try (invocation.value("address") ?? record.map(WebStart.reachable)).map(address)
-        let link = place.map { GroupInvitationLink(address: $0, token: token).description }
+        let link = place.map { InvitationLink(address: $0, token: token, for: purpose).description }
         if session.wantsJSON {
             var members = try JSONDecoder().decode([String: JSONValue].self, from: json)
             if let link { members["invitation"] = .string(link) }
@@ -192,7 +193,8 @@ extension CommandTable {
         guard let link, let place else {
             console.result(token)
             console.message(
-                "This is the token. It is used as ADDRESS/#join=TOKEN, where ADDRESS is this machine's page.")
+                "This is the token. It is used as ADDRESS/#\(purpose.rawValue)=TOKEN, where ADDRESS is this machine's page."
+            )
             console.message("The page does not run: smilepile web --help tells how others reach it.")
             return
         }
@@ -211,12 +213,12 @@ extension CommandTable {
     }
 
     static func readInvitation(
-        _ invocation: Invocation, _ session: Session
-    ) async throws -> GroupInvitationLink {
+        for purpose: InvitationLink.Purpose, _ invocation: Invocation, _ session: Session
+    ) async throws -> InvitationLink {
         var text = invocation.operand("INVITATION") ?? ""
         if text == "-" { text = String(decoding: try await session.console.input(4096), as: UTF8.self) }
         do {
-            return try GroupInvitationLink(text.trimmingCharacters(in: .whitespacesAndNewlines))
+            return try InvitationLink(text.trimmingCharacters(in: .whitespacesAndNewlines), for: purpose)
         } catch let error as MeshError {
             throw CommandFailure.refused(error)
         }

@@ -23,7 +23,7 @@ extension CommandTable {
                 let answer = try await library.send(ShareReviews(name: invocation.operand("NAME") ?? ""))
                 let name = PlainText.neutralized(answer.value.machine.name)
                 try showInvitation(
-                    answer.value.token, answer.json, invocation, session,
+                    answer.value.token, for: .reviews, answer.json, invocation, session,
                     hint: "For \(name) alone, and shown once. There: smilepile swipe join INVITATION")
                 return .done
             }
@@ -72,13 +72,13 @@ extension CommandTable {
                 What is decided on one is on the other, by itself and offline first.
                 With '-' the invitation is read from input, where no other user of this machine sees it.
                 """,
-            operands: [Operand("INVITATION", help: "As in https://photos.example:8468/#join=…, or '-'.")],
+            operands: [Operand("INVITATION", help: "As in https://photos.example:8468/#reviews=…, or '-'.")],
             options: [.flag("insecure-http", help: "Also where there is no TLS: their network can read along.")],
             examples: [
-                Example("smilepile swipe join https://photos.example:8468/#join=…", "As 'swipe share' printed it.")
+                Example("smilepile swipe join https://photos.example:8468/#reviews=…", "As 'swipe share' printed it.")
             ]
         ) { invocation, session in
-            let link = try await readInvitation(invocation, session)
+            let link = try await readInvitation(for: .reviews, invocation, session)
             return try await session.withLibrary { library in
                 let answer = try await library.send(
                     JoinReviews(

@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// Where another machine keeps groups: `https://photos.example:8468`, and a path where its page has one.
+/// Where another machine keeps groups or lets others in: `https://photos.example:8468`, and a path where its page has one.
 public struct HubAddress: Sendable, Equatable, CustomStringConvertible {
     /// Without a slash at its end.
     public let text: String
@@ -75,26 +75,50 @@ public struct HubAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// What somebody who invites hands over: the hub's address, and in its fragment, which no log has, the token.
-public struct GroupInvitationLink: Sendable, Equatable, CustomStringConvertible {
-    public let address: HubAddress
-    public let token: String
+/// What somebody who invites hands over: the machine's address, and in its fragment, which no log has, what it is for and the token:
+/// `#join=TOKEN` for groups, `#reviews=TOKEN` for reviews. So whoever opens or pastes one in the wrong place is told so.
+public struct InvitationLink: Sendable, Equatable, CustomStringConvertible {
+    public enum Purpose: String, Sendable, CaseIterable {
+        /// ``InviteGroupMember``, ``JoinGroups``.
+        case groups = "join"
+        /// ``ShareReviews``, ``JoinReviews``.
+        case reviews
 
-    private static let mark = "#join="
+        var mark: String { "#\(rawValue)=" }
 
-    public init(address: HubAddress, token: String) {
-        self.address = address
-        self.token = token
+        /// What takes such an invitation.
+        var command: String {
+            switch self {
+            case .groups: "smilepile groups join"
+            case .reviews: "smilepile swipe join"
+            }
+        }
     }
 
-    /// - Throws: `invalid_argument`.
-    public init(_ text: String) throws {
-        guard let mark = text.range(of: Self.mark) else {
+    public let address: HubAddress
+    public let token: String
+    public let purpose: Purpose
+
+    public init(address: HubAddress, token: String, for purpose: Purpose = .groups) {
+        self.address = address
+        self.token = token
+        self.purpose = purpose
+    }
+
+    /// - Throws: `invalid_argument`, also for an invitation to something else.
+    public init(_ text: String, for purpose: Purpose = .groups) throws {
+        guard let mark = text.range(of: purpose.mark) else {
+            if let other = Purpose.allCases.first(where: { text.contains($0.mark) }) {
+                throw MeshError(
+                    .invalidArgument, "This invitation is for \(other) and not for \(purpose): \(other.command)")
+            }
             throw MeshError(
-                .invalidArgument, "An invitation is as in https://photos.example:8468/#join=TOKEN. This is none.")
+                .invalidArgument,
+                "An invitation is as in https://photos.example:8468/\(purpose.mark)TOKEN. This is none.")
         }
         address = try HubAddress(String(text[..<mark.lowerBound]))
         token = try Self.validated(token: String(text[mark.upperBound...]))
+        self.purpose = purpose
     }
 
     /// - Throws: `invalid_argument` for what no header can have.
@@ -106,5 +130,5 @@ public struct GroupInvitationLink: Sendable, Equatable, CustomStringConvertible 
         return token
     }
 
-    public var description: String { address.text + "/" + Self.mark + token }
+    public var description: String { address.text + "/" + purpose.mark + token }
 }

@@ -22,8 +22,8 @@ extension House {
     }
 
     /// Takes somebody into a group, and gives the invitation that they join with.
-    func invite(_ name: String, to group: Group) async throws -> GroupInvitationLink {
+    func invite(_ name: String, to group: Group) async throws -> InvitationLink {
         let token = try #require(try await call(InviteGroupMember(groupId: group.id, firstName: name)).token)
-        return GroupInvitationLink(address: try HubAddress(address), token: token)
+        return InvitationLink(address: try HubAddress(address), token: token)
     }
 }

@@ -8,7 +8,7 @@ import ServiceMesh
 extension SyncCoordinator {
     func join(_ request: JoinGroups) async throws -> GroupHub {
         let address = try HubAddress(request.address)
-        let token = try GroupInvitationLink.validated(token: request.token)
+        let token = try InvitationLink.validated(token: request.token)
         try Self.requirePrivacy(address, allowsPlainHTTP: request.allowsPlainHTTP, what: "the photos")
         _ = try await catalogue.read { try Self.known(address, in: $0) }
         let remote = try makeRemote(address, token)

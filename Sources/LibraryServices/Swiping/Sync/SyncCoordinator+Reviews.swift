@@ -96,7 +96,7 @@ extension SyncCoordinator {
 
     func join(_ request: JoinReviews) async throws -> ReviewMachine {
         let address = try HubAddress(request.address)
-        let token = try GroupInvitationLink.validated(token: request.token)
+        let token = try InvitationLink.validated(token: request.token)
         try Self.requirePrivacy(address, allowsPlainHTTP: request.allowsPlainHTTP, what: "what was reviewed")
         let there = try await partners()
         let known = there.first { $0.address == address.text }

@@ -25,6 +25,9 @@ export function readInvitation(text) {
   return address && URL.canParse(address) ? { address, token, url: new URL(address) } : undefined;
 }
 
+/** Whether what was pasted is for something else: reviews between the machines of one person. */
+export const isForReviews = (text) => /#reviews=/i.test(text);
+
 /** Whether what is sent there can be read on the way. */
 export const isPlain = ({ protocol, hostname }) => protocol === 'http:' && !isOwnMachine(hostname);
 

@@ -6,7 +6,7 @@ import { Refusal, showDialog } from '../core/dialog.js';
 import { list, t } from '../core/text.js';
 import { toast } from '../core/toasts.js';
 import { explained, listGroups } from './groups.js';
-import { isPlain, readInvitation } from './invitation.js';
+import { isForReviews, isPlain, readInvitation } from './invitation.js';
 
 const refusals = { unauthenticated: 'groups.joinOver', invalid_argument: 'groups.joinWrong', resource_exhausted: 'groups.joinMany' };
 
@@ -28,7 +28,7 @@ export async function joinGroup() {
       element('p', { class: 'quiet small' }, t('groups.joinHelp'))],
     act: async () => {
       const invitation = readInvitation(field.value);
-      if (!invitation) throw new Refusal(t('groups.joinWrong'));
+      if (!invitation) throw new Refusal(t(isForReviews(field.value) ? 'groups.joinReviews' : 'groups.joinWrong'));
       const { address, token, url } = invitation;
       plain.hidden = !isPlain(url);
       // Said before anything is sent: the token would be read with it.

@@ -66,6 +66,8 @@ class AppShell extends Component {
     }
     // An invitation to a group is for another family's machine, and nothing that an address or a history should keep.
     if (state !== 'unpaired' && location.hash.startsWith('#join=')) history.replaceState(null, '', address('groups'));
+    // So is one that lets another machine of theirs in, and the page has no screen for that.
+    if (state !== 'unpaired' && location.hash.startsWith('#reviews=')) history.replaceState(null, '', address('photos'));
     if (state === 'unpaired' || state === 'kid') {
       this.#navigation.hidden = true;
       this.#closePhoto();

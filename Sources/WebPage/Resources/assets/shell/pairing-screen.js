@@ -24,12 +24,13 @@ function suggestedName() {
 class PairingScreen extends Component {
   connectedCallback() {
     // An address that is opened where the page already is changes its fragment alone.
-    this.listen(window, 'hashchange', () => /^#(pair|join)=/.test(location.hash) && this.#draw());
+    this.listen(window, 'hashchange', () => /^#(pair|join|reviews)=/.test(location.hash) && this.#draw());
     this.#draw();
   }
 
   #draw() {
-    if (location.hash.startsWith('#join=')) return this.#drawInvitation();
+    if (location.hash.startsWith('#join=')) return this.#drawInvitation('pairing.invitation', 'smilepile groups join …');
+    if (location.hash.startsWith('#reviews=')) return this.#drawInvitation('pairing.reviews', 'smilepile swipe join …');
     const given = location.hash.startsWith('#pair=') ? codeOf(location.hash) : '';
     // The code leaves the address and the history at once; it is good for one use, and for nobody who looks over a
     // shoulder.
@@ -62,8 +63,8 @@ class PairingScreen extends Component {
     (given ? name : code).focus();
   }
 
-  /** Somebody's camera has read an invitation to a group, which is of no use here: it is for a SmilePile of their own. */
-  async #drawInvitation() {
+  /** Somebody's camera has read an invitation, which is of no use here: it is for a SmilePile of their own, or another machine of theirs. */
+  async #drawInvitation(text, command) {
     const invitation = `${location.origin}/${location.hash}`;
     // As a code for pairing does.
     history.replaceState(null, '', '#/photos');
@@ -71,9 +72,9 @@ class PairingScreen extends Component {
     this.replaceChildren(element(
       'form', { class: 'card' },
       element('p', { class: 'brand', 'aria-hidden': 'true' }, icon('smile'), 'SmilePile'),
-      element('h1', { tabindex: '-1' }, t('pairing.invitation')),
-      element('p', {}, t('pairing.invitationHelp')), ...copied(invitation),
-      element('p', { class: 'quiet small' }, t('pairing.invitationOr')), element('pre', {}, 'smilepile groups join …')));
+      element('h1', { tabindex: '-1' }, t(text)),
+      element('p', {}, t(`${text}Help`)), ...copied(invitation),
+      element('p', { class: 'quiet small' }, t(`${text}Or`)), element('pre', {}, command)));
     this.querySelector('h1').focus();
   }
 }

@@ -245,6 +245,7 @@ export default {
   'groups.joinNow': 'Beitreten',
   'groups.joinOver': 'Diese Einladung gilt nicht oder nicht mehr. Bitte um eine neue.',
   'groups.joinPlain': 'Trotzdem beitreten',
+  'groups.joinReviews': 'Diese Einladung ist für Durchsichten auf einem anderen Rechner derselben Person und nicht für eine Gruppe. Dort: smilepile swipe join …',
   'groups.joinUnsafe': 'Diese Adresse ist nicht verschlüsselt: Andere auf dem Weg können die Einladung und die Fotos lesen. Bitte um eine, die mit https beginnt, oder erlaube es.',
   'groups.joinWrong': 'Das ist keine Einladung. Kopiere sie ganz, von https:// bis zum Ende.',
   'groups.keep': 'Behalten',
@@ -425,6 +426,9 @@ export default {
   'pairing.name': 'Name dieses Geräts',
   'pairing.pair': 'Album öffnen',
   'pairing.ready': 'Ein Schritt noch: Gib diesem Gerät einen Namen, damit du es in der Liste der Geräte erkennst.',
+  'pairing.reviews': 'Eine Einladung für Durchsichten',
+  'pairing.reviewsHelp': 'Sie lässt einen anderen Rechner derselben Person herein und ist keine Einladung in eine Gruppe. Kopiere sie.',
+  'pairing.reviewsOr': 'Auf jenem Rechner:',
   'pairing.title': 'Willkommen in deinem Album',
 
   'passedOver.archive': { one: '1 Archiv blieb, wo es ist', other: '{count} Archive blieben, wo sie sind' },

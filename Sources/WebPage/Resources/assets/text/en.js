@@ -245,6 +245,7 @@ export default {
   'groups.joinNow': 'Join',
   'groups.joinOver': 'This invitation does not count, or not any more. Ask for a new one.',
   'groups.joinPlain': 'Join all the same',
+  'groups.joinReviews': 'This invitation is for reviews on another machine of the same person, and not for a group. There: smilepile swipe join …',
   'groups.joinUnsafe': 'This address is not encrypted: others on the way can read the invitation and the photos. Ask for one that begins with https, or allow it.',
   'groups.joinWrong': 'This is no invitation. Copy all of it, from https:// to its end.',
   'groups.keep': 'Keep',
@@ -425,6 +426,9 @@ export default {
   'pairing.name': 'Name of this device',
   'pairing.pair': 'Open the album',
   'pairing.ready': 'One step: give this device a name, so that you know it in the list of devices.',
+  'pairing.reviews': 'An invitation for reviews',
+  'pairing.reviewsHelp': 'It lets another machine of the same person in, and is no invitation to a group. Copy it.',
+  'pairing.reviewsOr': 'On that machine:',
   'pairing.title': 'Welcome to your album',
 
   'passedOver.archive': { one: '1 archive left where it is', other: '{count} archives left where they are' },
