@@ -30,12 +30,23 @@ package protocol ReviewMachineRepository {
     func partners() throws -> [StoredReviewPartner]
     /// Enters it, or puts it in the place of the one with its id.
     func put(_ partner: StoredReviewPartner) throws
-    /// Notes how a try ended; a problem leaves the time of the last success as it was.
-    func note(_ partner: String, syncedAt: Timestamp?, problem: String?) throws
-    /// Notes how far it has told us, or we have told it; nil leaves it.
-    func note(_ partner: String, heard: String?, told: String?) throws
+    /// Notes how a try ended; a problem leaves the time of the last success as it was. Of one that was joined with another token
+    /// since, the try says nothing.
+    func note(_ partner: StoredReviewPartner, syncedAt: Timestamp?, problem: String?) throws
+    /// Notes how far it has told us, or we have told it, as far as that is still `before`: whoever has joined it anew meanwhile
+    /// begins anew.
+    /// - Returns: whether it was noted.
+    func advance(
+        _ partner: StoredReviewPartner, _ way: ReviewWay, from before: String, to after: String
+    ) throws -> Bool
     /// - Returns: whether it was there.
     func remove(partner id: String) throws -> Bool
+}
+
+/// What a cursor of a partner is of: what it has told us, or what we have told it.
+package enum ReviewWay: Sendable {
+    case heard
+    case told
 }
 
 /// A machine that was joined, as it is kept.

@@ -66,16 +66,24 @@ struct ReviewMachineTable: ReviewMachineRepository {
             partner.syncedAt?.milliseconds, partner.problem, partner.heard, partner.told)
     }
 
-    func note(_ partner: String, syncedAt: Timestamp?, problem: String?) throws {
+    func note(_ partner: StoredReviewPartner, syncedAt: Timestamp?, problem: String?) throws {
         try connection.execute(
-            "UPDATE swipe_partners SET synced_at = coalesce(?, synced_at), problem = ? WHERE id = ?",
-            syncedAt?.milliseconds, problem, partner)
+            """
+            UPDATE swipe_partners SET synced_at = coalesce(?, synced_at), problem = ? WHERE id = ? AND token = ?
+            """, syncedAt?.milliseconds, problem, partner.id, partner.token)
     }
 
-    func note(_ partner: String, heard: String?, told: String?) throws {
-        try connection.execute(
-            "UPDATE swipe_partners SET heard = coalesce(?, heard), told = coalesce(?, told) WHERE id = ?", heard, told,
-            partner)
+    func advance(
+        _ partner: StoredReviewPartner, _ way: ReviewWay, from before: String, to after: String
+    ) throws -> Bool {
+        let column =
+            switch way {
+            case .heard: "heard"
+            case .told: "told"
+            }
+        return try connection.execute(
+            "UPDATE swipe_partners SET \(column) = ?1 WHERE id = ?2 AND token = ?3 AND \(column) = ?4", after,
+            partner.id, partner.token, before) > 0
     }
 
     func remove(partner id: String) throws -> Bool {

@@ -14,8 +14,8 @@ struct HubLeftAlone: MeshErrorConvertible {
     }
 }
 
-/// The way to one machine, be it for groups or for reviews, with what keeps a hub that fails from being asked all the time: a purse for trying again, and a breaker
-/// for not trying at all (<doc:/ServiceMesh/LeavingTheProcess>).
+/// The way to one machine, be it for groups or for reviews, with what keeps one that fails from being asked all the time: a purse
+/// for trying again, and a breaker for not trying at all (<doc:/ServiceMesh/LeavingTheProcess>).
 final class HubLink<Remote: Sendable>: Sendable {
     /// Tries of one question.
     private static var tries: Int { 3 }

@@ -27,7 +27,7 @@ public actor SyncCoordinator: MeshService {
     /// Seconds between two times that all hubs are asked, and until one that has not answered is asked again.
     private static let pause = 900
     private static let pauseAfterFailure = 60
-    /// Nanoseconds that one hub is spoken to at a time. What a slow one has not sent by then comes the next time.
+    /// Nanoseconds that one machine is spoken to at a time. What a slow one has not sent by then comes the next time.
     private static let longestTurn: UInt64 = 600_000_000_000
 
     let catalogue: any Catalogue
@@ -43,6 +43,9 @@ public actor SyncCoordinator: MeshService {
     var running: [String: Task<HubSync.Outcome, any Error>] = [:]
     var reviewLinks: [String: HubLink<any ReviewRemote>] = [:]
     var runningReviews: [String: Task<ReviewSync.Outcome, any Error>] = [:]
+    /// Machines of which a review that has ended may not be told, and what tells them.
+    var reviewNews: Set<String> = []
+    var tellingReviews: [String: Task<Void, Never>] = [:]
     private var following: [Task<Void, Never>] = []
     private let nudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
     private let reviewNudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
@@ -96,9 +99,15 @@ public actor SyncCoordinator: MeshService {
         nudges.continuation.finish()
         reviewNudges.continuation.finish()
         for task in following { task.cancel() }
+        for task in tellingReviews.values { task.cancel() }
         for task in running.values { task.cancel() }
         for task in runningReviews.values { task.cancel() }
         for task in following { await task.value }
+        // One more may have begun while these came to their end.
+        while let telling = tellingReviews.values.first {
+            telling.cancel()
+            await telling.value
+        }
         for task in running.values { _ = await task.result }
         for task in runningReviews.values { _ = await task.result }
         for link in links.values { await link.remote.close() }
@@ -170,21 +179,26 @@ public actor SyncCoordinator: MeshService {
         let task = Task(executorPreference: MeshClock.executor) { try await self.syncAlone(hub.id, job: job) }
         running[hub.id] = task
         defer { running[hub.id] = nil }
-        // A timer by nature: a hub may go on sending a little, and never be done.
+        return try await outcome(of: task)
+    }
+
+    /// - Throws: `deadline_exceeded` when the turn has taken too long.
+    func outcome<Outcome: Sendable>(of turn: Task<Outcome, any Error>) async throws -> Outcome {
+        // A timer by nature: a machine may go on telling a little, and never be done.
         let end = Task(executorPreference: MeshClock.executor) { [clock = mesh?.clock ?? .system] in
             try await clock.sleep(until: clock.now() + Self.longestTurn)
-            task.cancel()
+            turn.cancel()
         }
         defer { end.cancel() }
         return try await withTaskCancellationHandler {
             do {
-                return try await task.value
+                return try await turn.value
             } catch is CancellationError where !Task.isCancelled {
                 throw MeshError(
                     .deadlineExceeded, "The other machine is slow. What is missing is asked for the next time.")
             }
         } onCancel: {
-            task.cancel()
+            turn.cancel()
         }
     }
 

@@ -43,11 +43,10 @@ struct ReviewSync: Sendable {
             }
             outcome.fetched += taken.decisions
             outcome.undone += taken.undone
-            guard changes.next != heard else { return }
+            guard changes.next != heard, try await advance(.heard, from: heard, to: changes.next), changes.more else {
+                return
+            }
             heard = changes.next
-            let id = partner.id
-            try await catalogue.write { [heard] in try $0.reviewMachines.note(id, heard: heard, told: nil) }
-            if !changes.more { return }
         }
     }
 
@@ -64,20 +63,25 @@ struct ReviewSync: Sendable {
 
     private func send(_ job: Job?, _ outcome: inout Outcome) async throws {
         // A cursor that this version cannot read was some other version's: all is told once more.
-        var told = (try? ReviewCursor(partner.told)) ?? .start
+        var told = (text: partner.told, cursor: (try? ReviewCursor(partner.told)) ?? .start)
         let id = partner.id
         for _ in 0..<Self.mostParts {
             try await job?.mayContinue()
             let changes = try await catalogue.read { [told] in
-                try $0.reviews.changes(after: told, except: id, limit: ReviewChanges.maximumCount)
+                try $0.reviews.changes(after: told.cursor, except: id, limit: ReviewChanges.maximumCount)
             }
             if !changes.isEmpty { try await give(changes) }
             outcome.sent += changes.decisions.count
-            let next = try ReviewCursor(changes.next)
-            guard next != told else { return }
-            told = next
-            try await catalogue.write { try $0.reviewMachines.note(id, heard: nil, told: next.description) }
-            if !changes.more { return }
+            guard changes.next != told.text, try await advance(.told, from: told.text, to: changes.next), changes.more
+            else { return }
+            told = (changes.next, try ReviewCursor(changes.next))
+        }
+    }
+
+    /// - Returns: whether this turn is still the one that notes it.
+    private func advance(_ way: ReviewWay, from before: String, to after: String) async throws -> Bool {
+        try await catalogue.write { [partner] in
+            try $0.reviewMachines.advance(partner, way, from: before, to: after)
         }
     }
 }

@@ -13,29 +13,54 @@ extension SyncCoordinator {
 
     /// - Returns: whether all have answered.
     func syncAllReviews() async -> Bool {
-        var isWhole = true
-        for partner in (try? await partners()) ?? [] {
-            do {
-                // What is under way does the same.
-                if let running = runningReviews[partner.id] {
-                    _ = try await running.value
-                } else {
-                    _ = try await sync(partner)
-                }
-            } catch {
-                isWhole = false
+        // At once: one that is slow must not keep what is for the others.
+        await withTaskGroup(of: Bool.self) { group in
+            for partner in (try? await partners()) ?? [] {
+                group.addTask { await self.syncUnlessUnderWay(partner) }
             }
+            var haveAll = true
+            for await hasAnswered in group { haveAll = hasAnswered && haveAll }
+            return haveAll
         }
-        return isWhole
     }
 
-    /// After a change here: what a review has decided is told when it has ended, and not swipe by swipe. A machine that has not answered is left to the timer.
+    /// What is under way does the same.
+    private func syncUnlessUnderWay(_ partner: StoredReviewPartner) async -> Bool {
+        do {
+            if let running = runningReviews[partner.id] {
+                _ = try await running.value
+            } else {
+                _ = try await sync(partner)
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// After a change here: what a review has decided is told when it has ended, and not swipe by swipe. A machine that has not
+    /// answered is left to the timer. It waits for none, so that the next change is for the others even while one is slow.
     func sendEndedReviews() async {
         for partner in (try? await partners()) ?? [] where partner.problem == nil {
+            let id = partner.id
+            reviewNews.insert(id)
+            guard tellingReviews[id] == nil, !Task.isCancelled else { continue }
+            tellingReviews[id] = Task(executorPreference: MeshClock.executor) { await self.tellEndedReviews(to: id) }
+        }
+    }
+
+    private func tellEndedReviews(to id: String) async {
+        while reviewNews.remove(id) != nil {
+            // It may be past what has ended since.
+            while let running = runningReviews[id] { _ = await running.result }
+            guard !Task.isCancelled, let partner = try? await partners().first(where: { $0.id == id }),
+                partner.problem == nil
+            else { continue }
             let told = (try? ReviewCursor(partner.told)) ?? .start
             let isNews = try? await catalogue.read { try $0.reviews.hasEndedSession(after: told) }
-            if isNews == true, runningReviews[partner.id] == nil { _ = try? await sync(partner) }
+            if isNews == true, !Task.isCancelled { _ = try? await sync(partner) }
         }
+        tellingReviews[id] = nil
     }
 
     // MARK: One machine
@@ -49,11 +74,7 @@ extension SyncCoordinator {
         let task = Task(executorPreference: MeshClock.executor) { try await self.syncAlone(partner.id, job: job) }
         runningReviews[partner.id] = task
         defer { runningReviews[partner.id] = nil }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
-        }
+        return try await outcome(of: task)
     }
 
     private func syncAlone(_ id: String, job: Job?) async throws -> ReviewSync.Outcome {
@@ -66,7 +87,7 @@ extension SyncCoordinator {
             let outcome = try await turn.run(job: job)
             try await catalogue.write { [clocks] transaction in
                 let now = clocks.wall.now()
-                try transaction.reviewMachines.note(id, syncedAt: now, problem: nil)
+                try transaction.reviewMachines.note(partner, syncedAt: now, problem: nil)
                 try transaction.settings.setLastSyncDate(now)
             }
             return outcome
@@ -76,7 +97,7 @@ extension SyncCoordinator {
             let error = MeshError(describing: error)
             if partner.problem != error.message {
                 try? await catalogue.write {
-                    try $0.reviewMachines.note(id, syncedAt: nil, problem: error.message)
+                    try $0.reviewMachines.note(partner, syncedAt: nil, problem: error.message)
                 }
             }
             throw error
@@ -98,13 +119,7 @@ extension SyncCoordinator {
         let address = try HubAddress(request.address)
         let token = try InvitationLink.validated(token: request.token)
         try Self.requirePrivacy(address, allowsPlainHTTP: request.allowsPlainHTTP, what: "what was reviewed")
-        let there = try await partners()
-        let known = there.first { $0.address == address.text }
-        guard known != nil || there.count < ReviewMachine.maximumCount else {
-            throw MeshError(
-                short: .count,
-                "\(there.count) other machines are joined, which is the most. Leave one: smilepile swipe leave")
-        }
+        _ = try await catalogue.read { try Self.known(address, in: $0) }
         let remote = try makeReviewRemote(address, token)
         do {
             // Whether it lets us in, before anything is written down.
@@ -114,21 +129,49 @@ extension SyncCoordinator {
             throw error
         }
         await remote.close()
-        let partner = StoredReviewPartner(
-            id: known?.id ?? UUID().uuidString.lowercased(), address: address.text, token: token,
-            addedAt: known?.addedAt ?? clocks.wall.now(), syncedAt: known?.syncedAt)
-        try await catalogue.write { try $0.reviewMachines.put(partner) }
+        let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
+        let partner = try await catalogue.write { transaction in
+            // Another request may have joined it meanwhile.
+            let known = try Self.known(address, in: transaction)
+            let partner = StoredReviewPartner(
+                id: known?.id ?? id, address: address.text, token: token, addedAt: known?.addedAt ?? now,
+                syncedAt: known?.syncedAt)
+            try transaction.reviewMachines.put(partner)
+            return partner
+        }
         // It has let us in; should this fail, the reply says why, and it is tried again by itself.
         _ = try? await sync(partner)
         return try await partners().first { $0.id == partner.id }?.shown ?? partner.shown
     }
 
+    /// - Throws: `resource_exhausted` where it is not known, and no more can be.
+    private static func known(
+        _ address: HubAddress, in transaction: any CatalogueTransaction
+    ) throws -> StoredReviewPartner? {
+        let there = try transaction.reviewMachines.partners()
+        if let known = there.first(where: { $0.address == address.text }) { return known }
+        guard there.count < ReviewMachine.maximumCount else {
+            throw MeshError(
+                short: .count,
+                "\(there.count) other machines are joined, which is the most. Leave one: smilepile swipe leave")
+        }
+        return nil
+    }
+
     func leave(_ id: String) async throws -> ReviewMachine {
         let id = id.lowercased()
-        guard let partner = try await partners().first(where: { $0.id == id }) else { throw Self.noPartner(id) }
-        runningReviews[id]?.cancel()
-        _ = await runningReviews[id]?.result
-        try await catalogue.write { _ = try $0.reviewMachines.remove(partner: id) }
+        let partner = try await catalogue.write { transaction in
+            guard let partner = try transaction.reviewMachines.partners().first(where: { $0.id == id }) else {
+                throw Self.noPartner(id)
+            }
+            _ = try transaction.reviewMachines.remove(partner: id)
+            return partner
+        }
+        // What begins from now on finds nobody to ask. What is under way must not enter anything after the reply.
+        while let running = runningReviews[id] {
+            running.cancel()
+            _ = await running.result
+        }
         if let link = reviewLinks.removeValue(forKey: id) { await link.remote.close() }
         return partner.shown
     }
