@@ -233,6 +233,75 @@ import Testing
         await database.close()
     }
 
+    /// Of decisions that were deleted only what photos say is known: neither it nor what was before comes from elsewhere then.
+    @Test func deletedDecisionsAreRememberedAfterTheUpgrade() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("catalogue.sqlite")
+        try await make(11, at: path)
+        let old = try await DatabasePool.open(at: path, schema: schema(upTo: 11))
+        let (photos, trashed) = try await old.write { connection in
+            let photos = try connection.query("SELECT uuid FROM photos ORDER BY id") { try $0[0] as String }
+            let trashed = try connection.query("SELECT uuid FROM trash") { try $0[0] as String }
+            try connection.execute("DELETE FROM swipe_actions")
+            try connection.execute("UPDATE photos SET last_decision = NULL")
+            try connection.execute("UPDATE trash SET last_decision = 'trash'")
+            let session = "14bb41c1-18bf-448b-ba6d-d6a49da16328"
+            func say(_ photo: Int, _ action: String) throws {
+                try connection.execute("UPDATE photos SET last_decision = ? WHERE uuid = ?", action, photos[photo])
+            }
+            func decide(_ photo: Int, _ action: String, isProcessed: Bool, digest: String? = nil) throws {
+                try connection.execute(
+                    """
+                    INSERT INTO swipe_actions (session_id, photo_uuid, content_digest, action, decided_at, is_processed)
+                    SELECT ?, uuid, coalesce(?, content_digest), ?, 1795362443400, ? FROM photos WHERE uuid = ?
+                    """, session, digest, action, isProcessed, photos[photo])
+            }
+            // Deleted; there; the latest deleted and an earlier one there; of another picture; waiting; never reviewed.
+            try say(0, "keep")
+            try say(1, "favorite")
+            try decide(1, "favorite", isProcessed: true)
+            try say(2, "keep")
+            try decide(2, "trash", isProcessed: true)
+            try say(3, "keep")
+            try decide(3, "trash", isProcessed: true, digest: String(repeating: "0", count: 64))
+            try say(4, "keep")
+            try decide(4, "trash", isProcessed: false)
+            try connection.execute("UPDATE swipe_sessions SET forgotten_photos = 2 WHERE ended_at = 1795362443461")
+            return (photos, trashed)
+        }
+        await old.close()
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
+        try await database.write { connection in
+            let forgotten = try connection.query(
+                "SELECT photo_uuid, action, decided_at, session_id FROM swipe_forgotten ORDER BY photo_uuid"
+            ) { "\(try $0[0] as String) \(try $0[1] as String) \(try $0[2] as Int64) '\(try $0[3] as String)'" }
+            // The last end of a session that had some, which is not the last end.
+            let expected = [0, 2, 3].map { "\(photos[$0]) keep 1795362443461 ''" }
+            #expect(forgotten == (expected + trashed.map { "\($0) trash 1795362443461 ''" }).sorted())
+            let (table, reviews) = (PhotoTable(connection: connection), ReviewTable(connection: connection))
+            let photo = try table.require(.uuid(photos[0]))
+            func decided(_ time: Int64) -> ReviewChanges {
+                ReviewChanges(
+                    sessions: [],
+                    decisions: [
+                        .init(
+                            session: "s", photo: "elsewhere", digest: photo.contentDigest, action: .trash,
+                            decidedAt: Timestamp(milliseconds: time))
+                    ], undone: [], next: "", more: false)
+            }
+            #expect(try reviews.merge(decided(1_795_362_443_460), from: "m").decisions == 0)
+            #expect(try reviews.merge(decided(1_795_362_443_462), from: "m").decisions == 1)
+            // What is recalled is what was said, or what is later.
+            for uuid in photos { try SwipeTable(connection: connection).recallLastDecision(uuid) }
+            let said = try photos.map { try table.require(.uuid($0)).lastDecision }
+            #expect(said.prefix(5) == [.trash, .favorite, .keep, .keep, .trash])
+            // All that was there before is told, in the order in which it was.
+            let told = try reviews.changes(after: .start, except: nil, limit: 99)
+            #expect(told.sessions.count >= 4 && told.decisions.count == 5)
+        }
+        await database.close()
+    }
+
     @Test func aFailedUpgradeLeavesTheOldCatalogueAndSaysWhatToDo() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("catalogue.sqlite")

@@ -4,9 +4,11 @@ extension CatalogueSchema {
     /// has in `told_uuid` the uuid that it names and in `photo_uuid` that of the photo with this content here; `source` is the
     /// machine that it came from. Of one that was taken back, the row in `swipe_undone` keeps it from coming back.
     /// Of decisions that were deleted because they are old, `swipe_forgotten` has the latest about each picture: what is older
-    /// neither comes back nor counts.
+    /// neither comes back nor counts. Of one that is taken back elsewhere afterwards the time stays, without a decision.
     ///
     /// When those were decided that an earlier version deleted is not known: not later than the last end of a session that had some.
+    /// That they were, a photo shows that says something else than the decisions that are left about it; but one of which some
+    /// wait is about to say these.
     ///
     /// A session's row in `swipe_session_changes` has a new number after each change, which are given out once, as those of
     /// decisions are: so another machine can be told what is new since a number.
@@ -68,9 +70,11 @@ extension CatalogueSchema {
         INSERT OR IGNORE INTO swipe_forgotten (photo_uuid, content_digest, decided_at, session_id, action)
             SELECT p.uuid, p.content_digest,
                 coalesce((SELECT max(ended_at) FROM swipe_sessions WHERE forgotten_photos > 0), 0), '', p.last_decision
-            FROM \(table) p WHERE p.last_decision IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM swipe_actions a
-                WHERE a.photo_uuid = p.uuid AND a.content_digest = p.content_digest);
+            FROM \(table) p WHERE p.last_decision IS NOT NULL AND p.last_decision IS NOT (
+                SELECT a.action FROM swipe_actions a
+                WHERE a.is_indexed = 1 AND a.photo_uuid = p.uuid AND a.content_digest = p.content_digest
+                ORDER BY a.id DESC LIMIT 1
+            ) AND NOT EXISTS (SELECT 1 FROM swipe_actions a WHERE a.photo_uuid = p.uuid AND a.is_processed = 0);
         """
     }
 }
