@@ -213,7 +213,7 @@ public final class PhotoLibrary: Sendable {
             PhotoStore(catalogue: catalogue, discards: discards),
             SealedFieldStore(catalogue: catalogue, fields: sealedFields, discards: discards, pool: files),
             thumbnailer,
-            SwipeSessionRecorder(catalogue: catalogue),
+            SwipeSessionRecorder(catalogue: catalogue, clock: wallClock ?? WallClock { .now() }),
             LibraryObserver(catalogue: catalogue),
             LibraryOverview(
                 path: path, catalogue: catalogue, photoFiles: photoFiles, thumbnailer: thumbnailer, files: files,

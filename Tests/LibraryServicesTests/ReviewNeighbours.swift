@@ -62,12 +62,13 @@ final class ReviewNeighbours: Sendable {
     let token: String
     let machine: ReviewMachine
 
-    init(photos: Int = 4) async throws {
+    /// - Parameter clock: the laptop's.
+    init(photos: Int = 4, clock: WallClock? = nil) async throws {
         folder = try TemporaryFolder("reviews")
         let album = folder.file("album")
         try SampleAlbum(width: 64, height: 48).write(count: photos, to: album)
-        home = House(library: try await Self.open("home", folder, road))
-        laptop = House(library: try await Self.open("laptop", folder, road))
+        home = House(library: try await Self.open("home", folder, road, nil))
+        laptop = House(library: try await Self.open("laptop", folder, road, clock))
         road.home.withLock { [home] in $0 = home.mesh }
         for house in [home, laptop] {
             let started = try await house.mesh.send(ImportPhotos(paths: [album]))
@@ -78,10 +79,13 @@ final class ReviewNeighbours: Sendable {
         _ = try await laptop.mesh.send(JoinReviews(address: Self.address, token: token))
     }
 
-    private static func open(_ name: String, _ folder: TemporaryFolder, _ road: Road) async throws -> PhotoLibrary {
+    private static func open(
+        _ name: String, _ folder: TemporaryFolder, _ road: Road, _ clock: WallClock?
+    ) async throws -> PhotoLibrary {
         var options = PhotoLibrary.Options(workers: 2)
         options.keyFile = folder.file("config/\(name).key")
-        options.reviewRemotes = { _, token in RoadRemote(road: road, token: token) }
+        options.wallClock = clock
+        options.reviewRemotes = { RoadRemote(road: road, address: $0, token: $1) }
         return try await PhotoLibrary.open(at: folder.file(name), options: options)
     }
 
@@ -95,6 +99,8 @@ final class ReviewNeighbours: Sendable {
 final class Road: Sendable {
     let home = Mutex<Mesh?>(nil)
     let isDown = Mutex(false)
+    /// Where whoever asks for changes waits, by the address.
+    let gates = Mutex<[String: Gate]>([:])
     /// Everything arrives, and no answer comes back.
     let losesAnswers = Mutex(false)
     /// What is said in place of what the other machine would.
@@ -115,10 +121,12 @@ final class Road: Sendable {
 
 struct RoadRemote: ReviewRemote {
     let road: Road
+    var address: HubAddress?
     let token: String
 
     func changes(after cursor: String) async throws -> ReviewChanges {
-        try await road.carry { mesh in
+        await road.gates.withLock({ $0[address?.text ?? ""] })?.pass()
+        return try await road.carry { mesh in
             if let told = road.told.withLock({ $0 }) { return told }
             let changes = try await mesh.send(ListHubReviews(token: token, after: cursor.isEmpty ? nil : cursor))
             road.fetched.withLock { $0.append(changes) }

@@ -237,6 +237,7 @@ public struct SwipeHistory: Codable, Sendable, Equatable {
 
 /// Deletes processed decisions from before a moment. Those that are not processed stay, however old, those of a session that
 /// was not finished, what photos say of their last review (``Photo/lastDecision``), and how many photos each session had.
+/// With a moment in the future by more than an hour, what else a wrong clock has left goes too: sessions of then began and ended now.
 /// Errors: `not_found` for the session.
 public struct DeleteProcessedSwipes: Message {
     public typealias Reply = DeletedSwipes

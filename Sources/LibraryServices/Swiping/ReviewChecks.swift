@@ -44,7 +44,8 @@ enum ReviewChecks {
         guard time.milliseconds <= now.milliseconds + slack else {
             throw MeshError(
                 .invalidArgument,
-                "Something was reviewed at \(time), which is in the future. Set the clocks of both machines; a decision of a wrong clock goes with: smilepile swipe forget"
+                "Something was reviewed at \(time), which is in the future. Set the clocks of both machines. What "
+                    + "a wrong clock has left goes, once it is processed, by a later date: smilepile swipe forget --before DATE"
             )
         }
     }

@@ -15,7 +15,7 @@ extension SwipeSessionRecorder {
         let name = try Self.validated(name: request.name)
         let token = BearerSecret.random(bytes: Self.tokenBytes)
         let machine = ReviewMachine(
-            id: UUID().uuidString.lowercased(), name: name, isJoined: false, addedAt: .now(), seenAt: nil)
+            id: UUID().uuidString.lowercased(), name: name, isJoined: false, addedAt: clock.now(), seenAt: nil)
         try await catalogue.write { transaction in
             let there = try transaction.reviewMachines.machines()
             let key = CategoryName.key(name)
@@ -94,7 +94,7 @@ extension SwipeSessionRecorder {
                     after: cursor, except: machine.id, limit: ReviewChanges.maximumCount)
             )
         }
-        let now = Timestamp.now()
+        let now = clock.now()
         if abs(now.milliseconds - (machine.seenAt?.milliseconds ?? 0)) > Self.seenPrecision {
             try await catalogue.write { try $0.reviewMachines.noteUse(of: machine.id, at: now) }
         }
@@ -102,31 +102,40 @@ extension SwipeSessionRecorder {
     }
 
     func takeHubReviews(_ request: TakeHubReviews) async throws -> TakenReviews {
-        let machine = try await catalogue.read { try Self.machine(request.token, $0) }
-        let taken = try await merge(request.changes, from: machine.id)
-        if !request.changes.more {
-            try await catalogue.write { try $0.settings.setLastSyncDate(.now()) }
+        // The token first: nobody without one learns what is right about the rest.
+        _ = try await catalogue.read { try Self.machine(request.token, $0) }
+        let (changes, now) = (request.changes, clock.now())
+        return try await merge(changes) { transaction in
+            // It may have been taken back since.
+            let machine = try Self.machine(request.token, transaction)
+            if !changes.more { try transaction.settings.setLastSyncDate(now) }
+            return machine.id
         }
+    }
+
+    /// Enters what another machine tells. With its last part, what has come from it and has an end is applied where finishing
+    /// applies: not before, since a later decision may be in a later part.
+    /// - Parameter source: which machine it is; asked in the transaction that enters it.
+    func merge(
+        _ changes: ReviewChanges, from source: @escaping @Sendable (any CatalogueTransaction) throws -> String
+    ) async throws -> TakenReviews {
+        try ReviewChecks.check(changes, at: clock.now())
+        let (machine, taken) = try await catalogue.write { transaction in
+            let machine = try source(transaction)
+            return (machine, changes.isEmpty ? .none : try transaction.reviews.merge(changes, from: machine))
+        }
+        if !changes.more { try await applyArrived(from: machine) }
         return taken
     }
 
-    /// Enters what another machine tells. With its last part, what has come and has an end is applied where finishing applies: not
-    /// before, since a later decision may be in a later part.
-    func merge(_ changes: ReviewChanges, from source: String) async throws -> TakenReviews {
-        try ReviewChecks.check(changes, at: .now())
-        let taken =
-            changes.isEmpty ? .none : try await catalogue.write { try $0.reviews.merge(changes, from: source) }
-        if !changes.more { try await applyArrived() }
-        return taken
-    }
-
-    private func applyArrived() async throws {
+    private func applyArrived(from source: String) async throws {
         while true {
             try Task.checkCancellation()
+            let now = clock.now()
             let isLast = try await catalogue.write { transaction in
                 guard try transaction.settings.settings().autoProcessActions else { return true }
-                let (count, effective) = try transaction.reviews.processArrived(limit: Self.batch)
-                _ = try Self.apply(effective, in: transaction)
+                let (count, effective) = try transaction.reviews.processArrived(from: source, limit: Self.batch)
+                _ = try Self.apply(effective, at: now, in: transaction)
                 return count < Self.batch
             }
             if isLast { return }
@@ -166,6 +175,6 @@ extension TakeHubReviews: HandledMessage {
 
 extension MergeReviews: HandledMessage {
     public func perform(on service: SwipeSessionRecorder) async throws -> TakenReviews {
-        try await service.merge(changes, from: source)
+        try await service.merge(changes) { [source] _ in source }
     }
 }

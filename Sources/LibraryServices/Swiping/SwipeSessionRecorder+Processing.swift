@@ -15,23 +15,26 @@ extension SwipeSessionRecorder {
         var total = ProcessedSwipes.none
         while true {
             try Task.checkCancellation()
+            let now = clock.now()
             let part = try await catalogue.write { transaction in
                 let session = try id.map { try transaction.swipes.require($0).sessionID }
-                return try Self.processBatch(session: session, in: transaction)
+                return try Self.processBatch(session: session, at: now, in: transaction)
             }
             total = total + part.applied
             if part.isLast { return total }
         }
     }
 
-    static func processBatch(session: String?, in transaction: any CatalogueTransaction) throws -> ProcessedBatch {
+    static func processBatch(
+        session: String?, at now: Timestamp, in transaction: any CatalogueTransaction
+    ) throws -> ProcessedBatch {
         let (count, effective) = try transaction.swipes.process(session: session, limit: batch)
-        return ProcessedBatch(applied: try apply(effective, in: transaction), isLast: count < batch)
+        return ProcessedBatch(applied: try apply(effective, at: now, in: transaction), isLast: count < batch)
     }
 
     /// Applies decisions, one about each photo.
     static func apply(
-        _ actions: [PhotoAction], in transaction: any CatalogueTransaction
+        _ actions: [PhotoAction], at now: Timestamp, in transaction: any CatalogueTransaction
     ) throws -> ProcessedSwipes {
         var outdated = 0
         var photos: [SwipeAction: [Photo]] = [:]
@@ -45,7 +48,7 @@ extension SwipeSessionRecorder {
         }
         let (favorites, trashed) = (photos[.favorite] ?? [], photos[.trash] ?? [])
         _ = try transaction.photos.setFavorite(true, of: favorites)
-        _ = try transaction.trash.add(trashed, at: .now())
+        _ = try transaction.trash.add(trashed, at: now)
         return ProcessedSwipes(
             favorited: favorites.count, trashed: trashed.count, kept: photos[.keep]?.count ?? 0, outdated: outdated)
     }
@@ -82,10 +85,17 @@ extension SwipeSessionRecorder {
             let ids = try await catalogue.read {
                 try $0.swipes.processed(before: request.before, session: session, after: start, limit: Self.batch)
             }
-            guard let end = ids.last else { return DeletedSwipes(count: count) }
-            count += try await catalogue.write { try $0.swipes.deleteProcessed(ids) }
+            guard let end = ids.last else { break }
+            let now = clock.now()
+            count += try await catalogue.write { try $0.swipes.deleteProcessed(ids, at: now) }
             last = end
         }
+        let now = clock.now()
+        let limit = Timestamp(milliseconds: now.milliseconds + ReviewChecks.slack)
+        if request.before > limit {
+            try await catalogue.write { try $0.swipes.setBack(later: limit, to: now, session: session) }
+        }
+        return DeletedSwipes(count: count)
     }
 }
 

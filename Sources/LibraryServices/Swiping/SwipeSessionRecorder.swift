@@ -34,25 +34,30 @@ public actor SwipeSessionRecorder: MeshService {
     static let batch = 200
 
     let catalogue: any Catalogue
+    /// By which decisions have their times, and those of others are judged.
+    let clock: WallClock
 
-    package init(catalogue: any Catalogue) { self.catalogue = catalogue }
+    /// - Parameter clock: the system's unless told.
+    package init(catalogue: any Catalogue, clock: WallClock = WallClock { .now() }) {
+        (self.catalogue, self.clock) = (catalogue, clock)
+    }
 
     func start() async throws -> SwipeSession {
         let id = UUID().uuidString.lowercased()
-        return try await catalogue.write { try $0.swipes.start(id, at: .now()) }
+        return try await catalogue.write { [clock] in try $0.swipes.start(id, at: clock.now()) }
     }
 
     func record(_ request: RecordSwipe) async throws -> PhotoAction {
         let decision = SwipeDecision(
             session: request.sessionID.lowercased(), photo: request.photoIdentifier.lowercased(),
             contentDigest: request.contentDigest.lowercased(), action: request.action)
-        return try await catalogue.write { transaction in
-            if let action = try transaction.swipes.record(decision, at: .now()) { return action }
+        return try await catalogue.write { [clock] transaction in
+            if let action = try transaction.swipes.record(decision, at: clock.now()) { return action }
             // The beginning of an id is looked for only now: programs give the whole one, with each decision.
             let whole = SwipeDecision(
                 session: try transaction.swipes.require(decision.session).sessionID, photo: decision.photo,
                 contentDigest: decision.contentDigest, action: decision.action)
-            if let action = try transaction.swipes.record(whole, at: .now()) { return action }
+            if let action = try transaction.swipes.record(whole, at: clock.now()) { return action }
             throw try Self.refusal(whole, in: transaction)
         }
     }
@@ -101,11 +106,11 @@ public actor SwipeSessionRecorder: MeshService {
 
     /// The end and the first decisions in one transaction: of a review of the usual size all or nothing is done.
     func finish(_ id: String) async throws -> FinishedSwipeSession {
-        let (session, first) = try await catalogue.write { transaction -> (SwipeSession, ProcessedBatch?) in
-            let session = try transaction.swipes.require(id)
-            try transaction.swipes.finish(session.sessionID, at: .now())
+        let (session, first) = try await catalogue.write { [clock] transaction -> (SwipeSession, ProcessedBatch?) in
+            let (session, now) = (try transaction.swipes.require(id), clock.now())
+            try transaction.swipes.finish(session.sessionID, at: now)
             let processes = try transaction.settings.settings().autoProcessActions
-            let first = processes ? try Self.processBatch(session: session.sessionID, in: transaction) : nil
+            let first = processes ? try Self.processBatch(session: session.sessionID, at: now, in: transaction) : nil
             return (try transaction.swipes.require(session.sessionID), first)
         }
         guard let first else { return FinishedSwipeSession(session: session, processed: nil) }

@@ -9,9 +9,9 @@ package protocol ReviewRepository {
     /// and its content, else about one with its content. One about neither, and one that is older than what was deleted about the
     /// photo, changes nothing here. The values have been checked.
     func merge(_ changes: ReviewChanges, from source: String) throws -> TakenReviews
-    /// Marks the oldest decisions of other machines as processed whose sessions have ended.
+    /// Marks the oldest decisions as processed that came from a machine and whose sessions have ended. Of others parts may be missing.
     /// - Returns: as ``SwipeRepository/process(session:limit:)``.
-    func processArrived(limit: Int) throws -> (count: Int, effective: [PhotoAction])
+    func processArrived(from source: String, limit: Int) throws -> (count: Int, effective: [PhotoAction])
     /// Whether a session has ended of which is not told up to there.
     func hasEndedSession(after cursor: ReviewCursor) throws -> Bool
 }

@@ -15,13 +15,15 @@ struct ReviewTable: ReviewRepository {
     private static let times = 0...253_402_300_799_999 as ClosedRange<Int64>
 
     func changes(after cursor: ReviewCursor, except source: String?, limit: Int) throws -> ReviewChanges {
+        let cursor = try isPossible(cursor) ? cursor : .start
         var next = cursor
         var sessions = try sessions(after: cursor.session, limit: limit + 1)
         var decisions = try connection.query(
             """
             SELECT id, session_id, coalesce(told_uuid, photo_uuid), content_digest, action, decided_at
             FROM swipe_actions NOT INDEXED
-            WHERE id > ?1 AND is_indexed = 1 AND (?2 IS NULL OR source IS NOT ?2) AND decided_at BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5
+            WHERE id > ?1 AND is_indexed = 1 AND (?2 IS NULL OR source IS NOT ?2) AND decided_at BETWEEN ?3 AND ?4
+            ORDER BY id LIMIT ?5
             """, cursor.decision, source, Self.times.lowerBound, Self.times.upperBound, limit + 1
         ) { try Self.decision($0) }
         var undone = try connection.query(
@@ -31,11 +33,12 @@ struct ReviewTable: ReviewRepository {
             """, cursor.undone, source, Self.times.lowerBound, Self.times.upperBound, limit + 1
         ) { try Self.decision($0) }
         let more = [sessions.count, decisions.count, undone.count].contains { $0 > limit }
-        // Where all are told, those that are not for whom we tell are passed over once and for all.
-        if let last = Self.cut(&sessions, to: limit) ?? sessions.last?.number { next.session = last }
-        next.decision = try Self.cut(&decisions, to: limit) ?? last(of: "swipe_actions WHERE is_indexed = 1") ?? 0
-        next.undone = try Self.cut(&undone, to: limit) ?? last(of: "swipe_undone") ?? 0
-        // Decisions that were deleted were told, or are not there to be told.
+        // Where all are told, those that are not for whom we tell, or cannot be told, are passed over once and for all.
+        next.session = try Self.cut(&sessions, to: limit) ?? connection.value(Self.lastNumber) ?? 0
+        next.decision = try Self.cut(&decisions, to: limit) ?? connection.value(Self.lastDecision) ?? 0
+        next.undone = try Self.cut(&undone, to: limit) ?? connection.value(Self.lastUndone) ?? 0
+        // Those that were deleted were told, or are not there to be told.
+        next.session = max(next.session, cursor.session)
         next.decision = max(next.decision, cursor.decision)
         next.undone = max(next.undone, cursor.undone)
         return ReviewChanges(
@@ -50,8 +53,20 @@ struct ReviewTable: ReviewRepository {
         return rows.last?.number
     }
 
-    private func last(of rows: String) throws -> Int64? {
-        try connection.value("SELECT id FROM \(rows) ORDER BY id DESC LIMIT 1")
+    private static let lastNumber = "SELECT number FROM swipe_session_changes ORDER BY number DESC LIMIT 1"
+    private static let lastUndone = "SELECT id FROM swipe_undone ORDER BY id DESC LIMIT 1"
+    /// Along the table, whose last rows these are; an index of them would be read from its beginning.
+    static let lastDecision = "SELECT id FROM swipe_actions NOT INDEXED WHERE is_indexed = 1 ORDER BY id DESC LIMIT 1"
+
+    /// Numbers are given out once, so one that was not yet given out is of a file in whose place an older copy was put. What is
+    /// decided from then on has numbers that such a cursor is past.
+    private func isPossible(_ cursor: ReviewCursor) throws -> Bool {
+        let given = try connection.query("SELECT name, seq FROM sqlite_sequence") {
+            (try $0[0] as String, try $0[1] as Int64)
+        }
+        let last = Dictionary(given, uniquingKeysWith: max)
+        return cursor.session <= last["swipe_session_changes"] ?? 0 && cursor.decision <= last["swipe_actions"] ?? 0
+            && cursor.undone <= last["swipe_undone"] ?? 0
     }
 
     private func sessions(
@@ -108,9 +123,10 @@ struct ReviewTable: ReviewRepository {
             _ = try merge(ReviewChanges.Session(id: decision.session, startedAt: decision.decidedAt, endedAt: nil))
         }
         for decision in changes.undone {
-            guard let photos = try takeBack(decision, from: source) else { continue }
-            undone += photos.count
-            touched.formUnion(photos)
+            guard let found = try takeBack(decision, from: source) else { continue }
+            undone += found.count
+            touched.formUnion(found)
+            touched.formUnion(try takeBackForgotten(decision))
         }
         let photos = try changes.decisions.compactMap { try enter($0, from: source) }
         touched.formUnion(photos)
@@ -133,9 +149,15 @@ struct ReviewTable: ReviewRepository {
         return rows > 0
     }
 
-    private static let same = """
+    static let same = """
         swipe_actions INDEXED BY swipe_actions_by_time WHERE is_indexed = 1 AND decided_at = ?1 AND session_id = ?2
             AND content_digest = ?3 AND action = ?4 AND coalesce(told_uuid, photo_uuid) = ?5
+        """
+
+    static let known = """
+        SELECT EXISTS (SELECT 1 FROM swipe_undone WHERE decided_at = ?1 AND session_id = ?2
+                AND content_digest = ?3 AND action = ?4 AND photo_uuid = ?5)
+            OR EXISTS (SELECT 1 FROM \(same))
         """
 
     private static func key(_ decision: ReviewChanges.Decision) -> [(any SQLBindable)?] {
@@ -160,22 +182,27 @@ struct ReviewTable: ReviewRepository {
         return found.map(\.photo)
     }
 
+    /// Of one that was deleted because it is old, what it says about its photo goes; the time stays, so that none from before
+    /// comes back.
+    /// - Returns: the photos about which it was the latest of those.
+    private func takeBackForgotten(_ decision: ReviewChanges.Decision) throws -> Set<String> {
+        try Set([decision.photo, photo(decision).uuid]).filter { photo in
+            try connection.execute(
+                """
+                UPDATE swipe_forgotten SET action = '' WHERE photo_uuid = ? AND content_digest = ?
+                    AND decided_at = ? AND session_id = ? AND action = ?
+                """, photo, decision.digest, decision.decidedAt.milliseconds, decision.session,
+                decision.action.rawValue) > 0
+        }
+    }
+
     /// - Returns: the photo's uuid here, where the decision is new.
     private func enter(_ decision: ReviewChanges.Decision, from source: String) throws -> String? {
-        let isKnown: Bool? = try connection.first(
-            """
-            SELECT EXISTS (SELECT 1 FROM swipe_undone WHERE decided_at = ?1 AND session_id = ?2
-                    AND content_digest = ?3 AND action = ?4 AND photo_uuid = ?5)
-                OR EXISTS (SELECT 1 FROM \(Self.same))
-            """, values: Self.key(decision)
-        ) { try $0[0] }
+        let isKnown: Bool? = try connection.first(Self.known, values: Self.key(decision)) { try $0[0] }
         guard isKnown != true else { return nil }
         let (photo, isHere) = try photo(decision)
         let isForgotten: Bool? = try connection.value(
-            """
-            SELECT EXISTS (SELECT 1 FROM swipe_forgotten WHERE photo_uuid IN (?1, ?2) AND content_digest = ?3
-                AND (decided_at, session_id, action) >= (?4, ?5, ?6))
-            """, photo, decision.photo, decision.digest, decision.decidedAt.milliseconds, decision.session,
+            Self.forgotten, photo, decision.photo, decision.digest, decision.decidedAt.milliseconds, decision.session,
             decision.action.rawValue)
         guard isForgotten != true else { return nil }
         // About what is not here nothing is to be done: it is no more than history.
@@ -187,20 +214,25 @@ struct ReviewTable: ReviewRepository {
         return photo
     }
 
+    static let forgotten = """
+        SELECT EXISTS (SELECT 1 FROM swipe_forgotten WHERE photo_uuid IN (?1, ?2) AND content_digest = ?3
+            AND (decided_at, session_id, action) >= (?4, ?5, ?6))
+        """
+
+    static let photoOf = "SELECT uuid FROM photos WHERE content_digest = ?1 ORDER BY uuid <> ?2, id LIMIT 1"
+
     /// The photo here that a decision is about.
     /// - Returns: the uuid that it names where there is none in the library.
     private func photo(_ decision: ReviewChanges.Decision) throws -> (uuid: String, isHere: Bool) {
-        let found: String? = try connection.value(
-            "SELECT uuid FROM photos WHERE content_digest = ?1 ORDER BY uuid <> ?2, id LIMIT 1", decision.digest,
-            decision.photo)
+        let found: String? = try connection.value(Self.photoOf, decision.digest, decision.photo)
         return (found ?? decision.photo, found != nil)
     }
 
     // MARK: Applying
 
-    func processArrived(limit: Int) throws -> (count: Int, effective: [PhotoAction]) {
+    func processArrived(from source: String, limit: Int) throws -> (count: Int, effective: [PhotoAction]) {
         _ = try swipes.indexDecisions(limit: .max)
-        let actions = try swipes.arrived(limit: limit)
+        let actions = try swipes.arrived(from: source, limit: limit)
         return (actions.count, try swipes.markProcessed(actions))
     }
 }

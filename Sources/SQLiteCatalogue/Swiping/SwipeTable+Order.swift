@@ -11,7 +11,7 @@ import ServiceMesh
 /// set back. A time that no other has about this photo also tells it from one that was taken back.
 extension SwipeTable {
     /// The latest moment at which something about a photo was decided, that which was taken back or deleted included.
-    private static let latestTime = """
+    static let latestTime = """
         SELECT max(decided_at) FROM (
             SELECT max(decided_at) AS decided_at FROM swipe_actions WHERE is_indexed = 1 AND photo_uuid = ?1
             UNION ALL SELECT max(decided_at) FROM swipe_undone WHERE photo_uuid = ?1
@@ -35,7 +35,8 @@ extension SwipeTable {
         return """
             (SELECT action FROM (
                 SELECT action, decided_at, session_id FROM swipe_actions WHERE is_indexed = 1 AND \(ofPicture)
-                UNION ALL SELECT action, decided_at, session_id FROM swipe_forgotten WHERE \(ofPicture))
+                UNION ALL SELECT action, decided_at, session_id FROM swipe_forgotten
+                    WHERE \(ofPicture) AND action <> '')
             ORDER BY decided_at DESC, session_id DESC, action DESC LIMIT 1)
             """
     }
@@ -53,8 +54,8 @@ extension SwipeTable {
     static let laterDecision = """
         SELECT EXISTS (SELECT 1 FROM swipe_actions INDEXED BY swipe_actions_by_photo WHERE is_indexed = 1
                 AND photo_uuid = ?1 AND content_digest = ?2 AND (decided_at, session_id, action) > (?3, ?4, ?5))
-            OR EXISTS (SELECT 1 FROM swipe_forgotten
-                WHERE photo_uuid = ?1 AND content_digest = ?2 AND (decided_at, session_id, action) > (?3, ?4, ?5))
+            OR EXISTS (SELECT 1 FROM swipe_forgotten WHERE photo_uuid = ?1 AND content_digest = ?2
+                AND action <> '' AND (decided_at, session_id, action) > (?3, ?4, ?5))
         """
 
     /// Whether another decision counts, be it applied or not.
@@ -87,18 +88,41 @@ extension SwipeTable {
     }
 
     /// Notes a decision that is deleted because it is old, by the photo's uuid here and by the one that it came with.
-    func noteForgotten(_ id: Int64) throws {
+    /// - Parameter now: one of a clock that was ahead counts as made now: else none that is made before then could count.
+    func noteForgotten(_ id: Int64, at now: Timestamp) throws {
         for photo in ["photo_uuid", "told_uuid"] {
             try connection.execute(
                 """
                 INSERT INTO swipe_forgotten (photo_uuid, content_digest, decided_at, session_id, action)
-                    SELECT \(photo), content_digest, decided_at, session_id, action FROM swipe_actions
-                    WHERE id = ? AND \(photo) IS NOT NULL
+                    SELECT \(photo), content_digest, min(decided_at, ?2), session_id, action FROM swipe_actions
+                    WHERE id = ?1 AND \(photo) IS NOT NULL
                 ON CONFLICT (photo_uuid, content_digest) DO UPDATE SET
-                    decided_at = excluded.decided_at, session_id = excluded.session_id, action = excluded.action
-                WHERE (excluded.decided_at, excluded.session_id, excluded.action)
-                    > (swipe_forgotten.decided_at, swipe_forgotten.session_id, swipe_forgotten.action)
-                """, id)
+                    decided_at = max(decided_at, excluded.decided_at), session_id = excluded.session_id,
+                    action = excluded.action
+                WHERE action = '' OR (excluded.decided_at, excluded.session_id, excluded.action)
+                    > (decided_at, session_id, action)
+                """, id, now.milliseconds)
+        }
+    }
+
+    /// What a clock that was ahead has left besides decisions: no other machine takes it, nor what comes with it.
+    func setBack(later limit: Timestamp, to now: Timestamp, session: String?) throws {
+        let (limit, now) = (limit.milliseconds, now.milliseconds)
+        let isMeant = "decided_at > ?1 AND (?2 IS NULL OR session_id = ?2)"
+        try connection.execute("DELETE FROM swipe_undone WHERE \(isMeant)", limit, session)
+        try connection.execute("UPDATE swipe_forgotten SET decided_at = ?3 WHERE \(isMeant)", limit, session, now)
+        let sessions = try connection.query(
+            """
+            SELECT id FROM swipe_sessions s
+            WHERE (started_at > ?1 OR ended_at > ?1) AND (?2 IS NULL OR id = ?2)
+                AND NOT EXISTS (SELECT 1 FROM swipe_actions a WHERE a.session_id = s.id AND a.decided_at > ?1)
+            """, limit, session
+        ) { try $0[0] as String }
+        for id in sessions {
+            try connection.execute(
+                "UPDATE swipe_sessions SET started_at = min(started_at, ?2), ended_at = min(ended_at, ?2) WHERE id = ?1",
+                id, now)
+            try noteChange(ofSession: id)
         }
     }
 

@@ -58,13 +58,13 @@ struct SwipeTable: SwipeRepository {
         ) { try Self.action($0) }
     }
 
-    /// As ``pending(session:after:limit:)``: those of other machines, of sessions that have ended.
-    func arrived(limit: Int) throws -> [PhotoAction] {
+    /// As ``pending(session:after:limit:)``: those that came from a machine, of sessions that have ended.
+    func arrived(from source: String, limit: Int) throws -> [PhotoAction] {
         try connection.query(
             """
             SELECT * FROM swipe_actions
-            WHERE is_processed = 0 AND source IS NOT NULL AND \(Self.ofEndedSession) ORDER BY id LIMIT ?
-            """, limit
+            WHERE is_processed = 0 AND source = ? AND \(Self.ofEndedSession) ORDER BY id LIMIT ?
+            """, source, limit
         ) { try Self.action($0) }
     }
 
@@ -230,7 +230,7 @@ struct SwipeTable: SwipeRepository {
     private static let ofEndedSession =
         "EXISTS (SELECT 1 FROM swipe_sessions s WHERE s.id = session_id AND s.ended_at IS NOT NULL)"
 
-    func deleteProcessed(_ ids: [Int64]) throws -> Int {
+    func deleteProcessed(_ ids: [Int64], at now: Timestamp) throws -> Int {
         _ = try indexDecisions(limit: .max)
         var count = 0
         for id in ids {
@@ -241,7 +241,7 @@ struct SwipeTable: SwipeRepository {
                 """, id
             ) { (session: try $0[0] as String, photo: try $0[1] as String) }
             guard let key else { continue }
-            try noteForgotten(id)
+            try noteForgotten(id, at: now)
             count += try connection.execute("DELETE FROM swipe_actions WHERE id = ?", id)
             try connection.execute(
                 """
