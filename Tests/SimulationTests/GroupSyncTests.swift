@@ -47,15 +47,15 @@ import Testing
 
     private static func days(_ network: SimulatedNetwork, hub path: String, members paths: [String]) async throws {
         let simulation = network.simulation
-        let hub = try await SimulatedGroupLibrary(at: path, network, in: simulation)
+        let hub = try await SimulatedNeighbour(at: path, network, in: simulation)
         network.hub.withLock { $0 = hub }
         let group = try await hub.send(CreateGroup(name: "Cousins", firstName: "Ada"))
         let invitation = try await hub.send(InviteGroupMember(groupId: group.id, firstName: "Ben"))
         // Two machines of one person, or of two.
         let isOnePerson = simulation.oneIn(2)
-        var members: [SimulatedGroupLibrary] = []
+        var members: [SimulatedNeighbour] = []
         for path in paths {
-            let member = try await SimulatedGroupLibrary(at: path, network, in: simulation)
+            let member = try await SimulatedNeighbour(at: path, network, in: simulation)
             var token = invitation.token ?? ""
             if !isOnePerson, !members.isEmpty {
                 token = try await hub.send(InviteGroupMember(groupId: group.id, firstName: "Cleo")).token ?? ""
@@ -107,7 +107,7 @@ import Testing
     }
 
     private static func act(
-        _ library: SimulatedGroupLibrary, of group: String, _ acknowledged: Acknowledged,
+        _ library: SimulatedNeighbour, of group: String, _ acknowledged: Acknowledged,
         _ simulation: Simulation
     ) async {
         if !simulation.oneIn(3) { _ = try? await library.send(SendGroupPhoto(groupId: group, id: 1, utcOffset: 0)) }
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// Whoever keeps the group has one photo of a member and day at most.
-    private static func checkDays(_ hub: SimulatedGroupLibrary) async throws {
+    private static func checkDays(_ hub: SimulatedNeighbour) async throws {
         var seen: Set<String> = []
         for photo in try await hub.send(ListGroupPhotos()).photos {
             let day = photo.createdAt.milliseconds / 86_400_000

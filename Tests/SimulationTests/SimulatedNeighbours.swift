@@ -15,8 +15,9 @@ import ServiceMeshTesting
 import Synchronization
 import ZipArchive
 
-/// A library with groups, in simulated time: one that keeps them, or one of a member. Pictures are copied, and not made.
-final class SimulatedGroupLibrary: Sendable {
+/// A library with neighbours, in simulated time: one that keeps groups or lets others in, or one of those. Pictures are copied,
+/// and not made.
+final class SimulatedNeighbour: Sendable {
     private struct Copier: BarePictureMaker {
         func makeBare(source: Int32, picture: Int32) async throws(ImagingError) -> BarePicture {
             do {
@@ -30,22 +31,27 @@ final class SimulatedGroupLibrary: Sendable {
 
     private let folder: LibraryFolder
     private let simulation: Simulation
-    private let network: SimulatedNetwork
+    let network: SimulatedNetwork
+    /// Milliseconds by which its clock is ahead.
+    private let ahead: Int64
     private let state: Mutex<(mesh: Mesh, database: DatabasePool)>
 
     var mesh: Mesh { state.withLock { $0.mesh } }
 
     /// - Parameter path: a folder with a catalogue in it.
-    init(at path: String, _ network: SimulatedNetwork, in simulation: Simulation) async throws {
+    init(
+        at path: String, _ network: SimulatedNetwork, ahead: Int64 = 0, in simulation: Simulation
+    ) async throws {
         self.simulation = simulation
         self.network = network
+        self.ahead = ahead
         folder = LibraryFolder(path: path)
         try folder.make()
-        state = Mutex(try await Self.open(folder, network, simulation))
+        state = Mutex(try await Self.open(folder, network, ahead, simulation))
     }
 
     private static func open(
-        _ folder: LibraryFolder, _ network: SimulatedNetwork, _ simulation: Simulation
+        _ folder: LibraryFolder, _ network: SimulatedNetwork, _ ahead: Int64, _ simulation: Simulation
     ) async throws -> (Mesh, DatabasePool) {
         let database = try await DatabasePool.open(
             at: folder.catalogue, schema: CatalogueSchema.schema, execution: .steps(simulation.steps))
@@ -59,12 +65,19 @@ final class SimulatedGroupLibrary: Sendable {
                 PhotoStore(
                     catalogue: catalogue,
                     discards: DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool)),
+                SettingsStore(catalogue: catalogue),
+                SwipeSessionRecorder(
+                    catalogue: catalogue,
+                    clock: WallClock {
+                        Timestamp(milliseconds: simulation.clock.timestamp().milliseconds + ahead)
+                    }),
                 GroupStore(
                     catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, workers: Copier(),
                     files: pool, boot: boot),
                 SyncCoordinator(
                     catalogue: catalogue, namedFiles: folder.namedFiles, workers: Copier(), files: pool, boot: boot,
-                    makeRemote: { SimulatedRemote(network: network, token: $1) }),
+                    makeRemote: { SimulatedRemote(network: network, token: $1) },
+                    makeReviewRemote: { SimulatedReviewRemote(network: network, address: $0, token: $1) }),
             ], journal: catalogue.journal, clock: simulation.clock)
         try await mesh.start()
         return (mesh, database)
@@ -81,7 +94,7 @@ final class SimulatedGroupLibrary: Sendable {
         database.crash()
         // What a killed process would not do any more must not meet what the next one does.
         await old.stop()
-        let (mesh, reopened) = try await Self.open(folder, network, simulation)
+        let (mesh, reopened) = try await Self.open(folder, network, ahead, simulation)
         state.withLock { $0 = (mesh, reopened) }
     }
 
@@ -124,10 +137,11 @@ final class SimulatedGroupLibrary: Sendable {
 /// A network that loses what is asked and what is answered, delivers twice, and lets what was sent later come first.
 final class SimulatedNetwork: Sendable {
     let simulation: Simulation
-    /// A bug, for a test of the test: a photo is acknowledged, and then not taken.
+    /// A bug, for a test of the test: what is sent is acknowledged, and then not taken.
     let losesUpdates: Bool
-    let hub = Mutex<SimulatedGroupLibrary?>(nil)
+    let hub = Mutex<SimulatedNeighbour?>(nil)
     let isHealed = Mutex(false)
+    let isSilent = Mutex(false)
 
     init(_ simulation: Simulation, losesUpdates: Bool = false) {
         self.simulation = simulation
@@ -138,7 +152,7 @@ final class SimulatedNetwork: Sendable {
 
     /// - Parameter question: with the library that keeps the groups.
     func carry<Answer: Sendable>(
-        _ question: @escaping @Sendable (SimulatedGroupLibrary) async throws -> Answer
+        _ question: @escaping @Sendable (SimulatedNeighbour) async throws -> Answer
     ) async throws -> Answer {
         guard let hub = hub.withLock({ $0 }) else { throw Self.lost }
         if isHealed.withLock({ $0 }) { return try await question(hub) }
