@@ -140,7 +140,7 @@ import Testing
 
             try Self.record([(4, .favorite)], in: connection)
             try swipes.finish("a", at: Timestamp(milliseconds: 9))
-            #expect(try swipes.deleteProcessed([1, 2, 3, 4, 5], at: .now()) == 4)
+            #expect(try swipes.deleteProcessed([1, 2, 3, 4, 5]) == 4)
             #expect(try Self.said(connection) == [.keep, .keep, .trash, .favorite])
             #expect(try swipes.require("a").photosProcessed == 4)
         }

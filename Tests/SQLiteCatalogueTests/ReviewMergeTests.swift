@@ -147,7 +147,7 @@ import Testing
             #expect(try reviews.changes(after: .start, except: "m", limit: 9).decisions.isEmpty)
             _ = try swipes.process(session: nil, limit: 9)
             let ids = try swipes.decisions(session: "s", photo: nil, before: .max, limit: 9).map(\.id)
-            #expect(try swipes.deleteProcessed(ids, at: .now()) == 2)
+            #expect(try swipes.deleteProcessed(ids) == 2)
             #expect(try reviews.merge(all, from: "m") == .none)
             #expect(try photos.require(.id(1)).lastDecision == .trash)
             #expect(try swipes.require("s").photosProcessed == 1)

@@ -51,12 +51,12 @@ import Testing
             _ = try swipes.process(session: nil, limit: 9)
             let ids = try swipes.decisions(session: "s", photo: nil, before: .max, limit: 9).map(\.id)
             // The later one first, as of one session; the earlier one stays.
-            #expect(try swipes.deleteProcessed([ids[0]], at: .now()) == 1)
+            #expect(try swipes.deleteProcessed([ids[0]]) == 1)
             #expect(try photos.require(.id(1)).lastDecision == .trash)
             _ = try reviews.merge(Self.changes(undone: [second]), from: "m")
             #expect(try photos.require(.id(1)).lastDecision == .keep)
             // The earlier one counts, and is neither overruled nor lost when it is deleted as well.
-            #expect(try swipes.deleteProcessed([ids[1]], at: .now()) == 1)
+            #expect(try swipes.deleteProcessed([ids[1]]) == 1)
             try swipes.recallLastDecision(photo.uuid)
             #expect(try photos.require(.id(1)).lastDecision == .keep)
             for old in [first, second, Self.decision(photo, .favorite, at: 15)] {

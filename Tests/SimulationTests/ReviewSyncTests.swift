@@ -103,7 +103,7 @@ import Testing
     /// Once the reply is there, nothing more comes in, whatever was under way.
     @Test func whoHasLeftAndWhoIsLetInNoMoreEntersNothing() async throws {
         let template = try await CatalogueTemplate()
-        try await Simulation.explore("leaving", seeds: 60, limits: Self.limits) { simulation in
+        try await Simulation.explore("leaving", seeds: 300, limits: Self.limits) { simulation in
             try await Self.withTwo(simulation, template) { home, laptop, token in
                 let session = try await home.send(StartSwipeSession()).sessionID
                 _ = try await Self.decide(home, 1, .keep, in: session)
@@ -113,7 +113,7 @@ import Testing
                 let changes = ReviewChanges(
                     sessions: [.init(id: other, startedAt: Timestamp(milliseconds: 1), endedAt: nil)], decisions: [],
                     undone: [], next: "", more: false)
-                let pauses = (simulation.choose(60), simulation.choose(20))
+                let pauses = (simulation.choose(simulation.pick([10, 60, 200])), simulation.choose(20))
                 async let first = laptop.syncReviews()
                 async let second = laptop.syncReviews()
                 async let taken = home.send(TakeHubReviews(token: token, changes: changes))

@@ -86,8 +86,7 @@ extension SwipeSessionRecorder {
                 try $0.swipes.processed(before: request.before, session: session, after: start, limit: Self.batch)
             }
             guard let end = ids.last else { break }
-            let now = clock.now()
-            count += try await catalogue.write { try $0.swipes.deleteProcessed(ids, at: now) }
+            count += try await catalogue.write { try $0.swipes.deleteProcessed(ids) }
             last = end
         }
         let now = clock.now()

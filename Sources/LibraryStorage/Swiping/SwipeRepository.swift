@@ -41,7 +41,7 @@ package protocol SwipeRepository {
     func markProcessed(_ ids: [Int64]) throws -> Int
     /// Deletes those of these decisions that are processed, of sessions that have ended. These still count the photos.
     /// - Returns: how many there were.
-    func deleteProcessed(_ ids: [Int64], at now: Timestamp) throws -> Int
+    func deleteProcessed(_ ids: [Int64]) throws -> Int
     /// Sets back to `now` what is later than a limit: begins and ends of sessions that have no such decision any more, and the times
     /// of deleted decisions. What was taken back then is forgotten.
     func setBack(later limit: Timestamp, to now: Timestamp, session: String?) throws

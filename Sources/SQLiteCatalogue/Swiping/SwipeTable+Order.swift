@@ -88,20 +88,19 @@ extension SwipeTable {
     }
 
     /// Notes a decision that is deleted because it is old, by the photo's uuid here and by the one that it came with.
-    /// - Parameter now: one of a clock that was ahead counts as made now: else none that is made before then could count.
-    func noteForgotten(_ id: Int64, at now: Timestamp) throws {
+    func noteForgotten(_ id: Int64) throws {
         for photo in ["photo_uuid", "told_uuid"] {
             try connection.execute(
                 """
                 INSERT INTO swipe_forgotten (photo_uuid, content_digest, decided_at, session_id, action)
-                    SELECT \(photo), content_digest, min(decided_at, ?2), session_id, action FROM swipe_actions
-                    WHERE id = ?1 AND \(photo) IS NOT NULL
+                    SELECT \(photo), content_digest, decided_at, session_id, action FROM swipe_actions
+                    WHERE id = ? AND \(photo) IS NOT NULL
                 ON CONFLICT (photo_uuid, content_digest) DO UPDATE SET
                     decided_at = max(decided_at, excluded.decided_at), session_id = excluded.session_id,
                     action = excluded.action
                 WHERE action = '' OR (excluded.decided_at, excluded.session_id, excluded.action)
                     > (decided_at, session_id, action)
-                """, id, now.milliseconds)
+                """, id)
         }
     }
 

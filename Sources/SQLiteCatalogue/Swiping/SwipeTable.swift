@@ -230,7 +230,7 @@ struct SwipeTable: SwipeRepository {
     private static let ofEndedSession =
         "EXISTS (SELECT 1 FROM swipe_sessions s WHERE s.id = session_id AND s.ended_at IS NOT NULL)"
 
-    func deleteProcessed(_ ids: [Int64], at now: Timestamp) throws -> Int {
+    func deleteProcessed(_ ids: [Int64]) throws -> Int {
         _ = try indexDecisions(limit: .max)
         var count = 0
         for id in ids {
@@ -241,7 +241,7 @@ struct SwipeTable: SwipeRepository {
                 """, id
             ) { (session: try $0[0] as String, photo: try $0[1] as String) }
             guard let key else { continue }
-            try noteForgotten(id, at: now)
+            try noteForgotten(id)
             count += try connection.execute("DELETE FROM swipe_actions WHERE id = ?", id)
             try connection.execute(
                 """
