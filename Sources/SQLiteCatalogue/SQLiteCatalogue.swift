@@ -61,6 +61,7 @@ package struct SQLiteCatalogue: Catalogue {
         "swipe_sessions": [.swipeSessions], "swipe_actions": [.swipeActions, .photos], "settings": [.settings],
         "backups": [.backups], "backup_schedule": [.backups],
         "groups": [.groups], "group_photos": [.groups], "group_departures": [.groups], "group_hubs": [.groups],
+        "group_undelivered": [.groups],
     ]
 
     package func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void) {

@@ -46,6 +46,11 @@ final class GroupNeighbours: Sendable {
             }
         }
 
+        /// What was sent in vain, and why.
+        func undelivered() async throws -> [UndeliveredGroupPhoto] {
+            try await mesh.send(ListGroupHubs()).undelivered
+        }
+
         func lines() async throws -> [ReceiptLine] {
             let started = try await mesh.send(SyncGroups())
             _ = try await mesh.send(WaitForJob(job: started.job))

@@ -79,6 +79,8 @@ import Testing
         street.network.fault.withLock { $0 = nil }
         #expect(try await ben.lines().map(\.outcome).sorted() == ["fetched", "lost"])
         #expect(try await ben.photos().map(\.id) == [other.id])
+        let told = try await ben.undelivered()
+        #expect(told.map(\.reason) == [.refused] && told[0].detail == "Its picture is gone from this machine.")
         await street.close()
     }
 
@@ -106,6 +108,42 @@ import Testing
         _ = try await street.hub.mesh.send(RenameGroup(id: street.group.id, name: "All cousins"))
         try await ben.send(to: street.group.id)
         await told.value { $0.groups.map(\.name) == ["All cousins"] }
+        await street.close()
+    }
+
+    @Test func whatExpiresBeforeItGoesOutIsTold() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        let told = Watched.follow(ObserveGroupHubs(), on: ben.mesh)
+        street.network.fault.withLock { $0 = .down }
+        let sent = try await ben.send(to: street.group.id)
+        await told.value { $0.hubs.map(\.problem) == ["The network is down."] }
+        street.pass(hours: 48)
+        // Whoever looks sees nothing that has expired, and has it swept.
+        #expect(try await ben.photos().isEmpty)
+        await told.value { $0.undelivered.map(\.id) == [sent.id] && $0.undelivered[0].reason == .expired }
+        #expect(try await ben.undelivered().map(\.sentAt) == [sent.createdAt])
+        street.pass(hours: Int64(UndeliveredGroupPhoto.keptDays) * 24)
+        #expect(try await ben.undelivered().isEmpty)
+        await street.close()
+    }
+
+    @Test func whoForgetsAMachineIsDoneWithWhatIsUnderWay() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        let told = Watched.follow(ObserveGroupHubs(), on: ben.mesh)
+        let hub = try await ben.mesh.send(ListGroupHubs()).hubs[0]
+        // One sync after another, so that one is under way whenever it is forgotten.
+        let syncing = Task {
+            while try await !ben.mesh.send(ListGroupHubs()).hubs.isEmpty { _ = try? await ben.sync() }
+        }
+        _ = try await ben.mesh.send(ForgetGroupHub(id: hub.id))
+        let (asked, groups) = (street.network.questions.withLock { $0 }, try await ben.groups())
+        #expect(groups.isEmpty)
+        try await syncing.value
+        await told.value { $0.hubs.isEmpty }
+        #expect(street.network.questions.withLock { $0 } == asked)
+        #expect(try await ben.groups().isEmpty)
         await street.close()
     }
 

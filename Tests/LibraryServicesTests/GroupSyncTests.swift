@@ -98,6 +98,11 @@ import Testing
         let lines = try await ben.lines()
         #expect(lines.map(\.outcome).sorted() == ["fetched", "lost"])
         #expect(lines.first { $0.outcome == "lost" }?.item == first.id)
+        let told = try await ben.undelivered()
+        #expect(told.map(\.id) == [first.id] && told[0].reason == .anotherPhoto && told[0].detail == nil)
+        #expect(told[0].groupName == "Cousins" && told[0].hub == GroupNeighbours.address)
+        #expect(told[0].sentAt == first.createdAt && told[0].noticedAt == street.wall.clock.now())
+        #expect(try await other.undelivered().isEmpty)
         try await other.sync()
         for house in [street.hub, ben, other] {
             #expect(try await house.photos().map(\.id) == [second.id])
@@ -202,6 +207,7 @@ import Testing
         street.network.fault.withLock { $0 = nil }
         let lines = try await ben.lines()
         #expect(lines.map(\.outcome) == ["lost"])
+        #expect(try await ben.undelivered().map(\.reason) == [.groupGone])
         #expect(try await ben.groups().map(\.name) == ["Chess"])
         #expect(try await ben.photos().isEmpty)
         #expect(try ben.files().isEmpty)

@@ -165,7 +165,7 @@ import Testing
     @Test func aChildSeesNothingOfGroups() async throws {
         let stage = try await Stage(photos: 0)
         let ofGroups = stage.mesh.descriptions.filter { $0.name.hasPrefix("group.") }
-        #expect(ofGroups.count == 19 && ofGroups.allSatisfy { $0.role == "parent" })
+        #expect(ofGroups.count == 20 && ofGroups.allSatisfy { $0.role == "parent" })
         let kid = CallContext.root(mesh: stage.mesh, role: .kid)
         #expect(await status { _ = try await stage.mesh.send(ListGroups(), in: kid) } == .permissionDenied)
         await stage.library.close()

@@ -91,6 +91,49 @@ import Testing
         await database.close()
     }
 
+    @Test func whatWasSentInVainIsToldForAWhile() async throws {
+        let folder = try TemporaryFolder()
+        let database = try await opened(folder)
+        try await database.write { connection in
+            let (table, groups) = (GroupHubTable(connection: connection), GroupTable(connection: connection))
+            let day: Int64 = 86_400_000
+            func note(_ id: String, at time: Int64, of group: StoredGroup, by sender: String = "ada") throws {
+                var photo = photo(id, group.id, sender)
+                if sender == "ada" { photo.transfer = .outgoing }
+                try table.noteUndelivered(
+                    [photo], of: group, at: Timestamp(milliseconds: time), .refused, detail: "It is full.")
+            }
+            let kept = try groups.require("one")
+            try note("kept here", at: day, of: kept)
+            #expect(try table.undelivered(since: Timestamp(milliseconds: 0)).isEmpty)
+            try table.put(
+                StoredGroupHub(id: "h", address: "http://h", token: "t", addedAt: Timestamp(milliseconds: 1)))
+            var away = kept
+            away.hub = "h"
+            try note("by another", at: day, of: away, by: "ben")
+            try note("first", at: day, of: away)
+            let first = try table.undelivered(since: Timestamp(milliseconds: 0))
+            #expect(first.map(\.id) == ["first"] && first[0].hub == "http://h" && first[0].detail == "It is full.")
+            #expect(try table.undelivered(since: Timestamp(milliseconds: day)).isEmpty)
+            // What the group and its hub have said stays without them.
+            #expect(try table.remove("h"))
+            #expect(try table.undelivered(since: Timestamp(milliseconds: 0)).count == 1)
+            try table.put(
+                StoredGroupHub(id: "h", address: "http://h", token: "t", addedAt: Timestamp(milliseconds: 1)))
+            for number in 0..<Int64(UndeliveredGroupPhoto.maximumCount) {
+                try note("photo \(number)", at: 2 * day + number, of: away)
+            }
+            let most = try table.undelivered(since: Timestamp(milliseconds: 0))
+            #expect(most.count == UndeliveredGroupPhoto.maximumCount && most[0].id == "photo 99")
+            #expect(!most.contains { $0.id == "first" })
+            try note("last", at: (3 + Int64(UndeliveredGroupPhoto.keptDays)) * day, of: away)
+            #expect(try table.undelivered(since: Timestamp(milliseconds: 0)).map(\.id) == ["last"])
+            try connection.execute("UPDATE group_undelivered SET reason = 'of a later version'")
+            #expect(try table.undelivered(since: Timestamp(milliseconds: 0)).map(\.reason) == [.refused])
+        }
+        await database.close()
+    }
+
     @Test func photosExpireAtTheirMomentAndTheGroupKeepsTheirDate() async throws {
         let folder = try TemporaryFolder()
         let database = try await opened(folder)

@@ -84,17 +84,19 @@ extension CommandTable {
         },
         Command(
             words: ["groups", "hubs"], summary: "List the other machines that keep groups.",
+            details: "Also photos of the last \(UndeliveredGroupPhoto.keptDays) days that you sent and nobody got.",
             examples: [Example("smilepile groups hubs", "When each was last reached.")]
         ) { _, session in
             try await session.withLibrary { library in
                 let answer = try await library.send(ListGroupHubs())
                 session.show(answer) { list in
-                    guard !list.hubs.isEmpty else {
+                    if list.hubs.isEmpty {
                         session.console.message(
                             "No other machine keeps a group for you. Join one: smilepile groups join INVITATION")
-                        return
+                    } else {
+                        show(list.hubs, session)
                     }
-                    show(list.hubs, session)
+                    show(list.undelivered, session)
                 }
                 return .done
             }
@@ -243,6 +245,28 @@ extension CommandTable {
             ])
         }
         session.console.show(table)
+    }
+
+    private static func show(_ undelivered: [UndeliveredGroupPhoto], _ session: Session) {
+        guard !undelivered.isEmpty else { return }
+        session.console.result(["", "Not delivered, and still in your library:"])
+        var table = Table(
+            .init(heading: "SENT"), .init(heading: "GROUP", shrinks: true), .init(heading: "WHY", shrinks: true))
+        for photo in undelivered {
+            table.add([
+                LocalDate.text(photo.sentAt), PlainText.neutralized(photo.groupName), why(photo),
+            ])
+        }
+        session.console.show(table)
+    }
+
+    private static func why(_ photo: UndeliveredGroupPhoto) -> String {
+        switch photo.reason {
+        case .anotherPhoto: "Another photo of yours was there that day."
+        case .groupGone: "The group is gone, or you are not in it any more."
+        case .expired: "\(photo.hub) could not be reached in time."
+        case .refused: photo.detail.map(PlainText.neutralized) ?? "\(photo.hub) does not take it."
+        }
     }
 }
 

@@ -48,7 +48,7 @@ public struct JoinGroups: Message {
     }
 }
 
-/// Machines that keep groups for this library's person, in the order in which they were joined.
+/// Machines that keep groups for this library's person, in the order in which they were joined, and photos that they did not take.
 public struct ListGroupHubs: Message {
     public typealias Reply = GroupHubList
     public static let method = "group.hubs"
@@ -59,9 +59,73 @@ public struct ListGroupHubs: Message {
     public init() {}
 }
 
+/// Observes what ``ListGroupHubs`` lists, now and after each change: also what this machine finds out by itself.
+public struct ObserveGroupHubs: Message, Hashable {
+    public typealias Reply = Done
+    public typealias Update = GroupHubList
+    public static let method = "group.observeHubs"
+    public static let access = Role.parent
+    public static let kind = MessageKind.observation
+    public static let replySize = ReplySize.single
+    public static let summary = "Other machines that keep groups, now and after each change."
+    public init() {}
+}
+
 public struct GroupHubList: Codable, Sendable, Equatable {
     public let hubs: [GroupHub]
-    public init(hubs: [GroupHub]) { self.hubs = hubs }
+    /// What was sent here in vain, the latest first.
+    public let undelivered: [UndeliveredGroupPhoto]
+
+    public init(hubs: [GroupHub], undelivered: [UndeliveredGroupPhoto]) {
+        self.hubs = hubs
+        self.undelivered = undelivered
+    }
+}
+
+/// A photo that was sent here to a group that another machine keeps, and that nobody else gets. The photo in the library is what it
+/// was. Told for ``keptDays``, of the last ``maximumCount``.
+public struct UndeliveredGroupPhoto: Codable, Sendable, Equatable, Identifiable {
+    /// That of the group's photo, which is not there any more.
+    public let id: String
+    public let groupId: String
+    /// As the group was called then.
+    public let groupName: String
+    /// The address of the machine that keeps the group.
+    public let hub: String
+    public let sentAt: Timestamp
+    /// When this machine knew that nobody gets it.
+    public let noticedAt: Timestamp
+    public let reason: Reason
+    /// In a sentence, where the reason alone does not say it.
+    public let detail: String?
+
+    public enum Reason: String, Codable, Sendable, CaseIterable {
+        /// The same person's other machine was faster that day.
+        case anotherPhoto
+        /// The group is gone, or one is not in it any more.
+        case groupGone
+        /// The machine could not be reached before it expired.
+        case expired
+        /// The machine does not take it, or it could not be read here any more.
+        case refused
+    }
+
+    public static let keptDays = 7
+    public static let maximumCount = 100
+
+    public init(
+        id: String, groupId: String, groupName: String, hub: String, sentAt: Timestamp, noticedAt: Timestamp,
+        reason: Reason, detail: String? = nil
+    ) {
+        self.id = id
+        self.groupId = groupId
+        self.groupName = groupName
+        self.hub = hub
+        self.sentAt = sentAt
+        self.noticedAt = noticedAt
+        self.reason = reason
+        self.detail = detail
+    }
 }
 
 /// Forgets a hub with its groups and their photos, without telling it: for one that does not answer any more. Who wants out of a

@@ -31,9 +31,21 @@ extension GroupStore {
         guard hasWork else { return }
         try await catalogue.write { transaction in
             let time = try clocks.time(in: transaction)
+            try Self.noteWaiting(at: time, in: transaction)
             _ = try transaction.groups.removeExpired(at: time.now)
             let isFree = try transaction.groups.photos(of: nil).isEmpty
             try transaction.groups.setTime(isFree ? nil : time.reading)
+        }
+    }
+
+    /// What waits for another machine and expires here has come to nobody.
+    private static func noteWaiting(at time: GroupTime, in transaction: any CatalogueTransaction) throws {
+        let expired = try transaction.groups.photos(of: nil).filter {
+            $0.transfer == .outgoing && $0.expiresAt <= time.now
+        }
+        for photo in expired {
+            let group = try transaction.groups.require(photo.groupId)
+            try transaction.groupHubs.noteUndelivered([photo], of: group, at: time.wall, .expired)
         }
     }
 

@@ -21,8 +21,29 @@ package protocol GroupHubRepository {
     func departures(from hub: String) throws -> [String]
     func addDeparture(_ group: String, from hub: String) throws
     func removeDeparture(_ group: String, from hub: String) throws
+    /// Notes photos that were sent here in vain, and forgets those that are past what is told of them.
+    func add(_ undelivered: [UndeliveredGroupPhoto]) throws
+    /// Those noted after `moment`, the latest first.
+    func undelivered(since moment: Timestamp) throws -> [UndeliveredGroupPhoto]
     /// Whether something waits to go out to a hub that has not expired at `moment`.
     func hasOutgoing(to hub: String, at moment: Timestamp) throws -> Bool
+}
+
+extension GroupHubRepository {
+    /// Notes that of these photos those that wait to go out, or that this library's person had sent, come to nobody.
+    package func noteUndelivered(
+        _ photos: [StoredGroupPhoto], of group: StoredGroup, at moment: Timestamp,
+        _ reason: UndeliveredGroupPhoto.Reason, detail: String? = nil
+    ) throws {
+        let own = group.ownMember?.userId
+        guard let hub = try all().first(where: { $0.id == group.hub }) else { return }
+        try add(
+            photos.filter { $0.transfer == .outgoing || $0.senderId == own }.map { photo in
+                UndeliveredGroupPhoto(
+                    id: photo.id, groupId: group.id, groupName: group.name, hub: hub.address, sentAt: photo.createdAt,
+                    noticedAt: moment, reason: reason, detail: detail)
+            })
+    }
 }
 
 /// A hub as it is kept.

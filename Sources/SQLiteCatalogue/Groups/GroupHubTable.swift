@@ -69,6 +69,39 @@ struct GroupHubTable: GroupHubRepository {
         try connection.execute("DELETE FROM group_departures WHERE hub_id = ? AND group_id = ?", hub, group)
     }
 
+    func add(_ undelivered: [UndeliveredGroupPhoto]) throws {
+        for photo in undelivered {
+            try connection.execute(
+                """
+                INSERT OR REPLACE INTO group_undelivered
+                    (photo_id, group_id, group_name, hub, sent_at, noticed_at, reason, detail)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, photo.id, photo.groupId, photo.groupName, photo.hub, photo.sentAt.milliseconds,
+                photo.noticedAt.milliseconds, photo.reason.rawValue, photo.detail)
+            try connection.execute(
+                """
+                DELETE FROM group_undelivered WHERE noticed_at <= ?1 OR photo_id NOT IN (
+                    SELECT photo_id FROM group_undelivered ORDER BY noticed_at DESC, photo_id LIMIT ?2)
+                """, photo.noticedAt.milliseconds - Int64(UndeliveredGroupPhoto.keptDays) * 86_400_000,
+                UndeliveredGroupPhoto.maximumCount)
+        }
+    }
+
+    func undelivered(since moment: Timestamp) throws -> [UndeliveredGroupPhoto] {
+        try connection.query(
+            """
+            SELECT photo_id, group_id, group_name, hub, sent_at, noticed_at, reason, detail FROM group_undelivered
+            WHERE noticed_at > ? ORDER BY noticed_at DESC, photo_id LIMIT ?
+            """, moment.milliseconds, UndeliveredGroupPhoto.maximumCount
+        ) { row in
+            UndeliveredGroupPhoto(
+                id: try row[0], groupId: try row[1], groupName: try row[2], hub: try row[3],
+                sentAt: Timestamp(milliseconds: try row[4]), noticedAt: Timestamp(milliseconds: try row[5]),
+                // A later version may know others.
+                reason: .init(rawValue: try row[6]) ?? .refused, detail: try row[7])
+        }
+    }
+
     func hasOutgoing(to hub: String, at moment: Timestamp) throws -> Bool {
         let found: Int? = try connection.value(
             """

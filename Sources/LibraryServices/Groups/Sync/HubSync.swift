@@ -100,12 +100,16 @@ struct HubSync: Sendable {
                     count += 1
                 }
             }
-            var photos: [StoredGroupPhoto] = []
-            for group in gone {
-                photos += try transaction.groups.photos(of: group)
-                try transaction.groups.remove(group)
+            var (photos, lost): ([StoredGroupPhoto], [StoredGroupPhoto]) = ([], [])
+            for group in there where gone.contains(group.id) {
+                let those = try transaction.groups.photos(of: group.id)
+                let waiting = those.filter { $0.transfer == .outgoing }
+                try transaction.groupHubs.noteUndelivered(waiting, of: group, at: now, .groupGone)
+                photos += those
+                lost += waiting
+                try transaction.groups.remove(group.id)
             }
-            return (photos.map(\.id), refused, photos.filter { $0.transfer == .outgoing })
+            return (photos.map(\.id), refused, lost)
         }
         outcome.lost += lost.count
         outcome.lines += lost.map { line($0, "lost", "its group is gone, or you are not in it any more") }
@@ -143,7 +147,7 @@ struct HubSync: Sendable {
             } catch {
                 let error = try Self.ofOnePhoto(error)
                 if Self.isRefusal(error) {
-                    try await catalogue.write { try $0.groups.removePhotos([photo.id]) }
+                    try await giveUp(photo, error)
                     await remove([photo.id])
                     outcome.lost += 1
                     outcome.lines.append(line(photo, "lost", error.message))
@@ -153,6 +157,19 @@ struct HubSync: Sendable {
             }
             job?.advance(items: 1)
             await progressed()
+        }
+    }
+
+    private func giveUp(_ photo: StoredGroupPhoto, _ error: MeshError) async throws {
+        let clocks = clocks
+        let isTaken = error.status == .alreadyExists
+        try await catalogue.write { transaction in
+            // Whoever has left the group since has given it up themselves.
+            guard let group = try transaction.groups.groups(photo.groupId).first else { return }
+            try transaction.groupHubs.noteUndelivered(
+                [photo], of: group, at: clocks.wall.now(), isTaken ? .anotherPhoto : .refused,
+                detail: isTaken ? nil : error.message)
+            try transaction.groups.removePhotos([photo.id])
         }
     }
 
@@ -222,7 +239,7 @@ struct HubSync: Sendable {
         }
         let clocks = clocks
         let replaced = try await catalogue.write { transaction -> [StoredGroupPhoto] in
-            guard try transaction.groups.groups(group).first != nil else { return [] }
+            guard let stored = try transaction.groups.groups(group).first else { return [] }
             let time = try clocks.time(in: transaction)
             let told = try HubAnswers.photos(
                 answer.photos, of: group, at: time, there: answer.time, offset: offset)
@@ -255,6 +272,7 @@ struct HubSync: Sendable {
                 there.append(photo)
                 try transaction.groups.setTime(time.reading)
             }
+            try transaction.groupHubs.noteUndelivered(replaced, of: stored, at: time.wall, .anotherPhoto)
             return replaced
         }
         outcome.lines += replaced.map { line($0, "replaced", "the other machine has another photo of that day") }

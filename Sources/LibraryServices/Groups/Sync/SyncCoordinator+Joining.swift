@@ -80,18 +80,37 @@ extension SyncCoordinator {
         }
     }
 
-    func list() async throws -> GroupHubList { GroupHubList(hubs: try await hubs().map(\.shown)) }
+    func list() async throws -> GroupHubList {
+        let clocks = clocks
+        return try await catalogue.read { transaction in
+            let now = clocks.wall.now().milliseconds
+            let since = Timestamp(milliseconds: now - Int64(UndeliveredGroupPhoto.keptDays) * 86_400_000)
+            return GroupHubList(
+                hubs: try transaction.groupHubs.all().map(\.shown),
+                undelivered: try transaction.groupHubs.undelivered(since: since))
+        }
+    }
+
+    /// Publishes how hubs are now. One at a time: later looks have seen all that earlier ones have.
+    func publishHubs() async {
+        guard let list = try? await list(), list != observedHubs.current else { return }
+        observedHubs.publish(list)
+    }
 
     func forget(_ id: String) async throws -> GroupHub {
         let id = id.lowercased()
-        guard let hub = try await hubs().first(where: { $0.id == id }) else { throw Self.noHub(id) }
-        running[id]?.cancel()
-        _ = await running[id]?.result
-        let photos = try await catalogue.write { transaction in
+        let (hub, photos) = try await catalogue.write { transaction in
+            guard let hub = try transaction.groupHubs.all().first(where: { $0.id == id }) else { throw Self.noHub(id) }
             let groups = Set(try transaction.groups.groups(nil).filter { $0.hub == id }.map(\.id))
             let photos = try transaction.groups.photos(of: nil).filter { groups.contains($0.groupId) }.map(\.id)
             _ = try transaction.groupHubs.remove(id)
-            return photos
+            return (hub, photos)
+        }
+        // What begins from now on finds nobody to ask. What is under way finds no group to enter anything into, and must not go on
+        // after the reply.
+        while let running = running[id] {
+            running.cancel()
+            _ = await running.result
         }
         let (files, folder) = (files, folder)
         // What stays now is met by the next sweep.

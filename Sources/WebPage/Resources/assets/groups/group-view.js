@@ -67,7 +67,7 @@ class GroupView extends Component {
     // Whoever keeps it for all decides about it.
     this.#rename.hidden = this.#remove.hidden = Boolean(hub);
     this.#members.group = group;
-    if (hub) this.#hubs.show(this.groups, hub);
+    this.#hubs.show(this.groups, group);
   }
 
   /** Newest first. */

@@ -306,6 +306,13 @@ export default {
   'groups.todayOpen': 'Du hast heute noch kein Foto gesendet. Öffne eines deiner Fotos und drücke „An eine Gruppe senden“.',
   'groups.toGroups': 'Zu den Gruppen',
   'groups.tooMany': 'Mehr Gruppen gehen nicht. Verlasse oder lösche erst eine.',
+  'groups.undelivered': 'Nicht angekommen',
+  'groups.undelivered.anotherPhoto': 'An dem Tag war schon ein anderes Foto von dir da.',
+  'groups.undelivered.expired': '{address} war nicht rechtzeitig erreichbar.',
+  'groups.undelivered.groupGone': 'Die Gruppe gibt es nicht mehr, oder du bist nicht mehr darin.',
+  'groups.undelivered.refused': '{address} hat es nicht angenommen.',
+  'groups.undeliveredHelp': 'Niemand sonst hat sie bekommen. An den Fotos in deiner Bibliothek hat sich nichts geändert.',
+  'groups.undeliveredTo': 'Gesendet an {name}, {time}',
   'groups.waits': 'wartet, bis der andere Rechner erreichbar ist',
   'groups.which': 'Welche Gruppe',
 

@@ -306,6 +306,13 @@ export default {
   'groups.todayOpen': 'You have not sent a photo today. Open one of your photos, and press “Send to a group”.',
   'groups.toGroups': 'Go to the groups',
   'groups.tooMany': 'There are as many groups as there can be. Leave or delete one first.',
+  'groups.undelivered': 'Not delivered',
+  'groups.undelivered.anotherPhoto': 'Another photo of yours was there that day.',
+  'groups.undelivered.expired': '{address} could not be reached in time.',
+  'groups.undelivered.groupGone': 'The group is gone, or you are not in it any more.',
+  'groups.undelivered.refused': '{address} did not take it.',
+  'groups.undeliveredHelp': 'Nobody else got these. The photos in your library are what they were.',
+  'groups.undeliveredTo': 'Sent to {name}, {time}',
   'groups.waits': 'waits until the other machine can be reached',
   'groups.which': 'Which group',
 
