@@ -84,6 +84,8 @@ package enum CataloguePart: String, Sendable, Hashable, CaseIterable {
     case categories
     case swipeSessions
     case swipeActions
+    /// Other machines of the same person.
+    case reviewMachines
     case settings
     case groups
     /// Those that were made, and their schedule.

@@ -59,6 +59,7 @@ package struct SQLiteCatalogue: Catalogue {
     private static let parts: [String: Set<CataloguePart>] = [
         "photos": [.photos], "sealed_fields": [.sealedFields], "trash": [.trash], "categories": [.categories],
         "swipe_sessions": [.swipeSessions], "swipe_actions": [.swipeActions, .photos], "settings": [.settings],
+        "swipe_machines": [.reviewMachines], "swipe_partners": [.reviewMachines],
         "backups": [.backups], "backup_schedule": [.backups],
         "groups": [.groups], "group_photos": [.groups], "group_departures": [.groups], "group_hubs": [.groups],
         "group_undelivered": [.groups],

@@ -123,8 +123,10 @@ import Testing
         #expect(try await ben.photos().isEmpty)
         await told.value { $0.undelivered.map(\.id) == [sent.id] && $0.undelivered[0].reason == .expired }
         #expect(try await ben.undelivered().map(\.sentAt) == [sent.createdAt])
+        let second = try await ben.send(2, to: street.group.id)
         street.pass(hours: Int64(UndeliveredGroupPhoto.keptDays) * 24)
-        #expect(try await ben.undelivered().isEmpty)
+        #expect(try await ben.photos().isEmpty)
+        #expect(try await ben.undelivered().map(\.id) == [second.id])
         await street.close()
     }
 

@@ -105,31 +105,30 @@ import Testing
             }
             let kept = try groups.require("one")
             try note("kept here", at: day, of: kept)
-            #expect(try table.undelivered(since: Timestamp(milliseconds: 0)).isEmpty)
+            #expect(try table.undelivered().isEmpty)
             try table.put(
                 StoredGroupHub(id: "h", address: "http://h", token: "t", addedAt: Timestamp(milliseconds: 1)))
             var away = kept
             away.hub = "h"
             try note("by another", at: day, of: away, by: "ben")
             try note("first", at: day, of: away)
-            let first = try table.undelivered(since: Timestamp(milliseconds: 0))
+            let first = try table.undelivered()
             #expect(first.map(\.id) == ["first"] && first[0].hub == "http://h" && first[0].detail == "It is full.")
-            #expect(try table.undelivered(since: Timestamp(milliseconds: day)).isEmpty)
             // What the group and its hub have said stays without them.
             #expect(try table.remove("h"))
-            #expect(try table.undelivered(since: Timestamp(milliseconds: 0)).count == 1)
+            #expect(try table.undelivered().count == 1)
             try table.put(
                 StoredGroupHub(id: "h", address: "http://h", token: "t", addedAt: Timestamp(milliseconds: 1)))
             for number in 0..<Int64(UndeliveredGroupPhoto.maximumCount) {
                 try note("photo \(number)", at: 2 * day + number, of: away)
             }
-            let most = try table.undelivered(since: Timestamp(milliseconds: 0))
+            let most = try table.undelivered()
             #expect(most.count == UndeliveredGroupPhoto.maximumCount && most[0].id == "photo 99")
             #expect(!most.contains { $0.id == "first" })
-            try note("last", at: (3 + Int64(UndeliveredGroupPhoto.keptDays)) * day, of: away)
-            #expect(try table.undelivered(since: Timestamp(milliseconds: 0)).map(\.id) == ["last"])
+            try table.removeUndelivered(until: Timestamp(milliseconds: 2 * day + 98))
+            #expect(try table.undelivered().map(\.id) == ["photo 99"])
             try connection.execute("UPDATE group_undelivered SET reason = 'of a later version'")
-            #expect(try table.undelivered(since: Timestamp(milliseconds: 0)).map(\.reason) == [.refused])
+            #expect(try table.undelivered().map(\.reason) == [.refused])
         }
         await database.close()
     }

@@ -68,6 +68,18 @@ public struct ListReviewMachines: Message {
     public init() {}
 }
 
+/// Observes what ``ListReviewMachines`` lists, now and after each change.
+public struct ObserveReviewMachines: Message, Hashable {
+    public typealias Reply = Done
+    public typealias Update = ReviewMachineList
+    public static let method = "swipe.observeMachines"
+    public static let access = Role.parent
+    public static let kind = MessageKind.observation
+    public static let replySize = ReplySize.single
+    public static let summary = "Other machines that reviews go to and come from, now and after each change."
+    public init() {}
+}
+
 public struct ReviewMachineList: Codable, Sendable, Equatable {
     public let machines: [ReviewMachine]
     public init(machines: [ReviewMachine]) { self.machines = machines }

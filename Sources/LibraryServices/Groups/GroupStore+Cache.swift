@@ -27,10 +27,14 @@ extension GroupStore {
         let (catalogue, clocks) = (catalogue, clocks)
         let hasWork = try await catalogue.read { transaction in
             try transaction.groups.time() != nil || !transaction.groups.photos(of: nil).isEmpty
+                || !transaction.groupHubs.undelivered().isEmpty
         }
         guard hasWork else { return }
         try await catalogue.write { transaction in
             let time = try clocks.time(in: transaction)
+            let kept = Int64(UndeliveredGroupPhoto.keptDays) * 86_400_000
+            try transaction.groupHubs.removeUndelivered(
+                until: Timestamp(milliseconds: time.wall.milliseconds - kept))
             try Self.noteWaiting(at: time, in: transaction)
             _ = try transaction.groups.removeExpired(at: time.now)
             let isFree = try transaction.groups.photos(of: nil).isEmpty

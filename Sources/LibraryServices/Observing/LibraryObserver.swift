@@ -17,6 +17,8 @@ public actor LibraryObserver: MeshService {
         ObserveSettings.self
         ObservePendingSwipes.self
         ObserveTrash.self
+        ObserveGroupHubs.self
+        ObserveReviewMachines.self
         SubscribeToEvents.self
         GetTimeline.self
     }
@@ -118,6 +120,14 @@ public actor LibraryObserver: MeshService {
         }
     }
 
+    func groupHubs(_ request: ObserveGroupHubs) -> QueryObservation<GroupHubList> {
+        observe(request, [.groups]) { try $0.groupHubs.list() }
+    }
+
+    func reviewMachines(_ request: ObserveReviewMachines) -> QueryObservation<ReviewMachineList> {
+        observe(request, [.reviewMachines]) { try $0.reviewMachines.list() }
+    }
+
     func events(_ request: SubscribeToEvents) -> EventSequence {
         let states = hub.observe(request, reading: Set(Revisions.parts.map(\.rawValue))) { [catalogue, revisions] in
             // Counted first: what is committed between the two is in the totals already, and tells of itself again.
@@ -181,6 +191,18 @@ extension ObservePendingSwipes: HandledObservation {
 extension ObserveTrash: HandledObservation {
     public func observe(on service: LibraryObserver) async throws -> QueryObservation<ObservedTrash> {
         try await service.trash(self)
+    }
+}
+
+extension ObserveGroupHubs: HandledObservation {
+    public func observe(on service: LibraryObserver) async throws -> QueryObservation<GroupHubList> {
+        await service.groupHubs(self)
+    }
+}
+
+extension ObserveReviewMachines: HandledObservation {
+    public func observe(on service: LibraryObserver) async throws -> QueryObservation<ReviewMachineList> {
+        await service.reviewMachines(self)
     }
 }
 

@@ -50,10 +50,7 @@ extension SwipeSessionRecorder {
     }
 
     func machines() async throws -> ReviewMachineList {
-        try await catalogue.read { transaction in
-            let machines = transaction.reviewMachines
-            return ReviewMachineList(machines: try machines.machines() + machines.partners().map(\.shown))
-        }
+        try await catalogue.read { try $0.reviewMachines.list() }
     }
 
     func unshare(_ id: String) async throws -> ReviewMachine {

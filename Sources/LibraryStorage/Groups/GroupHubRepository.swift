@@ -21,15 +21,21 @@ package protocol GroupHubRepository {
     func departures(from hub: String) throws -> [String]
     func addDeparture(_ group: String, from hub: String) throws
     func removeDeparture(_ group: String, from hub: String) throws
-    /// Notes photos that were sent here in vain, and forgets those that are past what is told of them.
+    /// Notes photos that were sent here in vain; of more than ``UndeliveredGroupPhoto/maximumCount`` the oldest goes.
     func add(_ undelivered: [UndeliveredGroupPhoto]) throws
-    /// Those noted after `moment`, the latest first.
-    func undelivered(since moment: Timestamp) throws -> [UndeliveredGroupPhoto]
+    /// The latest first.
+    func undelivered() throws -> [UndeliveredGroupPhoto]
+    /// Those that were noted at `moment` or before.
+    func removeUndelivered(until moment: Timestamp) throws
     /// Whether something waits to go out to a hub that has not expired at `moment`.
     func hasOutgoing(to hub: String, at moment: Timestamp) throws -> Bool
 }
 
 extension GroupHubRepository {
+    package func list() throws -> GroupHubList {
+        GroupHubList(hubs: try all().map(\.shown), undelivered: try undelivered())
+    }
+
     /// Notes that of these photos those that wait to go out, or that this library's person had sent, come to nobody.
     package func noteUndelivered(
         _ photos: [StoredGroupPhoto], of group: StoredGroup, at moment: Timestamp,

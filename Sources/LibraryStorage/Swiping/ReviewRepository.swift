@@ -43,6 +43,12 @@ package protocol ReviewMachineRepository {
     func remove(partner id: String) throws -> Bool
 }
 
+extension ReviewMachineRepository {
+    package func list() throws -> ReviewMachineList {
+        ReviewMachineList(machines: try machines() + partners().map(\.shown))
+    }
+}
+
 /// What a cursor of a partner is of: what it has told us, or what we have told it.
 package enum ReviewWay: Sendable {
     case heard

@@ -78,21 +78,24 @@ struct GroupHubTable: GroupHubRepository {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """, photo.id, photo.groupId, photo.groupName, photo.hub, photo.sentAt.milliseconds,
                 photo.noticedAt.milliseconds, photo.reason.rawValue, photo.detail)
-            try connection.execute(
-                """
-                DELETE FROM group_undelivered WHERE noticed_at <= ?1 OR photo_id NOT IN (
-                    SELECT photo_id FROM group_undelivered ORDER BY noticed_at DESC, photo_id LIMIT ?2)
-                """, photo.noticedAt.milliseconds - Int64(UndeliveredGroupPhoto.keptDays) * 86_400_000,
-                UndeliveredGroupPhoto.maximumCount)
         }
+        try connection.execute(
+            """
+            DELETE FROM group_undelivered WHERE photo_id NOT IN (
+                SELECT photo_id FROM group_undelivered ORDER BY noticed_at DESC, photo_id LIMIT ?)
+            """, UndeliveredGroupPhoto.maximumCount)
     }
 
-    func undelivered(since moment: Timestamp) throws -> [UndeliveredGroupPhoto] {
+    func removeUndelivered(until moment: Timestamp) throws {
+        try connection.execute("DELETE FROM group_undelivered WHERE noticed_at <= ?", moment.milliseconds)
+    }
+
+    func undelivered() throws -> [UndeliveredGroupPhoto] {
         try connection.query(
             """
             SELECT photo_id, group_id, group_name, hub, sent_at, noticed_at, reason, detail FROM group_undelivered
-            WHERE noticed_at > ? ORDER BY noticed_at DESC, photo_id LIMIT ?
-            """, moment.milliseconds, UndeliveredGroupPhoto.maximumCount
+            ORDER BY noticed_at DESC, photo_id LIMIT ?
+            """, UndeliveredGroupPhoto.maximumCount
         ) { row in
             UndeliveredGroupPhoto(
                 id: try row[0], groupId: try row[1], groupName: try row[2], hub: try row[3],

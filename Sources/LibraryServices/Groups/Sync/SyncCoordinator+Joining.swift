@@ -80,22 +80,7 @@ extension SyncCoordinator {
         }
     }
 
-    func list() async throws -> GroupHubList {
-        let clocks = clocks
-        return try await catalogue.read { transaction in
-            let now = clocks.wall.now().milliseconds
-            let since = Timestamp(milliseconds: now - Int64(UndeliveredGroupPhoto.keptDays) * 86_400_000)
-            return GroupHubList(
-                hubs: try transaction.groupHubs.all().map(\.shown),
-                undelivered: try transaction.groupHubs.undelivered(since: since))
-        }
-    }
-
-    /// Publishes how hubs are now. One at a time: later looks have seen all that earlier ones have.
-    func publishHubs() async {
-        guard let list = try? await list(), list != observedHubs.current else { return }
-        observedHubs.publish(list)
-    }
+    func list() async throws -> GroupHubList { try await catalogue.read { try $0.groupHubs.list() } }
 
     func forget(_ id: String) async throws -> GroupHub {
         let id = id.lowercased()

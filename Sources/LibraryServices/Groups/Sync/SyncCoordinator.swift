@@ -17,7 +17,6 @@ public actor SyncCoordinator: MeshService {
     public static var messages: MessageList<SyncCoordinator> {
         JoinGroups.self
         ListGroupHubs.self
-        ObserveGroupHubs.self
         ForgetGroupHub.self
         SyncGroups.self
         JoinReviews.self
@@ -47,11 +46,9 @@ public actor SyncCoordinator: MeshService {
     /// Machines of which a review that has ended may not be told, and what tells them.
     var reviewNews: Set<String> = []
     var tellingReviews: [String: Task<Void, Never>] = [:]
-    nonisolated let observedHubs = ObservedValue(GroupHubList(hubs: [], undelivered: []))
     private var following: [Task<Void, Never>] = []
     private let nudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
     private let reviewNudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
-    private let hubChanges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
 
     /// - Parameters:
     ///   - wall: the mesh's clock unless told.
@@ -73,21 +70,15 @@ public actor SyncCoordinator: MeshService {
         // How often does not matter, only that it was since the last look.
         nudges = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         reviewNudges = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        hubChanges = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    public func start(on mesh: Mesh) async {
+    public func start(on mesh: Mesh) {
         self.mesh = mesh
         if wall == nil { wall = WallClock { [clock = mesh.clock] in clock.timestamp() } }
-        catalogue.onCommit {
-            [nudge = nudges.continuation, hubs = hubChanges.continuation, reviews = reviewNudges.continuation] parts in
-            if parts.contains(.groups) {
-                nudge.yield()
-                hubs.yield()
-            }
+        catalogue.onCommit { [nudge = nudges.continuation, reviews = reviewNudges.continuation] parts in
+            if parts.contains(.groups) { nudge.yield() }
             if parts.contains(.swipeSessions) { reviews.yield() }
         }
-        await publishHubs()
         following = [
             Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
                 while !Task.isCancelled, let pause = await self?.syncInTime() {
@@ -101,17 +92,12 @@ public actor SyncCoordinator: MeshService {
             Task(executorPreference: MeshClock.executor) { [weak self, stream = reviewNudges.stream] in
                 for await _ in stream { await self?.sendEndedReviews() }
             },
-            // Beside the others, which wait for what is far away.
-            Task(executorPreference: MeshClock.executor) { [weak self, stream = hubChanges.stream] in
-                for await _ in stream { await self?.publishHubs() }
-            },
         ]
     }
 
     public func stop() async {
         nudges.continuation.finish()
         reviewNudges.continuation.finish()
-        hubChanges.continuation.finish()
         for task in following { task.cancel() }
         for task in tellingReviews.values { task.cancel() }
         for task in running.values { task.cancel() }
@@ -127,7 +113,6 @@ public actor SyncCoordinator: MeshService {
         for link in links.values { await link.remote.close() }
         for link in reviewLinks.values { await link.remote.close() }
         (links, reviewLinks) = ([:], [:])
-        observedHubs.finish()
     }
 
     var clocks: GroupTime.Clocks { GroupTime.Clocks(boot: boot, wall: wall ?? WallClock { .now() }) }
@@ -336,14 +321,6 @@ extension JoinGroups: HandledMessage {
 
 extension ListGroupHubs: HandledMessage {
     public func perform(on service: SyncCoordinator) async throws -> GroupHubList { try await service.list() }
-}
-
-extension ObserveGroupHubs: HandledObservation {
-    public typealias Service = SyncCoordinator
-
-    public func observe(on service: SyncCoordinator) async throws -> Observation<GroupHubList> {
-        service.observedHubs.observe()
-    }
 }
 
 extension ForgetGroupHub: HandledMessage {

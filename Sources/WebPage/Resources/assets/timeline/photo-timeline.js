@@ -301,7 +301,8 @@ class PhotoTimeline extends Component {
     section = element(
       'section', { 'aria-label': long || month(monthName) },
       element('h2', { class: 'month', hidden: true }, month(monthName)),
-      element('h3', { class: 'day', title: long }, wide ? long : short),
+      // A month whose days are not there yet has none to name.
+      element('h3', { class: 'day', title: long, hidden: !long }, wide ? long : short),
       element('div', { class: 'tiles', role: 'list', 'aria-label': t('timeline.photosOf', { day: long || month(monthName), count: block.count }) }));
     this.#sections.set(key, section);
     this.#canvas.append(section);
