@@ -82,6 +82,13 @@ extension BrowserTests {
                 opened("forget machine", from: "groups", button("group-hub .buttons button", 1), then: dialog),
                 opened("PIN", from: "settings", button("settings-screen .buttons button", 1), then: dialog),
                 opened("invite", from: "devices", button("devices-screen .screen-header button", 0), then: dialog),
+                opened(
+                    "let a machine in", from: "devices", button("review-machines > .buttons > button", 0), then: dialog),
+                opened(
+                    "join a machine", from: "devices", button("review-machines > .buttons > button", 1), then: dialog),
+                opened(
+                    "disconnect a machine", from: "devices", button("review-machines li .buttons button", 1),
+                    then: dialog),
             ]
         }
 
@@ -107,6 +114,9 @@ extension BrowserTests {
             // A machine that keeps groups is needed; that it is this one does not show.
             let invitation = try await house.invite("Ben", to: house.group())
             _ = try await house.call(JoinGroups(address: house.address, token: invitation.token))
+            // As is one that has reviews in common.
+            let shared = try await house.call(ShareReviews(name: "Laptop"))
+            _ = try await house.call(JoinReviews(address: house.address, token: shared.token))
         }
 
         private static func clear(_ house: House) async throws {
@@ -115,6 +125,7 @@ extension BrowserTests {
             let trashed = try await house.call(ListTrash()).photos.map(\.photo.id)
             _ = try await house.call(RestorePhotos(ids: trashed))
             _ = try await house.call(ScheduleBackups(off: true))
+            try await house.endReviewSharing()
         }
 
         /// Its report, in a form that says what to look at.
@@ -259,6 +270,7 @@ extension BrowserTests {
             try await House.pair(guest, with: house.startPage().pairing, as: String(repeating: "👵🏽", count: 50))
             try await guest.close()
             let group = try await house.group(faces, as: String(repeating: "W", count: 100))
+            _ = try await house.call(ShareReviews(name: String(repeating: "W", count: 100)))
             let dialog = "document.querySelector('dialog[open]')"
             let views = [
                 View(name: "groups", place: "#/groups", isReady: "tests.has('.groups', 'WWWW')"),
@@ -317,6 +329,7 @@ extension BrowserTests {
             for device in try await house.call(ListDevices()).devices where device.name.contains("👵🏽") {
                 _ = try await house.call(ForgetDevice(id: device.id))
             }
+            try await house.endReviewSharing()
             _ = try await house.call(RestorePhotos(ids: [photos[2].id]))
             for photo in photos[..<3] {
                 _ = try await house.call(

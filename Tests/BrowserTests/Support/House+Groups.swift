@@ -21,6 +21,16 @@ extension House {
         for group in try await call(ListGroups()).groups { _ = try await call(DeleteGroup(id: group.id)) }
     }
 
+    func endReviewSharing() async throws {
+        for machine in try await call(ListReviewMachines()).machines {
+            if machine.isJoined {
+                _ = try await call(LeaveReviews(id: machine.id))
+            } else {
+                _ = try await call(UnshareReviews(id: machine.id))
+            }
+        }
+    }
+
     /// Takes somebody into a group, and gives the invitation that they join with.
     func invite(_ name: String, to group: Group) async throws -> InvitationLink {
         let token = try #require(try await call(InviteGroupMember(groupId: group.id, firstName: name)).token)

@@ -76,3 +76,19 @@ export function describe(error) {
   console.error(error);
   return t('error.unexpected', { message: error.message });
 }
+
+/**
+ * Does something, and says why it was refused in the page's own sentence where it has one for that status: the daemon's name
+ * commands, which are for whoever knows a terminal.
+ *
+ * @param {() => Promise<any>} work
+ * @param {object} sentences keys of sentences by status
+ */
+export async function explained(work, sentences) {
+  try {
+    return await work();
+  } catch (error) {
+    const key = sentences[error.status];
+    throw key ? new Refusal(t(key)) : error;
+  }
+}

@@ -2,11 +2,10 @@
 
 import { ask } from '../core/daemon.js';
 import { Component, element, textButton } from '../core/dom.js';
-import { confirmed } from '../core/dialog.js';
+import { confirmed, explained } from '../core/dialog.js';
 import { relative, moment, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { showJobs } from '../library/job-card.js';
-import { explained } from './groups.js';
 
 class GroupHub extends Component {
   #hub;

@@ -2,11 +2,10 @@
 
 import { ask } from '../core/daemon.js';
 import { Component, element, iconButton, textButton } from '../core/dom.js';
-import { confirmed } from '../core/dialog.js';
+import { confirmed, explained } from '../core/dialog.js';
 import { session } from '../core/session.js';
 import { moment, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
-import { explained } from './groups.js';
 import { invite, inviteAgain, mayInvite } from './invitation.js';
 
 class GroupMembers extends Component {

@@ -2,7 +2,7 @@
 
 import { ask } from '../core/daemon.js';
 import { Component, element, icon, iconButton, textButton } from '../core/dom.js';
-import { Refusal, confirmed, showDialog } from '../core/dialog.js';
+import { Refusal, confirmed, explained, showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, current, go } from '../core/router.js';
 import { t } from '../core/text.js';
@@ -11,7 +11,7 @@ import { emptyNotice, showJobs } from '../library/job-card.js';
 import './group-hubs.js';
 import './group-members.js';
 import './group-photo.js';
-import { explained, ownMember } from './groups.js';
+import { ownMember } from './groups.js';
 
 class GroupView extends Component {
   #group;

@@ -2,7 +2,7 @@
 
 import { ask, newest, way } from '../core/daemon.js';
 import { Component, element, icon, textButton } from '../core/dom.js';
-import { Refusal, describe, showDialog } from '../core/dialog.js';
+import { Refusal, describe, explained, showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, current, go, onChange } from '../core/router.js';
 import { session } from '../core/session.js';
@@ -11,7 +11,7 @@ import { attempt, toast } from '../core/toasts.js';
 import { emptyNotice } from '../library/job-card.js';
 import './group-hubs.js';
 import './group-view.js';
-import { explained, listGroups, memberNames, ownMember } from './groups.js';
+import { listGroups, memberNames, ownMember } from './groups.js';
 import { joinGroup } from './join-group.js';
 
 /** Milliseconds between two looks at the clock. Only what reads differently then is written. */

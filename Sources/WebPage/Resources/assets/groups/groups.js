@@ -1,7 +1,6 @@
 // What the screen of groups and the sending of a photo have in common.
 
 import { ask } from '../core/daemon.js';
-import { Refusal } from '../core/dialog.js';
 import { hours, list, minutes, t } from '../core/text.js';
 
 /** Minutes that this browser's clock is ahead of UTC: whose day it is for "one a day". */
@@ -28,19 +27,3 @@ export function timeLeft({ expiresAt }) {
 
 /** Whether it is in its last hour. */
 export const isLate = ({ expiresAt }) => new Date(expiresAt) - Date.now() < 3_600_000;
-
-/**
- * Does something, and says why it was refused in the page's own sentence where it has one for that status: the daemon's name
- * commands, which are for whoever knows a terminal.
- *
- * @param {() => Promise<any>} work
- * @param {object} sentences keys of sentences by status
- */
-export async function explained(work, sentences) {
-  try {
-    return await work();
-  } catch (error) {
-    const key = sentences[error.status];
-    throw key ? new Refusal(t(key)) : error;
-  }
-}

@@ -1,35 +1,18 @@
-// Inviting: somebody gets into a group that this machine keeps, by an address with a token of their own in its fragment. The
-// daemon tells a token once, and so does the page: it is in the dialog, and nowhere else.
+// Inviting: somebody gets into a group that this machine keeps.
 
 import { ask } from '../core/daemon.js';
 import { element } from '../core/dom.js';
-import { Refusal, confirmed, showDialog } from '../core/dialog.js';
+import { Refusal, confirmed, explained, showDialog } from '../core/dialog.js';
 import { session } from '../core/session.js';
 import { t } from '../core/text.js';
 import { toast } from '../core/toasts.js';
-import { handedOver, isOwnMachine } from '../library/handed-over.js';
-import { explained, listGroups } from './groups.js';
+import { showInvitation } from '../library/invitations.js';
+import { listGroups } from './groups.js';
 
-const mark = '#join=';
 const refusals = { not_found: 'groups.inviteGone', resource_exhausted: 'groups.inviteFull', already_exists: 'groups.inviteKnown' };
 
 /** Whether this page may invite: a group of another machine's is that one's to fill. */
 export const mayInvite = (group) => !group.hub && session.offers('group.invite');
-
-/**
- * What an invitation says, also where more was copied with it: `{ address, token, url }`, or undefined where it says nothing.
- * What is right about an address and a token is the daemon's to say.
- */
-export function readInvitation(text) {
-  const [, address, token] = /(https?:\/\/[^\s#]+)#join=(\S+)/i.exec(text) ?? [];
-  return address && URL.canParse(address) ? { address, token, url: new URL(address) } : undefined;
-}
-
-/** Whether what was pasted is for something else: reviews between the machines of one person. */
-export const isForReviews = (text) => /#reviews=/i.test(text);
-
-/** Whether what is sent there can be read on the way. */
-export const isPlain = ({ protocol, hostname }) => protocol === 'http:' && !isOwnMachine(hostname);
 
 /** Asks for somebody, takes them in, and shows their invitation. */
 export async function invite(group) {
@@ -71,15 +54,8 @@ export async function inviteAgain(group, { userId, firstName }) {
 async function show({ member: { firstName: name }, token }, group) {
   // Who has one of another group keeps it.
   if (!token) return toast(t('groups.invitedBefore', { name, group: group.name }));
-  await showDialog({
-    title: t('groups.invitationFor', { name }), kind: 'invitation',
-    body: [
-      element('p', {}, t('groups.invitationHelp', { name })),
-      isOwnMachine(location.hostname) && element('p', { class: 'attention' }, t('groups.onlyHere')),
-      isPlain(location) && element('p', { class: 'attention' }, t('groups.plainHere')),
-      ...await handedOver(`${location.origin}/${mark}${token}`, t('groups.qrCode')),
-      element('p', {}, t('groups.invitationThere', { name })),
-      element('pre', {}, 'smilepile groups join …'),
-      element('p', { class: 'quiet small' }, t('groups.invitationEnd', { name }))].filter(Boolean),
+  await showInvitation({
+    purpose: 'join', token, title: t('groups.invitationFor', { name }), help: t('groups.invitationHelp', { name }),
+    there: t('groups.invitationThere', { name }), end: t('groups.invitationEnd', { name }),
   });
 }

@@ -2,11 +2,11 @@
 
 import { ask } from '../core/daemon.js';
 import { element } from '../core/dom.js';
-import { Refusal, showDialog } from '../core/dialog.js';
+import { Refusal, explained, showDialog } from '../core/dialog.js';
 import { address } from '../core/router.js';
 import { t } from '../core/text.js';
 import { toast } from '../core/toasts.js';
-import { explained, listGroups, memberNames, ownMember, utcOffset } from './groups.js';
+import { listGroups, memberNames, ownMember, utcOffset } from './groups.js';
 
 const refusals = {
   already_exists: 'groups.sentAlready', failed_precondition: 'groups.cannotSend', not_found: 'groups.notThere',

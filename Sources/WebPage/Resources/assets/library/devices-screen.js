@@ -8,6 +8,7 @@ import { observe } from '../core/observations.js';
 import { session } from '../core/session.js';
 import { moment, relative, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
+import '../review/review-machines.js';
 import { handedOver, isOwnMachine } from './handed-over.js';
 
 class DevicesScreen extends Component {
@@ -21,7 +22,7 @@ class DevicesScreen extends Component {
         'header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.devices')),
         session.offers('device.invite') && textButton(t('devices.add'), () => attempt(() => this.#invite()), { icon: 'plus', class: 'button primary' })),
       element('p', { class: 'quiet' }, t('devices.help')),
-      this.#list);
+      this.#list, element('review-machines'));
     if (session.offers('device.observe')) {
       // It tells which devices there are, and not what a parent may know of them.
       this.during(observe('device.observe', {}, this.#read, (error) => this.#fail(error)));

@@ -77,9 +77,9 @@ class JobCard extends Component {
         receipt.damaged > 0 && t('job.backupDamaged', { count: receipt.damaged })].filter(Boolean);
     }
     if (method === 'backup.verify') return [t('job.verified', { count: receipt.entries, size: bytes(receipt.bytes) })];
-    if (method === 'group.sync') {
+    if (method === 'group.sync' || method === 'swipe.sync') {
       return [
-        t('job.synced', { sent: receipt.sent, fetched: receipt.fetched }),
+        t(method === 'group.sync' ? 'job.synced' : 'job.reviewsSynced', { sent: receipt.sent, fetched: receipt.fetched }),
         receipt.lost > 0 && t('job.syncLost', { count: receipt.lost }),
         receipt.failed > 0 && t('job.syncFailed', { count: receipt.failed })].filter(Boolean);
     }
