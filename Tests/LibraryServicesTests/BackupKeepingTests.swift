@@ -70,24 +70,25 @@ import Testing
     @Test func whoeverSubscribesHearsOfBackupsAndOfTheirSchedule() async throws {
         let (test, folder) = try await library()
         let told = Watched.follow(SubscribeToEvents(), on: test.mesh, mayRepeat: true)
-        var categories = 4
-        /// Has something else be the last that was told.
-        func turnAway() async throws {
-            categories += 1
-            _ = try await test.mesh.send(AddCategory(displayName: "Number \(categories) of them"))
-            await told.value { [categories] in $0.totals.categories == categories && $0.changed == [.categories] }
+        /// Returns when all that was committed is told, and how many events that were: a backup's own last commit may be told
+        /// together with what comes next.
+        func allTold() async throws -> Int {
+            let before = told.changes
+            _ = try await test.mesh.send(AddCategory(displayName: "After \(before) events"))
+            await told.value(since: before) { $0.changed.contains(.categories) }
+            return told.changes
         }
         for day in 1...3 {
-            try await turnAway()
+            let before = try await allTold()
             try await backUp(test, folder + "/" + name(day))
-            await told.value { $0.changed.contains(.backups) }
+            await told.value(since: before) { $0.changed.contains(.backups) }
         }
-        try await turnAway()
+        var before = try await allTold()
         _ = try await test.mesh.send(PruneBackups(folder: folder, keep: 1))
-        await told.value { $0.changed == [.backups] }
-        try await turnAway()
+        await told.value(since: before) { $0.changed == [.backups] }
+        before = try await allTold()
         _ = try await test.mesh.send(ScheduleBackups(folder: folder, everyHours: week, keep: 1))
-        await told.value { $0.changed.contains(.backups) }
+        await told.value(since: before) { $0.changed.contains(.backups) }
         await test.library.close()
     }
 

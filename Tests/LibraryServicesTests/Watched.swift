@@ -69,12 +69,14 @@ final class Watched<Value: Codable & Sendable & Equatable>: Sendable {
 
     /// Returns when the newest value meets the condition; one that never comes is found by the suite's time limit, which
     /// cancels the test.
-    func value(where condition: @escaping @Sendable (Value) -> Bool) async {
+    ///
+    /// - Parameter start: how many ``changes`` there had been, where one that came later counts though another has followed it.
+    func value(since start: Int? = nil, where condition: @escaping @Sendable (Value) -> Bool) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
                     if Task.isCancelled { return true }
-                    if let newest = state.newest, condition(newest.value) { return true }
+                    if state.values.suffix(start.map { state.changes - $0 } ?? 1).contains(where: condition) { return true }
                     state.waiter = (condition, continuation)
                     return false
                 }
