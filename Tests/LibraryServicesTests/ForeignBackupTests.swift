@@ -352,8 +352,18 @@ import ZipArchive
         #expect(
             phone?.status == .unimplemented && phone?.message.contains("version 3") == true,
             "\(String(describing: phone))")
-        let own = try await refusal(test, try story { _, manifest in manifest["backupVersion"] = "2.0" })
-        #expect(own?.status == .unimplemented && own?.message.contains("'2.0'") == true, "\(String(describing: own))")
+        for (version, status) in [
+            ("2.0", MeshStatus.unimplemented), ("1.1", .unimplemented), ("0.9", .dataLoss), ("one", .dataLoss),
+        ] {
+            let manifests = try story { _, manifest in manifest["backupVersion"] = version }
+            let documents = try story { document, _ in document["version"] = version }
+            for entries in [manifests, documents] {
+                let own = try await refusal(test, entries)
+                #expect(
+                    own?.status == status && own?.message.contains("'\(version)'") == true, "\(String(describing: own))"
+                )
+            }
+        }
         await test.library.close()
     }
 

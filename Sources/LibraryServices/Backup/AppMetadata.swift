@@ -1,8 +1,10 @@
+import Foundation
 import LibraryModel
+import ServiceMesh
 
 /// `metadata.json`: the shipped apps' version 2 form, so that they can read our backups.
-struct AppMetadata: Codable, Sendable {
-    struct Category: Codable, Sendable {
+struct AppMetadata: Encodable, Sendable {
+    struct Category: Encodable, Sendable {
         let id: Int64
         let name: String
         let displayName: String
@@ -13,7 +15,7 @@ struct AppMetadata: Codable, Sendable {
         let createdAt: Int64
     }
 
-    struct Photo: Codable, Sendable {
+    struct Photo: Encodable, Sendable {
         let id: Int64
         let path: String
         let categoryId: Int64
@@ -26,8 +28,8 @@ struct AppMetadata: Codable, Sendable {
         let isFavorite: Bool
     }
 
-    struct Settings: Codable, Sendable {
-        struct Security: Codable, Sendable {
+    struct Settings: Encodable, Sendable {
+        struct Security: Encodable, Sendable {
             let hasPIN: Bool
             let hasPattern: Bool
             let kidSafeModeEnabled: Bool
@@ -38,7 +40,7 @@ struct AppMetadata: Codable, Sendable {
         let securitySettings: Security
     }
 
-    struct ManifestEntry: Codable, Sendable {
+    struct ManifestEntry: Encodable, Sendable {
         let photoId: Int64
         let originalPath: String
         let zipEntryName: String
@@ -55,33 +57,50 @@ struct AppMetadata: Codable, Sendable {
     let settings: Settings
     let photoManifest: [ManifestEntry]
 
-    init(_ metadata: BackupMetadata) {
+    /// - Throws: an error of encoding.
+    static func encode(_ contents: BackupContents, at time: Timestamp) throws -> Data {
+        let photos = contents.photos.lazy.map(\.photo)
+        return try LongLists.encode(
+            AppMetadata(contents, at: time),
+            [.init("photos", photos.map(Photo.init)), .init("photoManifest", photos.map(ManifestEntry.init))])
+    }
+
+    /// Without its lists.
+    private init(_ contents: BackupContents, at time: Timestamp) {
         version = 2
-        exportDate = metadata.timestamp.milliseconds
+        exportDate = time.milliseconds
         appVersion = Release.version
         format = "ZIP"
-        categories = metadata.categories.map { category in
+        categories = contents.categories.map { category in
             Category(
                 id: category.id, name: CategoryName.internalName(category.displayName),
-                displayName: category.displayName, position: category.orderIndex, iconResource: category.iconResource,
+                displayName: category.displayName, position: category.position, iconResource: category.iconResource,
                 colorHex: category.colorHex, isDefault: category.isDefault,
-                createdAt: category.createdAt?.milliseconds ?? 0)
+                createdAt: category.createdAt.milliseconds)
         }
-        photos = metadata.photos.map { photo in
-            Photo(
-                id: photo.id, path: photo.path, categoryId: photo.categoryId, name: photo.name,
-                isFromAssets: photo.isFromAssets, createdAt: photo.createdAt.milliseconds, fileSize: photo.fileSize,
-                width: photo.width, height: photo.height, isFavorite: photo.isFavorite)
-        }
+        let found = BackupMetadata.AppSettings(contents.preferences)
         settings = Settings(
             isDarkMode: false,
             securitySettings: .init(
-                hasPIN: metadata.settings.hasPIN, hasPattern: false,
-                kidSafeModeEnabled: metadata.settings.kidsModeEnabled, deleteProtectionEnabled: false))
-        photoManifest = metadata.photos.map { photo in
-            ManifestEntry(
-                photoId: photo.id, originalPath: photo.path, zipEntryName: photo.path,
-                fileName: String(photo.path.dropFirst(BackupFormat.photoPrefix.count)), fileSize: photo.fileSize)
-        }
+                hasPIN: found.hasPIN, hasPattern: false, kidSafeModeEnabled: found.kidsModeEnabled,
+                deleteProtectionEnabled: false))
+        (photos, photoManifest) = ([], [])
+    }
+}
+
+extension AppMetadata.Photo {
+    fileprivate init(_ photo: LibraryModel.Photo) {
+        self.init(
+            id: photo.id, path: photo.path, categoryId: photo.categoryId, name: photo.name,
+            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt.milliseconds, fileSize: photo.fileSize,
+            width: photo.width, height: photo.height, isFavorite: photo.isFavorite)
+    }
+}
+
+extension AppMetadata.ManifestEntry {
+    fileprivate init(_ photo: LibraryModel.Photo) {
+        self.init(
+            photoId: photo.id, originalPath: photo.path, zipEntryName: photo.path,
+            fileName: String(photo.path.dropFirst(BackupFormat.photoPrefix.count)), fileSize: photo.fileSize)
     }
 }

@@ -26,6 +26,8 @@ final class BackupArchive: Sendable {
     private let indices: [String: Int]
     /// Entries that are not taken, of an archive from which is taken what is whole.
     let refused: [Failure]
+    /// When the file was last written, as its file system says.
+    let modified: Timestamp
     private let descriptor: Int32
 
     deinit { close(descriptor) }
@@ -55,6 +57,7 @@ final class BackupArchive: Sendable {
             entries.filter { !isRefused.contains($0.index) }.map { ($0.name, $0.index) },
             uniquingKeysWith: { first, _ in first })
         refused = refusals.map { Failure(name: $0.name, sentence: $0.description) }
+        modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
         self.descriptor = descriptor
     }
 
@@ -141,14 +144,9 @@ final class BackupArchive: Sendable {
         }
     }
 
-    /// A JSON document.
-    /// - Throws: `invalid_argument` where it is not there; `data_loss` where it cannot be read or understood.
-    func document<T: Decodable>(_ name: String, _ type: T.Type) throws -> T {
-        try decoded(name) { try JSONDecoder().decode(type, from: $0) }
-    }
-
     /// What `decode` makes of a document's bytes.
-    /// - Throws: as ``document(_:_:)``; a `MeshError` of `decode` as it is.
+    /// - Throws: `invalid_argument` where it is not there; `data_loss` where it cannot be read or understood; a `MeshError` of
+    ///   `decode` as it is.
     func decoded<T>(_ name: String, _ decode: (Data) throws -> T) throws -> T {
         if let bare { return try Self.decoded(name, bare, decode) }
         guard let reader, let index = indices[name] else {

@@ -83,12 +83,8 @@ final class BackupFile: Sendable {
     private static func describe(_ archive: BackupArchive) throws -> DescribedBackup {
         if archive.isBare { return try PhoneDialect.read(archive) }
         if let root = archive.root(of: SmilePileDialect.manifestEntry) {
-            let manifest = try archive.document(root + SmilePileDialect.manifestEntry, BackupManifest.self)
-            guard manifest.backupVersion.split(separator: ".").first == "1" else {
-                throw MeshError(
-                    laterBackup: "a backup of version '\(manifest.backupVersion.prefix(40))'",
-                    known: "version \(SmilePileDialect.version)")
-            }
+            let manifest = try archive.decoded(root + SmilePileDialect.manifestEntry, BackupManifest.read)
+            try FormatVersion.require(manifest.backupVersion, in: SmilePileDialect.manifestEntry)
             if manifest.generator == SmilePileDialect.generator, root.isEmpty {
                 return try SmilePileDialect.read(archive, manifest)
             }

@@ -20,6 +20,9 @@ enum BackupFormat {
     /// What can be done about a damaged backup, as the end of a message.
     static let salvageHint = " What is whole of it can be restored: --salvage"
     static let maximumPhotos = 100_000
+    static let maximumSessions = 1_000_000
+    /// Of a session.
+    static let maximumActions = 10_000_000
     /// Ids beyond cannot be said in every JSON, and one at the end of Int64 would leave the catalogue none to give.
     static let ids: ClosedRange<Int64> = 1...(1 << 53)
     /// Bytes of one JSON document: 100,000 photos need about 70 MB.

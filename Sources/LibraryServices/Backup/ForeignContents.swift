@@ -60,11 +60,16 @@ struct ForeignContents {
         lines.append(ReceiptLine(item: String(item.prefix(300)), outcome: outcome, detail: detail))
     }
 
+    /// Counts a value that is not there, and gives the usual one for it.
+    mutating func value<T>(_ value: T?, or usual: T, _ key: String, of kind: String) -> T {
+        expect(value, key, of: kind, or: "\(usual)")
+        return value ?? usual
+    }
+
     /// Counts a value that is not there.
-    private mutating func value<T>(_ value: T?, or usual: T, _ key: String, of kind: String) -> T {
-        if let value { return value }
-        absent["'\(key)' of \(kind): \(usual)", default: 0] += 1
-        return usual
+    /// - Parameter instead: what is taken instead.
+    mutating func expect<T>(_ value: T?, _ key: String, of kind: String, or instead: String) {
+        if value == nil { absent["'\(key)' of \(kind): \(instead)", default: 0] += 1 }
     }
 
     // MARK: Categories
@@ -93,6 +98,7 @@ struct ForeignContents {
                 "its colour is \(category.colorHex == nil ? "not said" : "not valid") and becomes \(CategoryColor.fallback)"
             )
         }
+        expect(category.createdAt, "createdAt", of: "categories", or: "today")
         let (createdAt, change) = category.createdAt.map { LegacyDate.credible($0) } ?? (.now(), nil)
         if let change { note(name, "defaulted", change) }
         let icon = category.iconResource.flatMap { $0.utf8.count <= CategoryLimits.iconBytes ? $0 : nil }

@@ -47,7 +47,9 @@ struct JSONFault: CustomStringConvertible {
     }
 
     private static func why(_ context: DecodingError.Context) -> String {
-        let cause = (context.underlyingError as NSError?)?.userInfo["NSDebugDescription"] as? String
+        let cause =
+            (context.underlyingError as? JSONShapeFault)?.description
+            ?? (context.underlyingError as NSError?)?.userInfo["NSDebugDescription"] as? String
         let text = cause ?? (context.codingPath.isEmpty ? "" : context.debugDescription)
         return text.isEmpty ? "" : " (\(text.prefix(200)))"
     }

@@ -7,7 +7,7 @@ import ServiceMesh
 extension PhoneDialect {
     /// The documents of a backup for the phone apps, in the order in which they stand in it.
     static func documents(of contents: BackupContents, at time: Timestamp) throws -> [(name: String, bytes: Data)] {
-        let bytes = try SmilePileDialect.encode(AppMetadata(BackupMetadata(contents, at: time)))
+        let bytes = try AppMetadata.encode(contents, at: time)
         try SmilePileDialect.requirePossible(metadataEntry, bytes)
         return [(name: metadataEntry, bytes: bytes)]
     }

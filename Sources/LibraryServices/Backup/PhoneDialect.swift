@@ -30,6 +30,9 @@ enum PhoneDialect {
             let name: String?
             let isFromAssets: Bool?
             let createdAt: Int64?
+            let fileSize: Int64?
+            let width: Int64?
+            let height: Int64?
             let isFavorite: Bool?
         }
 
@@ -53,12 +56,33 @@ enum PhoneDialect {
             let checksum: String?
         }
 
+        let version: Int?
         let exportDate: Int64?
         let appVersion: String?
-        let categories: [Category]?
-        let photos: [Photo]?
+        let format: String?
+        private(set) var categories: [Category]?
+        private(set) var photos: [Photo]?
         let settings: Settings?
-        let photoManifest: [Entry]?
+        private(set) var photoManifest: [Entry]?
+
+        /// - Returns: nil for one of a later version, and which one that is.
+        /// - Throws: an error of decoding; `data_loss`.
+        static func read(_ bytes: Data) throws -> (document: Document?, version: Int) {
+            let lists = try LongLists(
+                bytes,
+                [
+                    "categories": CategoryLimits.count, "photos": BackupFormat.maximumPhotos,
+                    "photoManifest": BackupFormat.maximumEntries,
+                ])
+            let version = try lists.decodeRest(Version.self).version ?? latestVersion
+            guard version <= latestVersion else { return (nil, version) }
+            var document = try lists.decodeRest(Document.self)
+            // What is absent stays nil.
+            if document.categories != nil { document.categories = try lists.decode("categories") { $0 } }
+            if document.photos != nil { document.photos = try lists.decode("photos") { $0 } }
+            if document.photoManifest != nil { document.photoManifest = try lists.decode("photoManifest") { $0 } }
+            return (document, version)
+        }
     }
 
     private struct Version: Decodable {
@@ -69,13 +93,13 @@ enum PhoneDialect {
     /// - Throws: `unimplemented` for a later version; `data_loss`.
     static func read(_ archive: BackupArchive, root: String = "") throws -> DescribedBackup {
         let name = root + metadataEntry
-        let version = try archive.document(name, Version.self).version ?? latestVersion
-        guard version <= latestVersion else {
+        let (read, version) = try archive.decoded(name, Document.read)
+        guard let document = read else {
             throw MeshError(
                 laterBackup: "version \(version) of the phone apps' backups", known: "version \(latestVersion)")
         }
-        let document = try archive.document(name, Document.self)
         var foreign = ForeignContents()
+        let date = noteAbsent(in: document, madeAt: archive.modified, &foreign)
         for category in document.categories ?? [] {
             foreign.enter(
                 ForeignContents.Category(
@@ -111,10 +135,33 @@ enum PhoneDialect {
         return DescribedBackup(
             summary: BackupSummary(
                 dialect: "phone", backupVersion: String(version), appVersion: document.appVersion ?? "unknown",
-                timestamp: LegacyDate.credible(document.exportDate ?? 0).date, photoCount: contents.photos.count,
+                timestamp: date, photoCount: contents.photos.count,
                 categoryCount: contents.categories.count, isPartial: false, sealedWith: nil),
             contents: contents, promised: [], unpromised: Set([name] + contents.photos.map(\.photo.path)), damaged: [],
             notices: [], checksums: checksums)
+    }
+
+    /// Counts what the document does not say of itself, and of its photos what an import finds out.
+    /// - Parameter modified: of the file.
+    /// - Returns: when it was made, as far as is known.
+    private static func noteAbsent(
+        in document: Document, madeAt modified: Timestamp, _ foreign: inout ForeignContents
+    ) -> Timestamp {
+        _ = foreign.value(document.version, or: latestVersion, "version", of: "the document")
+        _ = foreign.value(document.format, or: "ZIP", "format", of: "the document")
+        _ = foreign.value(document.appVersion, or: "unknown", "appVersion", of: "the document")
+        foreign.expect(document.categories, "categories", of: "the document", or: "none")
+        foreign.expect(document.photos, "photos", of: "the document", or: "none")
+        foreign.expect(document.settings, "settings", of: "the document", or: "none")
+        foreign.expect(
+            document.photoManifest, "photoManifest", of: "the document", or: "entries are found by their names")
+        for photo in document.photos ?? [] {
+            foreign.expect(photo.fileSize, "fileSize", of: "photos", or: "as the picture has")
+            foreign.expect(photo.width, "width", of: "photos", or: "as the picture has")
+            foreign.expect(photo.height, "height", of: "photos", or: "as the picture has")
+        }
+        foreign.expect(document.exportDate, "exportDate", of: "the document", or: "the date of the file")
+        return document.exportDate.map { LegacyDate.credible($0).date } ?? modified
     }
 
     private static func noteSettings(_ settings: Document.Settings?, _ foreign: inout ForeignContents) {

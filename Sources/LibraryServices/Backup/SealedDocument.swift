@@ -101,6 +101,11 @@ struct SealedDocument: Codable, Sendable, Equatable {
     /// Bytes of one value: its text in UTF-8, and what sealing adds.
     private static let valueBytes = SealedValue.overhead...(SealedValue.overhead + 1 << 20)
 
+    func encoded() throws -> Data {
+        let rest = SealedDocument(version: version, key: key, values: [])
+        return try LongLists.encode(rest, [.init("values", values)])
+    }
+
     /// The version that a document says it has, whatever else it says.
     private struct Version: Decodable {
         let version: Int
@@ -109,11 +114,13 @@ struct SealedDocument: Codable, Sendable, Equatable {
     /// - Returns: nil for one of a later version.
     /// - Throws: `data_loss` for what no version of this program writes; an error of decoding.
     init?(reading bytes: Data) throws {
-        guard try JSONDecoder().decode(Version.self, from: bytes).version <= Self.version else { return nil }
-        self = try JSONDecoder().decode(Self.self, from: bytes)
-        guard version == Self.version, values.count <= BackupFormat.maximumPhotos * 16 else {
-            throw MeshError(refusingBackup: "\(BackupFormat.sealedEntry) has no known version, or too many values.")
+        let lists = try LongLists(bytes, ["values": BackupFormat.maximumPhotos * 16])
+        guard try lists.decodeRest(Version.self).version <= Self.version else { return nil }
+        self = try lists.decodeRest(Self.self)
+        guard version == Self.version else {
+            throw MeshError(refusingBackup: "\(BackupFormat.sealedEntry) has no known version.")
         }
+        values = try lists.decode("values") { $0 }
         if let key, key.export.utf8.count > 10_000 || key.sealed.utf8.count > 1_000 {
             throw MeshError(refusingBackup: "the key in \(BackupFormat.sealedEntry) is none.")
         }

@@ -17,14 +17,16 @@ enum SmilePileDialect {
 
     /// - Throws: `data_loss`.
     static func read(_ archive: BackupArchive, _ manifest: BackupManifest) throws -> DescribedBackup {
-        guard let files = manifest.files else {
-            throw MeshError(refusingBackup: "its manifest names no files.", entry: manifestEntry)
+        guard let files = manifest.files, let appVersion = manifest.appVersion, let timestamp = manifest.timestamp,
+            let photoCount = manifest.photoCount, let categoryCount = manifest.categoryCount
+        else { throw MeshError(refusingBackup: "its manifest does not say all that it has to.", entry: manifestEntry) }
+        var (metadata, contents) = try archive.decoded(metadataEntry) {
+            try BackupMetadata.read($0, isPartial: manifest.isPartial == true)
         }
-        let metadata = try archive.document(metadataEntry, BackupMetadata.self)
-        guard manifest.photoCount == metadata.photos.count, manifest.categoryCount == metadata.categories.count else {
+        try FormatVersion.require(metadata.version, in: metadataEntry)
+        guard photoCount == contents.photos.count, categoryCount == metadata.categories.count else {
             throw MeshError(refusingBackup: "its counts of photos and categories disagree with its contents.")
         }
-        var contents = try metadata.contents(isPartial: manifest.isPartial == true)
         try contents.validate()
         var notices: [ReceiptLine] = []
         if files.contains(where: { $0.path == BackupFormat.sealedEntry }) {
@@ -43,9 +45,8 @@ enum SmilePileDialect {
         }
         return DescribedBackup(
             summary: BackupSummary(
-                dialect: name, backupVersion: manifest.backupVersion, appVersion: manifest.appVersion,
-                timestamp: manifest.timestamp, photoCount: manifest.photoCount,
-                categoryCount: manifest.categoryCount, isPartial: contents.isPartial,
+                dialect: name, backupVersion: manifest.backupVersion, appVersion: appVersion, timestamp: timestamp,
+                photoCount: photoCount, categoryCount: categoryCount, isPartial: contents.isPartial,
                 sealedWith: manifest.sealedWith, sealedValues: contents.sealed?.values.count),
             contents: contents,
             promised: files.map { BackupArchive.Entry(path: $0.path, size: $0.size, sha256: $0.sha256) },
@@ -57,8 +58,8 @@ enum SmilePileDialect {
     static func readWithoutManifest(
         _ archive: BackupArchive, _ failure: BackupArchive.Failure
     ) throws -> DescribedBackup {
-        let metadata = try archive.document(metadataEntry, BackupMetadata.self)
-        var contents = try metadata.contents(isPartial: false)
+        var (metadata, contents) = try archive.decoded(metadataEntry) { try BackupMetadata.read($0, isPartial: false) }
+        try FormatVersion.require(metadata.version, in: metadataEntry)
         try contents.validate()
         contents.sealed = try? archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
         return DescribedBackup(
@@ -81,13 +82,12 @@ enum SmilePileDialect {
     static func documents(
         of contents: BackupContents, files: [BackupManifest.File], at time: Timestamp
     ) throws -> [(name: String, bytes: Data)] {
-        let content = BackupMetadata(contents, at: time)
         var others = [
-            (name: metadataEntry, bytes: try encode(content)),
-            (name: appMetadataEntry, bytes: try encode(AppMetadata(content))),
+            (name: metadataEntry, bytes: try BackupMetadata.encode(contents, at: time)),
+            (name: appMetadataEntry, bytes: try AppMetadata.encode(contents, at: time)),
         ]
         let sealed = contents.sealed?.only(of: contents.photos)
-        if let sealed { others.append((name: BackupFormat.sealedEntry, bytes: try encode(sealed))) }
+        if let sealed { others.append((name: BackupFormat.sealedEntry, bytes: try sealed.encoded())) }
         for document in others { try requirePossible(document.name, document.bytes) }
         return [
             (name: manifestEntry, bytes: try manifest(of: contents, documents: others, files: files, at: time))
@@ -104,12 +104,12 @@ enum SmilePileDialect {
             photoCount: contents.photos.count, categoryCount: contents.categories.count, generator: generator,
             isPartial: contents.isPartial ? true : nil,
             sealedWith: contents.sealed?.only(of: contents.photos)?.sealedWith,
-            withoutOriginals: contents.leavesOriginals ? true : nil,
-            files: documents.map { document in
-                let digest = ContentDigest(of: document.bytes)
-                return .init(path: document.name, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
-            } + files)
-        return try encode(manifest)
+            withoutOriginals: contents.leavesOriginals ? true : nil, files: [])
+        let documents = documents.map { document in
+            let digest = ContentDigest(of: document.bytes)
+            return BackupManifest.File(path: document.name, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
+        }
+        return try LongLists.encode(manifest, [.init("files", documents + files)])
     }
 
     /// What an unfinished backup of ours holds, from its documents.
@@ -117,7 +117,7 @@ enum SmilePileDialect {
     static func contents(
         ofUnfinished metadata: Data, sealed: Data? = nil, isPartial: Bool
     ) throws -> BackupContents {
-        var contents = try JSONDecoder().decode(BackupMetadata.self, from: metadata).contents(isPartial: isPartial)
+        var contents = try BackupMetadata.read(metadata, isPartial: isPartial).contents
         contents.sealed = try sealed.flatMap { try SealedDocument(reading: $0) }
         return contents
     }
@@ -130,12 +130,6 @@ enum SmilePileDialect {
                 "The backup would have a \(name) of more than \(BackupFormat.maximumDocument >> 20) MiB. "
                     + "Back up some categories at a time.")
         }
-    }
-
-    static func encode<T: Encodable>(_ document: T) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(document)
     }
 }
 
@@ -151,11 +145,12 @@ struct BackupManifest: Codable, Sendable {
     }
 
     let backupVersion: String
-    let appVersion: String
-    let platform: String
-    let timestamp: Timestamp
-    let photoCount: Int
-    let categoryCount: Int
+    // Not ours alone is read: of another program's, what it does not say is found out.
+    let appVersion: String?
+    let platform: String?
+    let timestamp: Timestamp?
+    let photoCount: Int?
+    let categoryCount: Int?
     let generator: String?
     /// Set where the backup holds a part of the library only.
     let isPartial: Bool?
@@ -163,7 +158,16 @@ struct BackupManifest: Codable, Sendable {
     let sealedWith: String?
     /// Set where originals and sidecars were left out.
     let withoutOriginals: Bool?
-    let files: [File]?
+    /// Nil where another program wrote it.
+    private(set) var files: [File]?
+
+    /// - Throws: an error of decoding; `data_loss`.
+    static func read(_ bytes: Data) throws -> BackupManifest {
+        let lists = try LongLists(bytes, ["files": BackupFormat.maximumEntries])
+        var manifest = try lists.decodeRest(BackupManifest.self)
+        if manifest.files != nil { manifest.files = try lists.decode("files") { $0 } }
+        return manifest
+    }
 }
 
 /// `backup_metadata.json`: everything but the photos' bytes.
@@ -269,28 +273,48 @@ struct BackupMetadata: Codable, Sendable {
 }
 
 extension BackupMetadata {
-    init(_ contents: BackupContents, at time: Timestamp) {
-        self.init(
+    static func encode(_ contents: BackupContents, at time: Timestamp) throws -> Data {
+        let (photos, sessions) = (contents.photos, contents.swipeSessions)
+        let rest = BackupMetadata(
             version: SmilePileDialect.version, timestamp: time, categories: contents.categories.map(Category.init),
-            photos: contents.photos.map(Photo.init),
-            settings: .init(
-                hasPIN: contents.preferences?.parentalLockEnabled ?? false,
-                kidsModeEnabled: contents.preferences?.currentAppMode == .kids),
-            preferences: contents.preferences,
-            swipeSessions: contents.swipeSessions.isEmpty ? nil : contents.swipeSessions.map(SwipeSession.init))
+            photos: [], settings: AppSettings(contents.preferences), preferences: contents.preferences,
+            swipeSessions: sessions.isEmpty ? nil : [])
+        return try LongLists.encode(
+            rest,
+            [
+                .init("photos", photos.lazy.map(Photo.init)),
+                .init("swipeSessions", encoded: try sessions.map { try SwipeSession.encode($0) }),
+            ])
     }
 
-    func contents(isPartial: Bool) throws -> BackupContents {
+    /// - Returns: the document without its lists of photos and sessions, and what they say.
+    /// - Throws: an error of decoding; `data_loss`.
+    static func read(
+        _ bytes: Data, isPartial: Bool
+    ) throws -> (metadata: BackupMetadata, contents: BackupContents) {
+        let lists = try LongLists(
+            bytes, ["photos": BackupFormat.maximumPhotos, "swipeSessions": BackupFormat.maximumSessions],
+            single: ["swipeSessions"])
+        let metadata = try lists.decodeRest(BackupMetadata.self)
         var contents = BackupContents(
-            photos: photos.map(\.sourced), swipeSessions: swipeSessions?.map(\.record) ?? [],
-            preferences: preferences, isPartial: isPartial)
-        for category in categories {
+            photos: try lists.decode("photos") { (photo: Photo) in photo.sourced },
+            swipeSessions: try lists.decodeObjects(
+                "swipeSessions", ["actions": BackupFormat.maximumActions], SwipeSession.record),
+            preferences: metadata.preferences, isPartial: isPartial)
+        for category in metadata.categories {
             try contents.enterCategory(
                 id: category.id, displayName: category.displayName, position: category.orderIndex,
                 colorHex: category.colorHex, iconResource: category.iconResource, isDefault: category.isDefault,
                 createdAt: category.createdAt)
         }
-        return contents
+        return (metadata, contents)
+    }
+}
+
+extension BackupMetadata.AppSettings {
+    init(_ preferences: Settings?) {
+        self.init(
+            hasPIN: preferences?.parentalLockEnabled ?? false, kidsModeEnabled: preferences?.currentAppMode == .kids)
     }
 }
 
@@ -335,24 +359,27 @@ extension BackupMetadata.Photo {
 }
 
 extension BackupMetadata.SwipeSession {
-    fileprivate init(_ record: SwipeRecord) {
-        self.init(
+    fileprivate static func encode(_ record: SwipeRecord) throws -> Data {
+        let rest = BackupMetadata.SwipeSession(
             sessionID: record.sessionID, startTime: record.startTime, endTime: record.endTime,
-            forgottenPhotos: record.forgottenPhotos == 0 ? nil : record.forgottenPhotos,
-            actions: record.actions.map { action in
-                Action(
-                    photoIdentifier: action.decision.photo, contentDigest: action.decision.contentDigest,
-                    action: action.decision.action, timestamp: action.timestamp, isProcessed: action.isProcessed)
-            })
+            forgottenPhotos: record.forgottenPhotos == 0 ? nil : record.forgottenPhotos, actions: [])
+        let actions = record.actions.lazy.map { action in
+            Action(
+                photoIdentifier: action.decision.photo, contentDigest: action.decision.contentDigest,
+                action: action.decision.action, timestamp: action.timestamp, isProcessed: action.isProcessed)
+        }
+        return try LongLists.encode(rest, [.init("actions", actions)])
     }
 
-    fileprivate var record: SwipeRecord {
-        SwipeRecord(
-            sessionID: sessionID, startTime: startTime, endTime: endTime, forgottenPhotos: forgottenPhotos ?? 0,
-            actions: actions.map { action in
+    fileprivate static func record(_ lists: LongLists) throws -> SwipeRecord {
+        let session = try lists.decodeRest(BackupMetadata.SwipeSession.self)
+        return SwipeRecord(
+            sessionID: session.sessionID, startTime: session.startTime, endTime: session.endTime,
+            forgottenPhotos: session.forgottenPhotos ?? 0,
+            actions: try lists.decode("actions") { (action: Action) in
                 .init(
                     decision: SwipeDecision(
-                        session: sessionID, photo: action.photoIdentifier, contentDigest: action.contentDigest,
+                        session: session.sessionID, photo: action.photoIdentifier, contentDigest: action.contentDigest,
                         action: action.action),
                     timestamp: action.timestamp, isProcessed: action.isProcessed)
             })

@@ -16,10 +16,10 @@ enum StoryDialect {
 
         struct Photo: Decodable {
             let id: Int64?
-            let path: String
+            let path: String?
             let categoryId: Int64?
             let caption: String?
-            let timestamp: Timestamp?
+            let timestamp: Lenient<Timestamp>?
             let isFavorite: Bool?
         }
 
@@ -28,9 +28,27 @@ enum StoryDialect {
             let kidsModeEnabled: Bool?
         }
 
-        let categories: [Category]
-        let photos: [Photo]
+        let version: String?
+        private(set) var categories: [Category]
+        private(set) var photos: [Photo]
         let settings: AppSettings?
+
+        /// - Throws: an error of decoding; `data_loss`.
+        static func read(_ bytes: Data) throws -> Document {
+            let lists = try LongLists(
+                bytes, ["categories": CategoryLimits.count, "photos": BackupFormat.maximumPhotos])
+            var document = try lists.decodeRest(Document.self)
+            document.categories = try lists.decode("categories") { $0 }
+            document.photos = try lists.decode("photos") { $0 }
+            return document
+        }
+    }
+
+    /// A value that costs nothing but itself where it cannot be read.
+    struct Lenient<Value: Decodable>: Decodable {
+        let value: Value?
+
+        init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(Value.self) }
     }
 
     /// - Parameters:
@@ -39,11 +57,19 @@ enum StoryDialect {
     /// - Throws: `data_loss`.
     static func read(_ archive: BackupArchive, _ manifest: BackupManifest, root: String) throws -> DescribedBackup {
         let name = root + SmilePileDialect.metadataEntry
-        let document = try archive.document(name, Document.self)
-        guard manifest.photoCount == document.photos.count, manifest.categoryCount == document.categories.count else {
-            throw MeshError(refusingBackup: "its counts of photos and categories disagree with its contents.")
-        }
+        let document = try archive.decoded(name, Document.read)
+        if let version = document.version { try FormatVersion.require(version, in: name) }
+        guard manifest.photoCount ?? document.photos.count == document.photos.count,
+            manifest.categoryCount ?? document.categories.count == document.categories.count
+        else { throw MeshError(refusingBackup: "its counts of photos and categories disagree with its contents.") }
         var foreign = ForeignContents()
+        foreign.expect(manifest.platform, "platform", of: "the manifest", or: "unknown")
+        foreign.expect(manifest.timestamp, "timestamp", of: "the manifest", or: "the date of the file")
+        foreign.expect(manifest.photoCount, "photoCount", of: "the manifest", or: "as many as there are")
+        foreign.expect(manifest.categoryCount, "categoryCount", of: "the manifest", or: "as many as there are")
+        let appVersion = foreign.value(manifest.appVersion, or: "unknown", "appVersion", of: "the manifest")
+        foreign.expect(document.version, "version", of: "the document", or: SmilePileDialect.version)
+        foreign.expect(document.settings, "settings", of: "the document", or: "none")
         for category in document.categories {
             foreign.enter(
                 ForeignContents.Category(
@@ -54,9 +80,10 @@ enum StoryDialect {
         for photo in document.photos {
             foreign.enter(
                 ForeignContents.Photo(
-                    id: photo.id, path: photo.path, categoryId: photo.categoryId, name: "", caption: photo.caption,
-                    isFromAssets: false, createdAt: photo.timestamp?.milliseconds, isFavorite: photo.isFavorite),
-                entry: entries.find([photo.path]))
+                    id: photo.id, path: photo.path ?? "photo \(photo.id ?? 0)", categoryId: photo.categoryId, name: "",
+                    caption: photo.caption, isFromAssets: false, createdAt: photo.timestamp?.value?.milliseconds,
+                    isFavorite: photo.isFavorite),
+                entry: photo.path.flatMap { entries.find([$0]) })
         }
         if document.settings?.hasPIN == true {
             foreign.note(name, ForeignContents.left, "the PIN, which no backup has; set one here: smilepile pin set")
@@ -68,8 +95,8 @@ enum StoryDialect {
         let known = [name, root + SmilePileDialect.manifestEntry] + contents.photos.map(\.photo.path)
         return DescribedBackup(
             summary: BackupSummary(
-                dialect: "story", backupVersion: manifest.backupVersion, appVersion: manifest.appVersion,
-                timestamp: manifest.timestamp, photoCount: contents.photos.count,
+                dialect: "story", backupVersion: manifest.backupVersion, appVersion: appVersion,
+                timestamp: manifest.timestamp ?? archive.modified, photoCount: contents.photos.count,
                 categoryCount: contents.categories.count, isPartial: false, sealedWith: nil),
             contents: contents, promised: [], unpromised: Set(known), damaged: [], notices: [])
     }

@@ -1,0 +1,229 @@
+import Foundation
+import ServiceMesh
+
+/// The long lists of a JSON object, some elements at a time: a backup's documents name every photo and every file.
+///
+/// Foundation's coders hold a document as a tree, some kilobytes for each photo, and as much for whatever a hostile one
+/// repeats. So the object is coded with these lists empty, and their elements in portions that stand in the same bytes. What a
+/// document makes of memory is bounded by the limits of its lists, and not by its size.
+struct LongLists {
+    /// Elements that are coded at once, and bytes after which no more are taken.
+    private static let portion = (elements: 256, bytes: 256 << 10)
+    /// Bytes of what is decoded in one piece: one portion, or all that is not in lists. The longest single value of ours is a
+    /// sealed text of 1 MiB, in Base64.
+    private static let maximumPiece = 4 << 20
+    /// Bytes of a value beside the lists. Nothing of ours is as long: it is left out, as everything is that nobody asks for.
+    private static let maximumMember = 1 << 20
+    private static let maximumMembers = 1000
+
+    private let bytes: Data
+    /// Elements with the commas between them, by the key of their list.
+    private var portions: [String: [Range<Int>]] = [:]
+    /// What stands in the object in the place of what, in order.
+    private var replaced: [(range: Range<Int>, by: String)] = []
+
+    // MARK: Reading
+
+    /// - Parameters:
+    ///   - bytes: an object in UTF-8.
+    ///   - lists: the most elements of each list, by its key.
+    ///   - single: those of them whose elements have long lists themselves (``decodeObjects(_:_:_:)``).
+    /// - Throws: an error of decoding; `data_loss` for more elements.
+    init(_ bytes: Data, _ lists: [String: Int], single: Set<String> = []) throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let plain = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes
+        self.bytes = plain.startIndex == 0 ? plain : Data(plain)
+        try self.bytes.withUnsafeBytes { buffer in
+            var place = JSONPlace(in: buffer)
+            try findLists(&place, lists, single)
+        }
+    }
+
+    /// What the object says beside its lists, which are empty.
+    func decodeRest<T: Decodable>(_ type: T.Type) throws -> T {
+        var (rest, kept) = (Data(), 0)
+        for (range, replacement) in replaced {
+            rest.append(bytes[kept..<range.lowerBound])
+            rest.append(contentsOf: replacement.utf8)
+            kept = range.upperBound
+        }
+        rest.append(bytes[kept...])
+        guard rest.count <= Self.maximumPiece else { throw DecodingError.shape("it says too much beside its lists") }
+        return try JSONDecoder().decode(type, from: rest)
+    }
+
+    /// The elements of a list, each as `value` makes it; none where the object does not have it.
+    func decode<Element: Decodable, Value>(_ key: String, _ value: (Element) throws -> Value) throws -> [Value] {
+        let decoder = JSONDecoder()
+        var values: [Value] = []
+        for portion in portions[key] ?? [] {
+            guard portion.count <= Self.maximumPiece else {
+                throw DecodingError.shape("'\(key)[\(values.count)]' is too long")
+            }
+            let list = Data("[".utf8) + bytes[portion] + Data("]".utf8)
+            do {
+                for element in try decoder.decode([Element].self, from: list) { values.append(try value(element)) }
+            } catch let error as DecodingError {
+                throw error.placed(in: key, after: values.count)
+            }
+        }
+        return values
+    }
+
+    /// The elements of a list that was announced as one of objects with long lists.
+    /// - Parameter lists: theirs.
+    func decodeObjects<Value>(
+        _ key: String, _ lists: [String: Int], _ value: (LongLists) throws -> Value
+    ) throws -> [Value] {
+        var values: [Value] = []
+        for portion in portions[key] ?? [] {
+            do {
+                values.append(try value(LongLists(Data(bytes[portion]), lists)))
+            } catch let error as DecodingError {
+                throw error.placed(in: key, at: values.count)
+            }
+        }
+        return values
+    }
+
+    private mutating func findLists(
+        _ place: inout JSONPlace, _ lists: [String: Int], _ single: Set<String>
+    ) throws {
+        var keys: Set<String> = []
+        guard place.takes("{") else { throw place.fault("there is no object") }
+        var isLast = place.takes("}")
+        while !isLast {
+            let key = try place.key()
+            guard keys.insert(key).inserted else { throw DecodingError.shape("it has '\(key.prefix(100))' twice") }
+            guard keys.count <= Self.maximumMembers else { throw DecodingError.shape("it has too many members") }
+            if let most = lists[key], place.takes("[") {
+                let start = place.position
+                portions[key] = try Self.portions(
+                    &place, key, most, size: single.contains(key) ? 1 : Self.portion.elements)
+                replaced.append((start..<place.position - 1, ""))
+            } else {
+                place.skipSpace()
+                let start = place.position
+                try place.skipValue()
+                if place.position - start > Self.maximumMember { replaced.append((start..<place.position, "null")) }
+            }
+            isLast = place.takes("}")
+            guard isLast || place.takes(",") else { throw place.fault("a comma is missing") }
+        }
+        guard place.isAtEnd else { throw place.fault("something follows the object") }
+    }
+
+    /// Walks to the end of a list, from behind its first bracket.
+    private static func portions(
+        _ place: inout JSONPlace, _ key: String, _ most: Int, size: Int
+    ) throws -> [Range<Int>] {
+        var (portions, start, elements, count) = ([Range<Int>](), place.position, 0, 0)
+        if place.takes("]") { return [] }
+        while true {
+            try place.skipValue()
+            (elements, count) = (elements + 1, count + 1)
+            guard count <= most else {
+                throw MeshError(refusingBackup: "it has more than \(most) \(key).")
+            }
+            let end = place.position
+            let isLast = place.takes("]")
+            if isLast || elements == size || end - start >= portion.bytes {
+                portions.append(start..<end)
+                elements = 0
+            }
+            if isLast { return portions }
+            guard place.takes(",") else { throw place.fault("a comma is missing") }
+            if elements == 0 { start = place.position }
+        }
+    }
+
+    // MARK: Writing
+
+    /// A list that is to be written.
+    struct List {
+        fileprivate let key: String
+        fileprivate let append: (inout Data, JSONEncoder) throws -> Void
+
+        /// - Parameter elements: a lazy collection makes them as they are written.
+        init<Elements: Collection>(_ key: String, _ elements: Elements) where Elements.Element: Encodable {
+            self.key = key
+            append = { bytes, encoder in
+                var left = elements[...]
+                while !left.isEmpty {
+                    let encoded = try encoder.encode(Array(left.prefix(portion.elements)))
+                    left = left.dropFirst(portion.elements)
+                    // Without its brackets.
+                    bytes.append(encoded.dropFirst().dropLast())
+                    if !left.isEmpty { bytes.append(UInt8(ascii: ",")) }
+                }
+            }
+        }
+
+        /// - Parameter encoded: its elements, written already.
+        init(_ key: String, encoded: some Sequence<Data>) {
+            self.key = key
+            append = { bytes, _ in
+                for (index, element) in encoded.enumerated() {
+                    if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                    bytes.append(element)
+                }
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - rest: an object in which these lists are empty, or are not.
+    static func encode(_ rest: some Encodable, _ lists: [List]) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let object = try encoder.encode(rest)
+        // Within a text a quotation mark is escaped, so that these are nothing but a key and its value.
+        let places = lists.compactMap { list in object.range(of: Data("\"\(list.key)\":[]".utf8)).map { ($0, list) } }
+        var (bytes, written) = (Data(), object.startIndex)
+        for (place, list) in places.sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
+            let end = place.upperBound - 1
+            bytes.append(object[written..<end])
+            try list.append(&bytes, encoder)
+            written = end
+        }
+        bytes.append(object[written...])
+        return bytes
+    }
+}
+
+extension DecodingError {
+    /// The same where the element at a place of a portion is the one behind so many others.
+    fileprivate func placed(in key: String, after count: Int) -> DecodingError {
+        moved { path in
+            guard let index = path.first?.intValue else { return [] }
+            return [Key(stringValue: key), Key(intValue: count + index)] + path.dropFirst()
+        }
+    }
+
+    fileprivate func placed(in key: String, at index: Int) -> DecodingError {
+        moved { [Key(stringValue: key), Key(intValue: index)] + $0 }
+    }
+
+    private func moved(_ path: ([any CodingKey]) -> [any CodingKey]) -> DecodingError {
+        func moved(_ context: Context) -> Context {
+            Context(
+                codingPath: path(context.codingPath), debugDescription: context.debugDescription,
+                underlyingError: context.underlyingError)
+        }
+        return switch self {
+        case .typeMismatch(let type, let context): .typeMismatch(type, moved(context))
+        case .valueNotFound(let type, let context): .valueNotFound(type, moved(context))
+        case .keyNotFound(let key, let context): .keyNotFound(key, moved(context))
+        case .dataCorrupted(let context): .dataCorrupted(moved(context))
+        @unknown default: self
+        }
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        let intValue: Int?
+
+        init(stringValue: String) { (self.stringValue, intValue) = (stringValue, nil) }
+        init(intValue: Int) { (stringValue, self.intValue) = ("\(intValue)", intValue) }
+    }
+}
