@@ -7,6 +7,8 @@ enum FaultOperation: String, CaseIterable, Sendable {
     case importing = "import"
     case originals
     case backup
+    /// A backup for the phone apps.
+    case phone
     case merge
     case replace
     case purge
@@ -54,6 +56,7 @@ struct FaultScene {
         case .importing: try importPhotos(originals: false)
         case .originals: try importPhotos(originals: true)
         case .backup: try backUp()
+        case .phone: try backUp(forPhone: true)
         case .merge: try restore(.merge)
         case .replace: try restore(.replace)
         case .purge: try purge()
@@ -105,10 +108,11 @@ struct FaultScene {
             job: ImportPhotos(paths: [folder], categoryId: target.id, originals: originals), items)
     }
 
-    private mutating func backUp() throws {
+    private mutating func backUp(forPhone: Bool = false) throws {
         // Beside the library, or where the daemon puts it.
         let path = random.oneIn(3) ? nil : place.backups + "/new.zip"
-        let running = try client.start(job: CreateBackup(path: path), [], backup: .some(path))
+        let request = CreateBackup(path: path, forPhone: forPhone ? true : nil)
+        let running = try client.start(job: request, [], backup: .some(path))
         try client.finish(running)
     }
 

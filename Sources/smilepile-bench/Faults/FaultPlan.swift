@@ -8,12 +8,13 @@ struct FaultPlan: Sendable, CustomStringConvertible {
     /// 1 for the first such call of the operation.
     let nth: Int
     let effect: FaultEffect
-    /// How many calls after one that failed the kill comes; 0 where the operation goes on to its end.
+    /// How many calls after one that failed the kill comes, or a second one after the next start began; 0 for none.
     let kill: Int
     /// Of the operation's own choices.
     let seed: UInt64
 
-    /// `kill/import/fdatasync/3/after/71`, or `fault/import/fdatasync/3/EIO+5/71` for a kill five calls later.
+    /// `kill/import/fdatasync/3/after/71`, or `fault/import/fdatasync/3/EIO+5/71` for a kill five calls later;
+    /// `kill/import/fdatasync/3/after+5/71` for one at the fifth call of the start that comes next.
     var description: String {
         [
             kind.rawValue, operation.rawValue, call.name, "\(nth)", effect.rawValue + (kill > 0 ? "+\(kill)" : ""),
@@ -62,5 +63,24 @@ struct FaultPlan: Sendable, CustomStringConvertible {
             kind: kind, operation: operation, call: call, nth: 1 + random.roll(count), effect: effect,
             kill: kind == .fault && random.oneIn(2) ? random.roll(1...16) : 0, seed: seed &* 1_000_003 &+ UInt64(number)
         )
+    }
+
+    /// Every call of an operation: killed before it, after it and in the middle of it, then once more during the start that comes
+    /// next, and failing with each error that it can have for good.
+    /// - Parameter calls: how many of each call it makes when nothing disturbs it.
+    static func every(call calls: [FaultCall: Int], of operation: FaultOperation, seed: UInt64) -> [FaultPlan] {
+        FaultCall.allCases.flatMap { call in
+            (0..<(calls[call] ?? 0)).flatMap { number in
+                func plan(_ kind: Kind, _ effect: FaultEffect, kill: Int = 0) -> FaultPlan {
+                    FaultPlan(
+                        kind: kind, operation: operation, call: call, nth: number + 1, effect: effect, kill: kill,
+                        seed: seed)
+                }
+                let errors = FaultEffect.errors(at: call).filter { [.diskFull, .inputOutputError].contains($0) }
+                return FaultEffect.kills(at: call).map { plan(.kill, $0) }
+                    // At another call of the start each time.
+                    + [plan(.kill, .killAfter, kill: 1 + number % 40)] + errors.map { plan(.fault, $0) }
+            }
+        }
     }
 }

@@ -118,8 +118,27 @@ struct FaultRound {
         try end(daemon)
         for call in FaultCall.allCases { outcome.calls[call] = control.seen(call) }
         control.disarm()
+        if let plan, plan.kind == .kill, plan.kill > 0 { try killAgain(at: plan.kill) }
         try await look()
         return outcome
+    }
+
+    /// A kill while a start puts in order what the first one has left; where it has come to its end before, at its end.
+    private mutating func killAgain(at call: Int) throws {
+        control.arm(.killAfter, at: FaultCall.allCases, nth: call)
+        let daemon = try start(control)
+        defer { daemon.kill() }
+        guard let connection = try daemon.connect(to: place.socket) else { return control.disarm() }
+        // Jobs that go on make calls too.
+        try? endJobs(on: connection)
+        connection.close()
+        control.disarm()
+    }
+
+    private func endJobs(on connection: StressConnection) throws {
+        for job in try connection.ask(ListJobs()).jobs where !job.state.hasEnded {
+            _ = try connection.ask(WaitForJob(job: job.id))
+        }
     }
 
     // MARK: Disturbing

@@ -28,7 +28,9 @@ struct FaultTemplate: Sendable {
     /// Makes it with a daemon that nothing disturbs.
     init(in place: FaultPlace, program: String, seed: UInt64) async throws {
         let album = SampleAlbum(width: 48, height: 36, seed: seed)
-        let pictures = try (0..<(Self.photos + 8)).map { try album.photo($0) }
+        // Of some, another picture is shown than came: these have originals.
+        let wide = SampleAlbum(width: 2112, height: 36, seed: seed)
+        let pictures = try (0..<(Self.photos + 8)).map { try ($0 % 5 == 1 ? wide : album).photo($0) }
         self.pictures = pictures
         var empty = FolderImage()
         empty.folders = ["backups"]
@@ -46,6 +48,9 @@ struct FaultTemplate: Sendable {
         for index in 0..<Self.photos {
             let folder = try place.newFolder("first")
             try pictures[index].write(to: URL(fileURLWithPath: folder + "/photo-\(index).jpg"))
+            if index % 4 == 2 {
+                try Data("{}".utf8).write(to: URL(fileURLWithPath: folder + "/photo-\(index).jpg.json"))
+            }
             let category = try connection.ask(ListCategories()).categories[index % 2]
             try run(ImportPhotos(paths: [folder], categoryId: category.id))
         }

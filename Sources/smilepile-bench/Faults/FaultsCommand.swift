@@ -10,6 +10,7 @@ struct FaultsCommand {
         Arguments.Option("kills", "N", "rounds with a kill at one call (none unless told)"),
         Arguments.Option("faults", "N", "rounds with one call that fails (none unless told)"),
         Arguments.Option("states", "N", "libraries as a power cut leaves them (none unless told)"),
+        Arguments.Option("every", "NAMES", "every call of these operations, separated by commas, in every way"),
         Arguments.Option("seed", "S", "the same seed makes the same rounds (1)"),
         Arguments.Option("lanes", "L", "at once, 1 to 16 (2)"),
         Arguments.Option("only", "NAME", "rounds of this operation alone"),
@@ -30,6 +31,9 @@ struct FaultsCommand {
         daemon goes on, or is killed some calls later. Calls that change what is on the disk below the library's and the
         backups' folders count; reads do not fail, and image helpers are not disturbed.
 
+        --every backup,replace takes each call of these in turn: killed before, after and in the middle of it, killed there
+        and once more during the next start, and failing with EIO and with ENOSPC.
+
         A state is what a power cut may leave of one recorded operation. Bytes are on the disk once their file was synced,
         names once their folder was; the rest is there or not: all, none, up to a moment, or any part, with writes
         torn at multiples of 512 bytes. Renames are whole. This is less than ext4, XFS or btrfs promise. Not modelled:
@@ -43,6 +47,7 @@ struct FaultsCommand {
     let kills: Int
     let faults: Int
     let states: Int
+    let every: [FaultOperation]
     let seed: UInt64
     let lanes: Int
     let only: FaultOperation?
@@ -57,13 +62,11 @@ struct FaultsCommand {
         states = try arguments.number("states", in: 0...1_000_000) ?? 0
         seed = UInt64(try arguments.number("seed", in: 0...Int.max) ?? 1)
         lanes = try arguments.number("lanes", in: 1...16) ?? 2
-        only = try arguments.text("only").map { text in
-            guard let operation = FaultOperation(rawValue: text) else {
-                let names = FaultOperation.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Arguments.Mistake(description: "--only is one of \(names).")
-            }
-            return operation
-        }
+        only = try arguments.text("only").map { try Self.operation($0, "--only") }
+        every =
+            try arguments.text("every").map { text in
+                try text.split(separator: ",").map { try Self.operation(String($0), "each of --every") }
+            } ?? []
         repeated = try arguments.text("repeat").map { text in
             guard let round = Repetition(text) else {
                 throw Arguments.Mistake(
@@ -74,6 +77,14 @@ struct FaultsCommand {
         program = try arguments.text("programs").map { $0 + "/smilepiled" } ?? Programs.beside("smilepiled")
         fixtures = arguments.text("fixtures") ?? "Tests/Fixtures"
         shim = try arguments.text("shim") ?? Programs.beside("libfaults.so")
+    }
+
+    private static func operation(_ text: String, _ what: String) throws -> FaultOperation {
+        guard let operation = FaultOperation(rawValue: text) else {
+            let names = FaultOperation.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Arguments.Mistake(description: "\(what) is one of \(names).")
+        }
+        return operation
     }
 
     /// - Throws: ``Wrong`` where anything was found.
@@ -93,6 +104,7 @@ struct FaultsCommand {
             case nil: break
             }
             let calls = try await countCalls(setting, place)
+            for operation in every { try await rounds(of: operation, setting, folders, report) }
             for (kind, count) in [(FaultPlan.Kind.kill, kills), (.fault, faults)] where count > 0 {
                 try await rounds(kind, count, setting, folders, calls, report)
             }
@@ -190,6 +202,30 @@ struct FaultsCommand {
         }
         let spent = began.duration(to: .now)
         report.change { $0.seconds[.states] = Double(spent.components.seconds) }
+    }
+
+    /// Each call of an operation in turn.
+    private func rounds(
+        of operation: FaultOperation, _ setting: FaultSetting, _ folders: [String], _ report: SharedReport
+    ) async throws {
+        let place = try FaultPlace(folder: folders[0])
+        let control = try FaultControl(path: place.folder + "/control", root: place.data)
+        // With the choices that its rounds make.
+        let calls = try await FaultRound.count(setting, place, control, operation, seed: seed).calls
+        let plans = FaultPlan.every(call: calls, of: operation, seed: seed)
+        let began = ContinuousClock.now
+        let next = RoundNumbers()
+        try await Lanes.run(folders.count) { lane in
+            let place = try FaultPlace(folder: folders[lane])
+            let control = try FaultControl(path: place.folder + "/control", root: place.data)
+            while case let number = next.take(), number < plans.count {
+                let outcome = try await FaultRound.run(setting, place, control, plans[number])
+                report.change { $0.add(outcome, plans[number]) }
+            }
+        }
+        let spent = began.duration(to: .now).components.seconds
+        let count = calls.values.reduce(0, +)
+        note("\(operation.rawValue): each of its \(count) calls in every way, \(plans.count) rounds in \(spent) s")
     }
 
     private func rounds(
