@@ -3,7 +3,8 @@ enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {
         [
             MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, ImagesMeasurement.self,
-            BackupMeasurement.self, RepeatedBackupMeasurement.self, DurableMeasurement.self, DailyMeasurement.self,
+            BackupMeasurement.self, RepeatedBackupMeasurement.self, StoppedBackupMeasurement.self,
+            DurableMeasurement.self, DailyMeasurement.self,
             SocketMeasurement.self, CatalogueMeasurement.self, WebMeasurement.self,
         ]
     }

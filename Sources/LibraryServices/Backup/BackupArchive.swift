@@ -212,8 +212,6 @@ final class BackupArchive: Sendable {
     struct Checked: Sendable {
         /// That were read.
         let bytes: Int64
-        /// By the names of entries.
-        let digests: [String: ContentDigest]
         /// By the places of entries in the archive: of all, and of those that were not proven before.
         fileprivate let placed: [Int: ContentDigest]
         fileprivate let read: [Int: VerifiedEntry]
@@ -230,7 +228,7 @@ final class BackupArchive: Sendable {
         forOthers: Bool, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> Checked {
         guard let reader else {
-            return Checked(bytes: Int64(bare?.count ?? 0), digests: [:], placed: [:], read: [:], failures: [])
+            return Checked(bytes: Int64(bare?.count ?? 0), placed: [:], read: [:], failures: [])
         }
         let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
         let verification = ZipVerification(reader, forOthers: forOthers)
@@ -261,14 +259,13 @@ final class BackupArchive: Sendable {
             }
             try await group.waitForAll()
         }
-        let placed = verification.digests
         return Checked(
-            bytes: total,
-            digests: Dictionary(
-                placed.map { (entries[$0.key].name, $0.value) }, uniquingKeysWith: { first, _ in first }),
-            placed: placed, read: verification.read,
+            bytes: total, placed: verification.digests, read: verification.read,
             failures: verification.failures.map { Failure(name: $0.name, sentence: $0.description) })
     }
+
+    /// What reading has found an entry to be.
+    func digest(of name: String, _ checked: Checked) -> ContentDigest? { indices[name].flatMap { checked.placed[$0] } }
 
     /// Compares what was read with what is promised.
     func compare(_ promised: [Entry], _ checked: Checked) -> Checked {

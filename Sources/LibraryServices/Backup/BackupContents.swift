@@ -55,13 +55,14 @@ struct BackupContents: Sendable {
 
     /// The same once the archive has been read: pictures of another program have their digests, and uuids that follow from
     /// them, so that a second restore finds those of the first.
-    func resolved(_ digests: [String: ContentDigest]) throws -> BackupContents {
+    /// - Parameter digest: of an entry, by its name.
+    func resolved(_ digest: (String) -> ContentDigest?) throws -> BackupContents {
         guard isForeign else { return self }
         var contents = self
         contents.photos = []
         var first: [String: String] = [:]
         for sourced in photos {
-            guard let digest = digests[sourced.photo.path] else {
+            guard let digest = digest(sourced.photo.path) else {
                 throw MeshError(refusingBackup: "a picture was not read.", entry: sourced.photo.path)
             }
             let hex = digest.sha256.hex

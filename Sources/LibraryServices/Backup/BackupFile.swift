@@ -181,7 +181,7 @@ final class BackupFile: Sendable {
         let checked = archive.compare(promised, read)
         let failures = Dictionary(
             (lost + checked.failures).map { ($0.name, $0.sentence) }, uniquingKeysWith: { first, _ in first })
-        let photos = contents.photos.filter { failures[$0.photo.path] == nil }
+        let photos = failures.isEmpty ? contents.photos : contents.photos.filter { failures[$0.photo.path] == nil }
         if !salvaging, let first = checked.failures.first {
             throw MeshError(
                 refusingBackup:
@@ -202,7 +202,7 @@ final class BackupFile: Sendable {
             promised.filter { failures[$0.path] == nil }.map { ($0.path, $0.sha256) },
             uniquingKeysWith: { first, _ in first })
         return CheckedBackup(
-            file: self, contents: try whole.resolved(checked.digests), checked: checked, damaged: lines + unlike,
+            file: self, contents: try whole.resolved { archive.digest(of: $0, checked) }, checked: checked, damaged: lines + unlike,
             digests: sound)
     }
 
