@@ -81,15 +81,12 @@ struct BackupRestorer: Sendable {
         while true {
             try await requireSpace(for: wanted, from: backup)
             let more = try await stage(wanted, from: backup, job: job)
-            staged.merge(more) { old, new in
-                // A photo that was to get its original was deleted since, and comes back whole.
-                var both = new
-                both.files += old.files
-                return both
-            }
+            let files = more.values.flatMap(\.files)
+            // Two of all photos would be as many again.
+            if staged.isEmpty { staged = more } else { merge(more, into: &staged) }
             try await job.mayContinue()
             job.begin(phase: "switching")
-            try await publish(more.values.flatMap(\.files))
+            try await publish(files)
             switch try await switchOver(backup, opened, mode: mode, preview: preview, staged: staged, job: job) {
             case .made(let made): return made
             case .keysChanged:
@@ -109,6 +106,15 @@ struct BackupRestorer: Sendable {
                     }
                 round += 1
             }
+        }
+    }
+
+    private func merge(_ more: [String: RestoredFiles], into staged: inout [String: RestoredFiles]) {
+        staged.merge(more) { old, new in
+            // A photo that was to get its original was deleted since, and comes back whole.
+            var both = new
+            both.files += old.files
+            return both
         }
     }
 
@@ -248,7 +254,7 @@ struct BackupRestorer: Sendable {
     private func adding(
         _ staged: [String: RestoredFiles], to opened: OpenedFields
     ) async throws -> (OpenedFields, [ReceiptLine]) {
-        let positions = staged.compactMapValues(\.position)
+        let positions = staged.compactMapValues { $0.made?.position }
         guard !positions.isEmpty else { return (opened, []) }
         do {
             return (opened.adding(positions, try await fields.keyringMakingOne()), [])

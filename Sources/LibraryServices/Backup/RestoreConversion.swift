@@ -55,8 +55,8 @@ extension BackupRestorer {
         made.unseenBy = prepared.isUnseen ? Release.version : nil
         return RestoredFiles(
             names: names, files: zip(staged, names.all).map { StagedFile($0, as: $1) },
-            made: SourcedPhoto(
-                photo: made, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize),
-            position: prepared.position)
+            made: MadePhoto(
+                SourcedPhoto(photo: made, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize),
+                at: prepared.position))
     }
 }
