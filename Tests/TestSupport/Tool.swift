@@ -1,18 +1,15 @@
 import Foundation
-import TestSupport
-
-@testable import ZipArchive
 
 /// Another program that reads archives.
-struct Tool: Sendable {
-    static let unzip = Tool("unzip")
-    static let zip = Tool("zip")
-    static let sevenZip = Tool("7z")
-    static let bsdtar = Tool("bsdtar")
-    static let python = Tool("python3")
-    static let java = Tool("java")
-    static let go = Tool("go")
-    static let shell = Tool("bash")
+package struct Tool: Sendable {
+    package static let unzip = Tool("unzip")
+    package static let zip = Tool("zip")
+    package static let sevenZip = Tool("7z")
+    package static let bsdtar = Tool("bsdtar")
+    package static let python = Tool("python3")
+    package static let java = Tool("java")
+    package static let go = Tool("go")
+    package static let shell = Tool("bash")
 
     private let name: String
     private let path: String?
@@ -23,15 +20,15 @@ struct Tool: Sendable {
             .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    var isPresent: Bool { path != nil }
+    package var isPresent: Bool { path != nil }
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// Runs the program to its end and returns what it printed; anything but success is an error.
     @discardableResult
-    func run(_ arguments: [String], in folder: String? = nil, input: [UInt8]? = nil) throws -> [UInt8] {
+    package func run(_ arguments: [String], in folder: String? = nil, input: [UInt8]? = nil) throws -> [UInt8] {
         guard let path else { throw Failure(description: "\(name) is not installed") }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
@@ -61,20 +58,19 @@ struct Tool: Sendable {
         return bytes
     }
 
-    /// The digest of each file below a folder, by its path from there.
-    static func digests(below folder: String) throws -> [String: String] {
+    /// The digest of each file below a folder, by its path from there: SHA-256, hex.
+    package static func digests(below folder: String) throws -> [String: String] {
+        let output = try shell.run(["-c", "find . -type f -printf '%P\\0' | xargs -0r sha256sum -z"], in: folder)
         var digests: [String: String] = [:]
-        for path in try FileManager.default.subpathsOfDirectory(atPath: folder) {
-            let file = try TestFile(reading: folder + "/" + path)
-            var status = stat()
-            guard fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            digests[path] = try ContentDigest(ofDescriptor: file.descriptor).sha256.hex
+        for line in output.split(separator: 0).map({ String(decoding: $0, as: UTF8.self) }) {
+            // A digest, a space, a mark, and the name.
+            digests[String(line.dropFirst(66))] = String(line.prefix(64))
         }
         return digests
     }
 
     /// The digests that one of `Programs` printed: a digest, a space and a name on each line.
-    static func digests(listed output: [UInt8]) throws -> [String: String] {
+    package static func digests(listed output: [UInt8]) throws -> [String: String] {
         var digests: [String: String] = [:]
         for line in String(decoding: output, as: UTF8.self).split(separator: "\n") {
             guard let space = line.firstIndex(of: " ") else { throw Failure(description: String(line)) }
@@ -88,8 +84,8 @@ struct Tool: Sendable {
 
 /// Readers written in other languages. Each prints digest and name of every entry, read to its end with the
 /// library's own checks, the entry named by the last argument left out.
-enum Programs {
-    static let python = """
+package enum Programs {
+    package static let python = """
         import hashlib, sys, zipfile
         archive = zipfile.ZipFile(sys.argv[1])
         if not any(i.filename == sys.argv[2] for i in archive.infolist()):
@@ -99,7 +95,7 @@ enum Programs {
                 print(hashlib.sha256(archive.read(info)).hexdigest(), info.filename)
         """
 
-    static let java = """
+    package static let java = """
         import java.io.*; import java.nio.file.*; import java.security.*; import java.util.*; import java.util.zip.*;
         class Read {
             static PrintStream out = new PrintStream(new BufferedOutputStream(System.out), false);
@@ -124,7 +120,7 @@ enum Programs {
         }
         """
 
-    static let go = """
+    package static let go = """
         package main
         import ("archive/zip"; "bufio"; "crypto/sha256"; "fmt"; "io"; "os")
         func main() {
