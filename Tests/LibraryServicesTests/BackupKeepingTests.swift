@@ -1,12 +1,16 @@
+import Executors
 import Files
 import Foundation
 import LibraryModel
 @testable import LibraryServices
 import LibraryStorage
+import PhotoFolder
+@testable import SQLiteCatalogue
 import SampleAlbum
 import ServiceMesh
 import SmilePile
 import TestSupport
+import Synchronization
 import Testing
 
 /// Which backups are known, which go, and what never does.
@@ -158,6 +162,101 @@ import Testing
         let again = try await test.reopened()
         #expect(try await again.mesh.send(GetLibraryStatus()).newestBackup?.path == folder + "/whole.zip")
         await again.close()
+    }
+
+    private func cut(_ path: String) throws {
+        try Data(contentsOf: URL(fileURLWithPath: path)).prefix(1000).write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test func whatWasChangedOrRemovedIsNotTheNewestAndTheNextIsDue() async throws {
+        let (test, folder) = try await library()
+        for day in 1...3 { try await backUp(test, folder + "/" + name(day)) }
+        _ = try await test.mesh.send(ScheduleBackups(folder: folder, everyHours: week, keep: 4))
+        func newest() async throws -> (path: String?, nextAt: Timestamp?) {
+            let status = try await test.mesh.send(GetLibraryStatus())
+            let listed = try await test.mesh.send(ListBackups()).schedule
+            #expect(status.backupSchedule == listed)
+            return (status.newestBackup?.path, listed?.nextAt)
+        }
+        func next(after day: Int) async throws -> Timestamp? {
+            let known = try await test.mesh.send(ListBackups()).backups.first { $0.path == folder + "/" + name(day) }
+            return known.map { Timestamp(milliseconds: $0.madeAt.milliseconds + Int64(week) * 3_600_000) }
+        }
+        #expect(try await newest() == (folder + "/" + name(3), next(after: 3)))
+        try cut(folder + "/" + name(3))
+        #expect(try await newest() == (folder + "/" + name(2), next(after: 2)))
+        try FileManager.default.removeItem(atPath: folder + "/" + name(2))
+        #expect(try await newest() == (folder + "/" + name(1), next(after: 1)))
+        // A stick that is not plugged in has what was on it, as far as anybody knows.
+        try FileManager.default.moveItem(atPath: folder, toPath: folder + ".away")
+        #expect(try await newest() == (folder + "/" + name(3), next(after: 3)))
+        try FileManager.default.moveItem(atPath: folder + ".away", toPath: folder)
+        try cut(folder + "/" + name(1))
+        let none = try await newest()
+        let ofTheOldest = try await next(after: 1)
+        #expect(try none.path == nil && #require(none.nextAt) < #require(ofTheOldest))
+        await test.library.close()
+    }
+
+    @Test func whyItWasLateIsForgottenOnceNothingIsDue() async throws {
+        let (test, folder) = try await library()
+        let mount = try #require(FileSystem.mountPoint(of: folder))
+        let late = StoredBackupSchedule(
+            folder: folder, mount: mount, everyHours: week, keep: 4, key: nil, scheduledAt: Timestamp(milliseconds: 0),
+            failedAt: Timestamp(milliseconds: 1), problem: "It waits.")
+        try await test.library.catalogue.write { try $0.madeBackups.setSchedule(late) }
+        #expect(try await test.mesh.send(GetLibraryStatus()).backupSchedule?.problem == "It waits.")
+        try await backUp(test, folder + "/" + name(1))
+        #expect(try await test.mesh.send(GetLibraryStatus()).backupSchedule?.problem == nil)
+        #expect(try await test.mesh.send(ListBackups()).schedule?.problem == nil)
+        let told = Watched.follow(SubscribeToEvents(), on: test.mesh, mayRepeat: true)
+        _ = try await test.mesh.send(AddCategory(displayName: "Told"))
+        await told.value { $0.changed.contains(.categories) }
+        let before = told.changes
+        let pool = BlockingPool(name: "test", threads: 1)
+        let fields = SealedFields(
+            catalogue: test.library.catalogue, keyFile: nil,
+            namedFiles: LibraryFolder(path: test.path, catalogueFiles: SQLiteCatalogue.files(at:)).namedFiles,
+            pool: pool)
+        let scheduler: any MeshService = BackupScheduler(
+            catalogue: test.library.catalogue, places: BackupPlaces(library: test.path), fields: fields, pool: pool)
+        try await scheduler.start(on: test.mesh)
+        await told.value(since: before) { $0.changed.contains(.backups) }
+        let stored = try #require(try await test.library.catalogue.read { try $0.madeBackups.schedule() })
+        #expect(stored.problem == nil && stored.failedAt == nil)
+        await scheduler.stop()
+        await test.library.close()
+        await pool.shutDown()
+    }
+
+    /// A clock whose timers have always run out.
+    private struct NoPatience: SimulatedTime {
+        func now() -> UInt64 { 0 }
+        func sleep(until nanoseconds: UInt64) async throws {}
+    }
+
+    @Test func aFileSystemThatDoesNotAnswerKeepsNobodyWaiting() async throws {
+        let (test, folder) = try await library()
+        for day in 1...2 { try await backUp(test, folder + "/" + name(day)) }
+        let all = try await test.library.catalogue.read { try $0.madeBackups.all() }
+        let gate = DispatchSemaphore(value: 0)
+        let looked = Atomic(0)
+        let pool = BlockingPool(name: "test", threads: 1)
+        let presences = BackupPresences(
+            MadeBackups(catalogue: test.library.catalogue, places: BackupPlaces(library: test.path), pool: pool)
+        ) { _ in
+            looked.add(1, ordering: .relaxed)
+            gate.wait()
+            return .gone
+        }
+        for _ in 0..<3 {
+            let found = await presences.newest(of: all, in: folder, on: MeshClock(simulating: NoPatience()))
+            #expect(found.anywhere?.path == folder + "/" + name(2) && found.inFolder?.path == found.anywhere?.path)
+        }
+        gate.signal()
+        await pool.shutDown()
+        #expect(looked.load(ordering: .relaxed) <= 1)
+        await test.library.close()
     }
 
     @Test func aScheduleIsCheckedAndKept() async throws {

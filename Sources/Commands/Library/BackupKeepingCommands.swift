@@ -183,7 +183,7 @@ extension CommandTable {
             sheet.add("Last backup", "\(LocalDate.text(newest.madeAt)), \(age) ago, read back and verified")
             sheet.add("Its file", newest.path)
         } else if let last = status.lastBackupDate {
-            sheet.add("Last backup", "\(LocalDate.text(last)), and none of the whole library is known")
+            sheet.add("Last backup", "\(LocalDate.text(last)), and no sound one of the whole library is known")
         } else {
             sheet.add("Last backup", "never")
         }

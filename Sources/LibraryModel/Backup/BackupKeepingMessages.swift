@@ -1,7 +1,8 @@
 import ServiceMesh
 
 /// Has the library back itself up into a folder, again and again, or no more. One schedule at a time; a new one takes the
-/// place of the last. A backup is due when the newest whole one in the folder is older than `everyHours`, and is made once
+/// place of the last. A backup is due when the newest whole one in the folder is older than `everyHours`, or has been changed
+/// or removed since, and is made once
 /// the machine is idle and the folder is there. After it the oldest go, as ``PruneBackups`` has it.
 /// Not for one backup now: that is ``CreateBackup``.
 /// Errors: `not_found` (folder), `invalid_argument` (a place inside the library other than its `backups`; a number out of its

@@ -27,7 +27,8 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     /// Free on the library's file system.
     public let freeBytes: Int64
     public let lastBackupDate: Timestamp?
-    /// The newest backup of the whole library that was verified, as far as is known here; absent where there is none.
+    /// The newest backup of the whole library that was verified and is not known to be gone or changed; absent where there is
+    /// none. On a stick that is not plugged in it counts.
     public let newestBackup: NewestBackup?
     /// Absent where no backups are made by themselves.
     public let backupSchedule: BackupSchedule?

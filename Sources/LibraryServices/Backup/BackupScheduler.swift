@@ -89,7 +89,12 @@ public actor BackupScheduler: MeshService {
                 try await store(schedule)
             }
             let now = mesh.clock.timestamp()
-            let left = try await described(schedule, at: now).nextAt.milliseconds - now.milliseconds
+            let next = try await described(schedule, at: now)
+            if next.problem == nil, schedule.problem != nil {
+                (schedule.failedAt, schedule.problem) = (nil, nil)
+                try await store(schedule)
+            }
+            let left = next.nextAt.milliseconds - now.milliseconds
             guard left <= 0 else { return .milliseconds(min(left, Self.sleepAtMost)) }
             if let obstacle = try await obstacle(schedule, late: -left, on: mesh) {
                 try await tell(obstacle, in: &schedule)
@@ -125,17 +130,19 @@ public actor BackupScheduler: MeshService {
         if let end, isMade, try await !isKnown(end, schedule) {
             // Else it would be due at once, again and again, until the disk is full.
             schedule.failedAt = mesh.clock.timestamp()
-            schedule.problem = "The last one was made, and is not there any more, or could not be noted."
+            schedule.problem = "The last one was made, and was removed or changed since, or could not be noted."
         }
         try await store(schedule)
         if isMade { _ = try await made.prune(schedule.folder, keep: schedule.keep, dryRun: false) }
     }
 
-    /// Whether what a job has made is remembered.
+    /// Whether what a job has made is remembered, and was not removed or changed since.
     private func isKnown(_ end: JobSnapshot, _ schedule: StoredBackupSchedule) async throws -> Bool {
         guard case .string(let path)? = end.receipt?["path"] else { return false }
-        let name = places.name(path)
-        return try await catalogue.read { try $0.madeBackups.all() }.contains { $0.path == name }
+        let (name, made) = (places.name(path), made)
+        let known = try await catalogue.read { try $0.madeBackups.all() }.first { $0.path == name }
+        guard let known else { return false }
+        return try await pool.run { made.presence(of: known).mayBeThere }
     }
 
     /// Why a backup that is due cannot be made now; nil where it can.
@@ -192,10 +199,9 @@ public actor BackupScheduler: MeshService {
     }
 
     private func described(_ schedule: StoredBackupSchedule, at now: Timestamp) async throws -> BackupSchedule {
-        let places = places
-        return try await catalogue.read {
-            BackupSchedule(schedule, made: try $0.madeBackups.all(), places, now: now)
-        }
+        let (made, all) = (made, try await catalogue.read { try $0.madeBackups.all() })
+        let newest = try await pool.run { made.newest(of: all, in: schedule.folder) }
+        return BackupSchedule(schedule, newest: newest, now: now)
     }
 
     // MARK: What is asked

@@ -85,8 +85,21 @@ struct MadeBackups: Sendable {
             presence: presence)
     }
 
-    /// What cannot be looked at is out of reach: nothing is concluded from it.
-    private func presence(of backup: MadeBackup) -> KnownBackup.Presence {
+    /// The newest one that would give the library back, as far as is known. Blocks.
+    /// - Parameters:
+    ///   - made: what the catalogue remembers, the last first.
+    ///   - folder: nil for any.
+    func newest(of made: [MadeBackup], in folder: String? = nil) -> MadeBackup? {
+        made.first { isProven($0, in: folder) && presence(of: $0).mayBeThere }
+    }
+
+    /// Whether a backup is of the whole library and the last check found it right.
+    func isProven(_ backup: MadeBackup, in folder: String?) -> Bool {
+        backup.isWhole && backup.verifiedAt != nil && folder.map { isIn($0, backup) } ?? true
+    }
+
+    /// What cannot be looked at is out of reach: nothing is concluded from it. Blocks.
+    func presence(of backup: MadeBackup) -> KnownBackup.Presence {
         guard let path = places.path(backup.path) else { return .changed }
         let isInLibrary = !backup.path.hasPrefix("/")
         guard isInLibrary || FileSystem.mountPoint(of: FileSystem.parent(of: path)) == backup.mount else {
@@ -156,27 +169,30 @@ struct MadeBackups: Sendable {
     }
 }
 
+extension KnownBackup.Presence {
+    /// A stick that is not plugged in has what was on it.
+    var mayBeThere: Bool { self == .there || self == .outOfReach }
+}
+
 extension BackupSchedule {
     /// Between two tries where one has failed, in milliseconds.
     private static let retry: Int64 = 86_400_000
 
     /// A schedule as it is told.
-    /// - Parameter made: what the catalogue remembers, the last first.
-    init(_ stored: StoredBackupSchedule, made: [MadeBackup], _ places: BackupPlaces, now: Timestamp) {
-        let newest = made.first {
-            $0.isWhole && $0.verifiedAt != nil
-                && places.path($0.path).map(FileSystem.parent) == stored.folder
-        }
+    /// - Parameter newest: of its folder, as ``MadeBackups/newest(of:in:)`` has it.
+    init(_ stored: StoredBackupSchedule, newest: MadeBackup?, now: Timestamp) {
         var next = stored.scheduledAt.milliseconds
         if let newest {
             // One from the future is from a clock that was wrong, and says nothing of when the next is due.
             next = newest.madeAt > now ? now.milliseconds : newest.madeAt.milliseconds &+ stored.interval
         }
+        // Somebody may have made one since it was noted why the next is late.
+        let problem = next > now.milliseconds ? nil : stored.problem
         if let failed = stored.failedAt, failed <= now {
             next = max(next, failed.milliseconds &+ min(stored.interval, Self.retry))
         }
         self.init(
             folder: stored.folder, everyHours: stored.everyHours, keep: stored.keep,
-            hasPassphrase: stored.key != nil, nextAt: Timestamp(milliseconds: next), problem: stored.problem)
+            hasPassphrase: stored.key != nil, nextAt: Timestamp(milliseconds: next), problem: problem)
     }
 }

@@ -12,6 +12,7 @@ public actor LibraryOverview: MeshService {
 
     private let path: String
     private let places: BackupPlaces
+    private let presences: BackupPresences
     private var clock = MeshClock.system
     private let catalogue: any Catalogue
     private let photoFiles: any PhotoFiles
@@ -27,6 +28,7 @@ public actor LibraryOverview: MeshService {
     ) {
         self.path = path
         places = BackupPlaces(library: path)
+        presences = BackupPresences(MadeBackups(catalogue: catalogue, places: places, pool: files))
         self.catalogue = catalogue
         self.photoFiles = photoFiles
         self.thumbnailer = thumbnailer
@@ -42,27 +44,32 @@ public actor LibraryOverview: MeshService {
         let (free, peak) = try await files.run { (try photoFiles.room(), FileSystem.peakMemory(of: getpid())) }
         let workers = try await thumbnailer.status()
         let problems = await catalogue.problems() + problems
+        // Apart from the rest, so that nobody's files are waited for inside a transaction.
+        let (made, stored) = try await catalogue.read { transaction in
+            (try transaction.madeBackups.all(), try transaction.madeBackups.schedule())
+        }
+        let (newest, newestScheduled) = await presences.newest(of: made, in: stored?.folder, on: clock)
         return try await catalogue.read { transaction in
             let totals = try transaction.photos.totals()
-            let made = try transaction.madeBackups.all()
-            let newest = made.lazy.filter(\.isWhole).compactMap { backup in
-                backup.verifiedAt.map { verified in
-                    NewestBackup(
-                        path: places.path(backup.path) ?? backup.path, madeAt: backup.madeAt, verifiedAt: verified,
-                        ageSeconds: max(0, (now.milliseconds &- backup.madeAt.milliseconds) / 1000))
-                }
-            }.first
             return LibraryStatus(
                 version: Release.version, pid: getpid(), path: path, photos: totals.photos,
                 favorites: totals.favorites, categories: try transaction.categories.count(),
                 trashed: try transaction.trash.count(), photoBytes: totals.bytes,
                 photosWithoutOriginal: try transaction.photos.countWithoutOriginal(), freeBytes: free,
-                lastBackupDate: try transaction.settings.settings().lastBackupDate, newestBackup: newest,
-                backupSchedule: try transaction.madeBackups.schedule().map {
-                    BackupSchedule($0, made: made, places, now: now)
-                }, imageWorkers: workers,
-                peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems)
+                lastBackupDate: try transaction.settings.settings().lastBackupDate,
+                newestBackup: newest.flatMap { NewestBackup($0, places, now: now) },
+                backupSchedule: stored.map { BackupSchedule($0, newest: newestScheduled, now: now) },
+                imageWorkers: workers, peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems)
         }
+    }
+}
+
+extension NewestBackup {
+    fileprivate init?(_ backup: MadeBackup, _ places: BackupPlaces, now: Timestamp) {
+        guard let verified = backup.verifiedAt else { return nil }
+        self.init(
+            path: places.path(backup.path) ?? backup.path, madeAt: backup.madeAt, verifiedAt: verified,
+            ageSeconds: max(0, (now.milliseconds &- backup.madeAt.milliseconds) / 1000))
     }
 }
 
