@@ -117,6 +117,27 @@ import Testing
         await test.library.close()
     }
 
+    @Test func whatIsFoundByAnotherPathIsFoundAllTheSame() async throws {
+        let (test, folder) = try await library(SampleAlbum(width: 1600, height: 1200))
+        let link = test.folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder)
+        for day in 1...2 { try await backUp(test, folder + "/" + name(day)) }
+        try FileManager.default.createSymbolicLink(
+            atPath: test.folder.file("alias.zip"), withDestinationPath: folder + "/" + name(2))
+        let size = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name(2))).count
+        for path in [link + "/" + name(2), folder + "/./" + name(2), test.folder.file("alias.zip")] {
+            try damage(folder + "/" + name(2), at: size / 2)
+            #expect(try await test.run(VerifyBackup(path: path)).state == .failed)
+            let known = try await test.mesh.send(ListBackups()).backups
+            #expect(known.map { $0.verifiedAt == nil } == [true, false] && known[0].presence == .there, "\(path)")
+            #expect(try await test.mesh.send(GetLibraryStatus()).newestBackup?.path == folder + "/" + name(1))
+            try damage(folder + "/" + name(2), at: size / 2)
+            #expect(try await test.run(VerifyBackup(path: path)).state == .finished)
+            #expect(try await test.mesh.send(GetLibraryStatus()).newestBackup?.path == folder + "/" + name(2))
+        }
+        await test.library.close()
+    }
+
     @Test func aCopyOfTheLibraryRemovesNothingOfTheFirstOnes() async throws {
         let (test, folder) = try await library()
         for day in 1...3 { try await backUp(test, folder + "/" + name(day)) }

@@ -77,8 +77,14 @@ extension BackupCoordinator {
 
     /// Remembers of a backup of this library whether it is sound. That this may fail is no reason to deny what was found.
     private func note(_ path: String, verifiedAt time: Timestamp?) async {
-        let (name, catalogue) = (places.name(path), catalogue)
-        _ = try? await uncancelled { try await catalogue.write { try $0.madeBackups.setVerified(time, name) } }
+        let (made, bulk) = (MadeBackups(catalogue: catalogue, places: places, pool: bulk), bulk)
+        _ = try? await uncancelled {
+            let all = try await made.catalogue.read { try $0.madeBackups.all() }
+            let names = try await bulk.run { made.names(of: path, among: all) }
+            try await made.catalogue.write { transaction in
+                for name in names { try transaction.madeBackups.setVerified(time, name) }
+            }
+        }
     }
 
     private func read(

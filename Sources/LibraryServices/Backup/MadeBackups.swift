@@ -114,6 +114,25 @@ struct MadeBackups: Sendable {
         return found == backup.fingerprint ? .there : .changed
     }
 
+    /// What the catalogue calls the file at a path, whatever links lead there. Blocks.
+    ///
+    /// Of the others only those whose files are called alike are looked at: a stick that does not answer has nothing to do
+    /// with a check of another disk.
+    func names(of path: String, among all: [MadeBackup]) -> [String] {
+        let name = places.name(path)
+        var names = all.map(\.path).filter { $0 == name }
+        guard let identity = FileIdentity(at: path), let resolved = realpath(path, nil) else { return names }
+        defer { free(resolved) }
+        let file = String(cString: resolved).lastComponent
+        for other in all.map(\.path) where other != name && other.lastComponent == file {
+            guard let path = places.path(other), let found = try? FileSystem.status(path),
+                FileIdentity(found) == identity
+            else { continue }
+            names.append(other)
+        }
+        return names
+    }
+
     // MARK: Pruning
 
     /// Removes the oldest backups of a folder, as ``PruneBackups`` has it.
@@ -167,6 +186,11 @@ struct MadeBackups: Sendable {
             return true
         }
     }
+}
+
+extension String {
+    /// Of a path, in lower case: sticks do not tell `B.ZIP` from `b.zip`.
+    fileprivate var lastComponent: String { (split(separator: "/").last.map(String.init) ?? self).lowercased() }
 }
 
 extension KnownBackup.Presence {
