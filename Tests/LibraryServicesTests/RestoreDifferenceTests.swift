@@ -162,6 +162,60 @@ import Testing
         await test.library.close()
     }
 
+    // MARK: Categories
+
+    private func categories(_ test: TestLibrary) async throws -> [String] {
+        try await test.mesh.send(ListCategories()).categories.map(\.displayName)
+    }
+
+    @Test func aCategoryThatWasRenamedSinceIsTheSame() async throws {
+        let test = try await livedIn()
+        let (path, _) = try await backUp(test)
+        let sea = try await test.mesh.send(GetCategory(displayName: "Sea"))
+        let before = try await categories(test)
+        _ = try await test.mesh.send(EditCategory(id: sea.id, displayName: "Ocean"))
+        let renamed = try await categories(test)
+        let job = try await test.run(RestoreBackup(path: path))
+        #expect(try await lines(test, job, "conflict") == ["Ocean": "the library's name 'Ocean' stays"])
+        #expect(job.receipt?["categoriesAdded"] == 0)
+        #expect(try await categories(test) == renamed)
+        let taken = try await test.run(RestoreBackup(path: path, prefersBackup: true))
+        #expect(try await lines(test, taken, "updated") == ["Ocean": "gets the backup's name"])
+        #expect(try await categories(test) == before && taken.outcomes["conflict"] == nil)
+        await test.library.close()
+    }
+
+    /// A name counts before an id, and an id only with the moment in which the category was made.
+    @Test func aCategoryOfTheSameNameOrIDAloneIsNotTheRenamedOne() async throws {
+        let test = try await livedIn()
+        let (path, _) = try await backUp(test)
+        let (sea, wheels) = (
+            try await test.mesh.send(GetCategory(displayName: "Sea")),
+            try await test.mesh.send(GetCategory(displayName: "Wheels"))
+        )
+        // Two exchange their names by way of a third: each is found by its name.
+        for (id, name) in [(sea.id, "Third"), (wheels.id, "Sea"), (sea.id, "Wheels")] {
+            _ = try await test.mesh.send(EditCategory(id: id, displayName: name))
+        }
+        let before = try await categories(test)
+        #expect(try await test.run(RestoreBackup(path: path, dryRun: true)).receipt?["categoriesAdded"] == 0)
+        // One takes the name of another, which is away under a new one: that one is not what the backup means.
+        _ = try await test.mesh.send(EditCategory(id: wheels.id, displayName: "Third"))
+        _ = try await test.mesh.send(EditCategory(id: sea.id, displayName: "Sea"))
+        _ = try await test.mesh.send(AddCategory(displayName: "Wheels"))
+        #expect(try await test.run(RestoreBackup(path: path, dryRun: true)).receipt?["categoriesAdded"] == 0)
+        #expect(before.count + 1 == (try await categories(test).count))
+        // Another library's category of the same id is another one.
+        let other = try await TestLibrary("other")
+        _ = try await other.mesh.send(AddCategory(displayName: "Hills"))
+        #expect(try await other.mesh.send(GetCategory(displayName: "Hills")).id == sea.id)
+        let merged = try await other.run(RestoreBackup(path: path))
+        let names = try await categories(other)
+        #expect(merged.state == .finished && names.contains("Hills") && names.contains("Sea"))
+        await other.library.close()
+        await test.library.close()
+    }
+
     // MARK: Damage
 
     /// One flipped byte anywhere: it is reported, unless it is in the time of an entry, which nothing is restored from; and

@@ -105,32 +105,6 @@ struct RestorePlan: Sendable {
         return Set(lacking.map(\.photo.uuid))
     }
 
-    /// Categories under names that they may have here: a number alone would be taken for an id.
-    /// - Parameter isHere: whether the library has a category of a name already; then it keeps it.
-    private mutating func named(
-        _ categories: [Category], unless isHere: (String) throws -> Bool
-    ) rethrows -> [Category] {
-        var taken = Set(categories.map { CategoryName.key($0.displayName) })
-        return try categories.map { category in
-            let old = category.displayName
-            guard CategoryName.isNumber(old), try !isHere(old) else { return category }
-            let name = CategoryName.named(number: old)
-            var (text, number) = (name, 1)
-            while !taken.insert(CategoryName.key(text)).inserted {
-                number += 1
-                text = "\(name) (\(number))"
-            }
-            lines.append(
-                ReceiptLine(
-                    item: old, outcome: "renamed",
-                    detail: "its name is only a number, which means an id, and is '\(text)' here"))
-            return Category(
-                id: category.id, displayName: text, position: category.position, iconResource: category.iconResource,
-                colorHex: category.colorHex, isDefault: category.isDefault, createdAt: category.createdAt,
-                photoCount: category.photoCount)
-        }
-    }
-
     /// What is sealed goes to the photo that stands for the backup's. In a merge the library's own values stay, also those of
     /// a photo in its trash; a replacement takes the backup's, and leaves those of which the backup says nothing.
     private mutating func takeOver(
@@ -175,16 +149,7 @@ struct RestorePlan: Sendable {
         _ contents: BackupContents, _ prefersBackup: Bool, in transaction: any CatalogueTransaction
     ) throws {
         let isForeign = contents.isForeign
-        let categories = try named(contents.categories) { try transaction.categories.find(.displayName($0)) != nil }
-        for category in categories {
-            if let there = try transaction.categories.find(.displayName(category.displayName)) {
-                matchedCategories[category.id] = there.id
-                compare(category, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
-            } else {
-                newCategories.append(category)
-            }
-        }
-        compareOrder(contents, try transaction.categories.all(), prefersBackup: prefersBackup)
+        try mergeCategories(contents, prefersBackup, in: transaction)
         let matches = try transaction.photos.matches(
             of: contents.photos.map {
                 PhotoIdentity(
