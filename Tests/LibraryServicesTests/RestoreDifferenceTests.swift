@@ -216,6 +216,44 @@ import Testing
         await test.library.close()
     }
 
+    @Test func theOrderOfAllOfTheBackupsCategoriesIsTaken() async throws {
+        let old = try await livedIn()
+        let first = try await old.mesh.send(AddCategory(displayName: "First"))
+        let others = try await old.mesh.send(ListCategories()).categories.map(\.id).filter { $0 != first.id }
+        _ = try await old.mesh.send(ReorderCategories(ids: [others[0], first.id] + others.dropFirst()))
+        let (path, _) = try await backUp(old)
+        let wanted = try await categories(old)
+        for prefersBackup in [false, true] {
+            let test = try await TestLibrary("other")
+            // Those that both have are in the backup's order.
+            for name in wanted where !["First", "Sea"].contains(name) {
+                if try await !categories(test).contains(name) {
+                    _ = try await test.mesh.send(AddCategory(displayName: name))
+                }
+            }
+            let ids = try await test.mesh.send(ListCategories()).categories.sorted {
+                (wanted.firstIndex(of: $0.displayName) ?? -1) < (wanted.firstIndex(of: $1.displayName) ?? -1)
+            }.map(\.id)
+            _ = try await test.mesh.send(ReorderCategories(ids: ids))
+            let own = try await categories(test).filter { !wanted.contains($0) }
+            #expect(!own.isEmpty)
+            let dry = try await test.run(RestoreBackup(path: path, dryRun: true, prefersBackup: prefersBackup))
+            let job = try await test.run(RestoreBackup(path: path, prefersBackup: prefersBackup))
+            #expect(job.outcomes == dry.outcomes)
+            let said = try await lines(test, job, prefersBackup ? "updated" : "conflict")["categories"]
+            #expect(said == (prefersBackup ? "gets the backup's order" : "the library's order stays"))
+            if prefersBackup {
+                #expect(try await categories(test) == wanted + own)
+                let again = try await test.run(RestoreBackup(path: path, prefersBackup: true))
+                #expect(again.outcomes["updated"] == nil, "\(again)")
+            } else {
+                #expect(try await categories(test).suffix(2).sorted() == ["First", "Sea"])
+            }
+            await test.library.close()
+        }
+        await old.library.close()
+    }
+
     // MARK: Damage
 
     /// One flipped byte anywhere: it is reported, unless it is in the time of an entry, which nothing is restored from; and

@@ -64,7 +64,8 @@ struct RestoreApplication {
     /// - Parameter categories: the ids here by those in the backup.
     private func update(_ categories: [Int64: Int64], in transaction: any CatalogueTransaction) throws {
         for (id, details) in plan.updatedCategories { _ = try transaction.categories.update(id: id, to: details) }
-        if let order = plan.categoryOrder {
+        if plan.takesOrder {
+            let order = contents.categories.compactMap { categories[$0.id] }
             let ordered = Set(order)
             let others = try transaction.categories.all().map(\.id).filter { !ordered.contains($0) }
             try transaction.categories.reorder(order + others)

@@ -48,12 +48,14 @@ extension RestorePlan {
         tell(there.displayName, fields, prefersBackup)
     }
 
-    /// The order of those that both have.
+    /// The order of those that the backup has: what is added comes to the end, unless the backup's order is taken.
     mutating func compareOrder(_ contents: BackupContents, _ all: [Category], prefersBackup: Bool) {
-        let wanted = contents.categories.compactMap { matchedCategories[$0.id] }
+        let places = contents.categories.map { matchedCategories[$0.id] }
+        let wanted = places.compactMap { $0 }
         let matched = Set(wanted)
-        guard wanted != all.map(\.id).filter(matched.contains) else { return }
-        if prefersBackup { categoryOrder = wanted + all.map(\.id).filter { !matched.contains($0) } }
+        let areAddedLast = !places.drop { $0 != nil }.contains { $0 != nil }
+        guard !areAddedLast || wanted != all.map(\.id).filter(matched.contains) else { return }
+        takesOrder = prefersBackup
         tell("categories", ["order"], prefersBackup)
     }
 

@@ -27,8 +27,8 @@ struct RestorePlan: Sendable {
     var sealedCount: Int { sealed.values.reduce(0) { $0 + $1.count } }
     /// Details that categories of the library get from the backup, by their ids.
     var updatedCategories: [Int64: CategoryDetails] = [:]
-    /// The order that the library's categories get from the backup; nil where it stays.
-    var categoryOrder: [Int64]?
+    /// Whether the library's categories get the backup's order, those that it does not have behind it.
+    var takesOrder = false
     var updatedPhotos: [PhotoUpdate] = []
     var takesPreferences = false
     /// What photos that are kept lack and the backup has (merge), by its uuid.
