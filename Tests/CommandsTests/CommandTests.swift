@@ -180,6 +180,35 @@ struct CommandTests {
         #expect(sure.questions.isEmpty && sure.params("trash.purge") == ["all": true])
     }
 
+    @Test(
+        "The way to take over what differs is told where it takes something over",
+        arguments: [
+            (1, 1, "1 difference to the backup stays as the library has it. To take the backup's: --prefer-backup"),
+            (3, 3, "3 differences to the backup stay as the library has them. To take the backup's: --prefer-backup"),
+            (
+                3, 2,
+                "3 differences to the backup stay as the library has them. To take the backup's in 2 of them: --prefer-backup"
+            ),
+            (2, nil, "2 differences to the backup stay as the library has them."),
+        ] as [(Int, Int?, String)])
+    func differences(_ all: Int, _ takeable: Int?, _ expected: String) async throws {
+        let stage = try stage()
+        let backup = BackupSummary(
+            dialect: "smilepile", backupVersion: "1.0", appVersion: "1.2.3",
+            timestamp: try #require(LocalDate.startOf("2025-06-15")), photoCount: 40, categoryCount: 1,
+            isPartial: false, sealedWith: nil)
+        try stage.answer("backup.inspect", backup)
+        stage.answer("backup.restore", #"{"job":"restore-1"}"#)
+        stage.answer("job.receipt", #"{"lines":[]}"#)
+        let receipt = RestoreReceipt(
+            backup: backup, mode: .merge, isDryRun: false, categoriesAdded: 0, photosAdded: 0, photosKept: 40,
+            photosRemoved: 0, swipeSessionsAdded: 0, takeableDifferences: takeable, ending: .completeWithProblems)
+        stage.answer(
+            "job.watch", try Sample.job("backup.restore", outcomes: ["conflict": all], receipt: receipt))
+        _ = await stage.run("backup", "restore", "b.zip")
+        #expect(stage.results.split(separator: "\n").contains(Substring(expected)), "\(stage.results)")
+    }
+
     @Test("Replacing a library shows the backup's date and both counts, and needs a yes")
     func replace() async throws {
         func prepared(_ says: String?) throws -> Stage {

@@ -254,6 +254,97 @@ import Testing
         await old.library.close()
     }
 
+    // MARK: Reviews
+
+    private func record(_ test: TestLibrary, _ photo: Photo, _ session: String, _ action: SwipeAction) async throws {
+        _ = try await test.mesh.send(
+            RecordSwipe(
+                sessionID: session, photoIdentifier: photo.uuid, contentDigest: photo.contentDigest, action: action))
+    }
+
+    @Test func aDecisionThatWasMadeOtherwiseIsADifferenceThatStays() async throws {
+        let test = try await livedIn()
+        let (path, _) = try await backUp(test)
+        let photo = try await test.allPhotos()[0]
+        let session = try #require(try await test.mesh.send(ListSwipeSessions()).sessions.first).sessionID
+        #expect(try await test.run(RestoreBackup(path: path)).outcomes.isEmpty)
+        _ = try await test.mesh.send(UndoSwipes(sessionID: session, count: 1))
+        try await record(test, photo, session, .trash)
+        for prefersBackup in [false, true] {
+            let job = try await test.run(RestoreBackup(path: path, prefersBackup: prefersBackup))
+            #expect(
+                try await lines(test, job, "conflict") == [
+                    "review \(session.prefix(8))": "the library's decisions stay"
+                ])
+            #expect(job.outcomes["updated"] == nil && job.receipt?["takeableDifferences"] == nil, "\(job)")
+        }
+        #expect(try await test.mesh.send(ListPendingSwipes()).actions.map(\.action) == [.trash])
+        // The same decision, made once more, is the same.
+        _ = try await test.mesh.send(UndoSwipes(sessionID: session, count: 1))
+        try await record(test, photo, session, .keep)
+        #expect(try await test.run(RestoreBackup(path: path)).outcomes.isEmpty)
+        await test.library.close()
+    }
+
+    @Test func theReceiptSaysWhatCouldBeTaken() async throws {
+        let test = try await livedIn()
+        let (path, _) = try await backUp(test)
+        let photo = try await test.allPhotos()[0]
+        let session = try #require(try await test.mesh.send(ListSwipeSessions()).sessions.first).sessionID
+        _ = try await test.mesh.send(FinishSwipeSession(sessionID: session))
+        _ = try await test.mesh.send(SetCaption(id: photo.id, caption: "since"))
+        for dryRun in [true, false] {
+            let job = try await test.run(RestoreBackup(path: path, dryRun: dryRun))
+            #expect(job.outcomes["conflict"] == 2 && job.receipt?["takeableDifferences"] == 1, "\(job)")
+        }
+        let taken = try await test.run(RestoreBackup(path: path, prefersBackup: true))
+        #expect(taken.outcomes == ["conflict": 1, "updated": 1] && taken.receipt?["takeableDifferences"] == nil)
+        await test.library.close()
+    }
+
+    /// Which of two decisions about a photo is the last one is said by when they were made, and not by which came first.
+    @Test func theLaterDecisionIsTheLastOneWhicheverIsRestored() async throws {
+        let old = try await livedIn()
+        let photos = try await old.allPhotos()
+        let before = old.folder.file("before.zip")
+        _ = try await old.run(CreateBackup(path: before))
+        let session = try await old.mesh.send(StartSwipeSession()).sessionID
+        for photo in photos.prefix(2) { try await record(old, photo, session, .favorite) }
+        _ = try await old.mesh.send(FinishSwipeSession(sessionID: session))
+        let (path, _) = try await backUp(old)
+        let new = try await TestLibrary("new")
+        _ = try await new.run(RestoreBackup(path: before))
+        #expect(try await new.mesh.send(GetPhoto(uuid: photos[0].uuid)).lastDecision == .keep)
+        let later = try await new.mesh.send(StartSwipeSession()).sessionID
+        try await record(new, photos[1], later, .trash)
+        _ = try await new.run(RestoreBackup(path: path))
+        #expect(try await new.mesh.send(GetPhoto(uuid: photos[0].uuid)).lastDecision == .favorite)
+        #expect(try await new.mesh.send(GetPhoto(uuid: photos[1].uuid)).lastDecision == .trash)
+        await old.library.close()
+        await new.library.close()
+    }
+
+    /// What was decided later and deleted is in no backup; when it was decided nobody knows there.
+    @Test func aDecisionThatCameWithItsPhotoAloneStays() async throws {
+        let old = try await livedIn()
+        let photo = try await old.allPhotos()[0]
+        let session = try await old.mesh.send(StartSwipeSession()).sessionID
+        try await record(old, photo, session, .favorite)
+        _ = try await old.mesh.send(FinishSwipeSession(sessionID: session))
+        _ = try await old.mesh.send(ProcessSwipes())
+        let later = Timestamp(milliseconds: Timestamp.now().milliseconds + 60_000)
+        #expect(try await old.mesh.send(DeleteProcessedSwipes(before: later)).count == 1)
+        let (path, _) = try await backUp(old)
+        for mode in [RestoreMode.merge, .replace] {
+            let new = try await TestLibrary("new")
+            _ = try await new.mesh.send(AddCategory(displayName: "Used"))
+            _ = try await new.run(RestoreBackup(path: path, mode: mode))
+            #expect(try await new.mesh.send(GetPhoto(uuid: photo.uuid)).lastDecision == .favorite)
+            await new.library.close()
+        }
+        await old.library.close()
+    }
+
     // MARK: Damage
 
     /// One flipped byte anywhere: it is reported, unless it is in the time of an entry, which nothing is restored from; and

@@ -185,7 +185,7 @@ import Testing
         // Which fields they are is not said, and least of all what they say.
         let lines = try await new.lines(job.id).filter { $0.item == same.path }
         #expect(
-            lines.contains { $0.outcome == "conflict" && $0.detail == "the library's sealed fields stays" }
+            lines.contains { $0.outcome == "conflict" && $0.detail == "the library's sealed fields stay" }
         )
         await old.library.close()
         await new.library.close()

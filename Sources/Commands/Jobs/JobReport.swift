@@ -341,10 +341,14 @@ struct JobReport {
                 + (receipt.becameBackup == true
                     ? " The library had not been used, so it \(isPreview ? "would become" : "became") the backup." : "")
         ] + sheet.lines(style: console.style)
-            + (differences > 0
-                ? [
-                    "\(Figures.count(differences, "difference")) to the backup \(differences == 1 ? "stays" : "stay") as the library has \(differences == 1 ? "it" : "them"). To take the backup's: --prefer-backup"
-                ] : [])
+            + (differences > 0 ? [Self.stay(differences, takeable: receipt.takeableDifferences ?? 0)] : [])
+    }
+
+    private static func stay(_ differences: Int, takeable: Int) -> String {
+        let (verb, object) = differences == 1 ? ("stays", "it") : ("stay", "them")
+        let stay = "\(Figures.count(differences, "difference")) to the backup \(verb) as the library has \(object)."
+        guard takeable > 0 else { return stay }
+        return stay + " To take the backup's\(takeable < differences ? " in \(takeable) of them" : ""): --prefer-backup"
     }
 
     /// How far a job came that ended without a receipt of its own.

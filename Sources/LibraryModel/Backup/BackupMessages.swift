@@ -224,7 +224,7 @@ public struct RestoreBackup: Message {
     public let mode: RestoreMode?
     public let dryRun: Bool?
     /// Where both say something of a photo, category or setting and it differs, a merge keeps the library's word, with a line
-    /// `conflict` for each; with this it takes the backup's, with a line `updated`.
+    /// `conflict` for each; with this it takes the backup's, with a line `updated`. Pictures and decisions of reviews stay.
     public let prefersBackup: Bool?
     /// Of a damaged backup, takes every photo whose bytes are those that were saved, with a line `damaged` for each other one;
     /// not with `replace`. Without this a damaged backup is refused.
@@ -260,13 +260,15 @@ public struct RestoreReceipt: JobReceipt {
     public let sealedValuesAdded: Int?
     /// Set where a merge made a library that had not been used into the backup.
     public let becameBackup: Bool?
+    /// Of the differences with a line `conflict`, those that ``RestoreBackup/prefersBackup`` would have taken over, or would
+    /// take; absent where there are none, and where it was asked for.
+    public let takeableDifferences: Int?
     public let ending: JobEnding
 
     public init(
         backup: BackupSummary, mode: RestoreMode, isDryRun: Bool, categoriesAdded: Int, photosAdded: Int,
         photosKept: Int, photosRemoved: Int, swipeSessionsAdded: Int, sealedValuesAdded: Int? = nil,
-        becameBackup: Bool? = nil,
-        ending: JobEnding
+        becameBackup: Bool? = nil, takeableDifferences: Int? = nil, ending: JobEnding
     ) {
         self.backup = backup
         self.mode = mode
@@ -278,6 +280,7 @@ public struct RestoreReceipt: JobReceipt {
         self.swipeSessionsAdded = swipeSessionsAdded
         self.sealedValuesAdded = sealedValuesAdded
         self.becameBackup = becameBackup
+        self.takeableDifferences = takeableDifferences
         self.ending = ending
     }
 }

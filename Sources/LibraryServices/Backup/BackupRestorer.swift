@@ -137,6 +137,7 @@ struct BackupRestorer: Sendable {
             swipeSessionsAdded: plan.newSessions.count,
             sealedValuesAdded: backup.contents.sealed == nil ? nil : plan.sealedCount,
             becameBackup: mode == .merge && plan.mode == .replace ? true : nil,
+            takeableDifferences: plan.mode == .merge && plan.takeable > 0 ? plan.takeable : nil,
             ending: plan.lines.contains { !RestorePlan.harmless.contains($0.outcome) }
                 ? .completeWithProblems : .complete)
     }
@@ -321,7 +322,8 @@ extension RestoreReceipt {
         RestoreReceipt(
             backup: backup, mode: mode, isDryRun: isDryRun, categoriesAdded: categoriesAdded, photosAdded: photosAdded,
             photosKept: photosKept, photosRemoved: photosRemoved, swipeSessionsAdded: swipeSessionsAdded,
-            sealedValuesAdded: sealedValuesAdded, becameBackup: becameBackup, ending: .completeWithProblems)
+            sealedValuesAdded: sealedValuesAdded, becameBackup: becameBackup,
+            takeableDifferences: takeableDifferences, ending: .completeWithProblems)
     }
 }
 

@@ -18,15 +18,27 @@ extension RestorePlan {
         let wanted: Photo
     }
 
+    private static let reviewDecisions = "decisions"
+    static let sealedFields = "sealed fields"
+    private static let plurals: Set = [reviewDecisions, sealedFields]
+
+    /// A difference in which either's word may count.
     mutating func tell(_ item: String, _ fields: [String], _ prefersBackup: Bool) {
         guard !fields.isEmpty else { return }
+        guard prefersBackup else {
+            takeable += 1
+            return keep(item, fields)
+        }
         let list = fields.joined(separator: ", ")
-        lines.append(
-            prefersBackup
-                ? ReceiptLine(item: item, outcome: Self.updated, detail: "gets the backup's \(list)")
-                : ReceiptLine(
-                    item: item, outcome: Self.conflict,
-                    detail: "the library's \(list) \(fields.count == 1 ? "stays" : "stay")"))
+        lines.append(ReceiptLine(item: item, outcome: Self.updated, detail: "gets the backup's \(list)"))
+    }
+
+    /// A difference in which the library's word counts, whatever is asked for.
+    mutating func keep(_ item: String, _ fields: [String]) {
+        guard let first = fields.first else { return }
+        let list = fields.joined(separator: ", ")
+        let verb = fields.count > 1 || Self.plurals.contains(first) ? "stay" : "stays"
+        lines.append(ReceiptLine(item: item, outcome: Self.conflict, detail: "the library's \(list) \(verb)"))
     }
 
     // MARK: Categories
@@ -92,7 +104,7 @@ extension RestorePlan {
         if prefersBackup, !fields.isEmpty { updatedPhotos.append(PhotoUpdate(there: there, wanted: wanted)) }
         tell(there.path, fields, prefersBackup)
         // Two pictures of one uuid: neither is overwritten by the other.
-        if photo.contentDigest != there.contentDigest, !isForeign { tell(there.path, ["picture"], false) }
+        if photo.contentDigest != there.contentDigest, !isForeign { keep(there.path, ["picture"]) }
     }
 
     // MARK: Settings and reviews
@@ -112,15 +124,41 @@ extension RestorePlan {
         tell("settings", different.map(\.key.rawValue), prefersBackup)
     }
 
-    /// Decisions of a review are what somebody did here: they are added to by nobody.
+    /// What was decided about which picture, in the order in which it was.
+    private struct ReviewedPhoto: Equatable {
+        /// Its uuid here, where it is here.
+        let photo: String
+        let contentDigest: String
+        let action: SwipeAction
+        let isProcessed: Bool
+    }
+
+    private func reviewed(_ session: SwipeRecord) -> [ReviewedPhoto] {
+        let actions = session.actions.map { action in
+            (action: action, photo: kept[action.decision.photo]?.uuid ?? action.decision.photo)
+        }
+        return actions.sorted {
+            ($0.photo, $0.action.timestamp.milliseconds, $0.action.decision.action.rawValue)
+                < ($1.photo, $1.action.timestamp.milliseconds, $1.action.decision.action.rawValue)
+        }.map { action, photo in
+            ReviewedPhoto(
+                photo: photo, contentDigest: action.decision.contentDigest, action: action.decision.action,
+                isProcessed: action.isProcessed)
+        }
+    }
+
+    /// Decisions of a review are what somebody did here: nobody adds to them, nor takes any away.
+    ///
+    /// Rejected: to take the backup's session where that is asked for. What was applied since would wait to be applied again, or
+    /// be gone from the history of what was done to a photo; and a decision that was taken back here was taken back on the other
+    /// machines of this person too, where it can never come back.
     mutating func compareSessions(_ contents: BackupContents, with there: [SwipeRecord]) {
         let known = Dictionary(there.map { ($0.sessionID, $0) }, uniquingKeysWith: { first, _ in first })
         for session in contents.swipeSessions {
             guard let own = known[session.sessionID] else { continue }
-            let isSame =
-                own.endTime == session.endTime && own.actions.count == session.actions.count
-                && own.actions.filter(\.isProcessed).count == session.actions.filter(\.isProcessed).count
-            if !isSame { tell("review \(session.sessionID.prefix(8))", ["decisions"], false) }
+            var fields = reviewed(own) == reviewed(session) ? [] : [Self.reviewDecisions]
+            if own.endTime != session.endTime { fields.append("end") }
+            keep("review \(session.sessionID.prefix(8))", fields)
         }
     }
 

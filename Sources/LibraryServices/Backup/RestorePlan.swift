@@ -31,6 +31,8 @@ struct RestorePlan: Sendable {
     var takesOrder = false
     var updatedPhotos: [PhotoUpdate] = []
     var takesPreferences = false
+    /// Differences in which the library's word counts, and the backup's would if that was asked for.
+    var takeable = 0
     /// What photos that are kept lack and the backup has (merge), by its uuid.
     var completions: [String: Completion] = [:]
 
@@ -129,17 +131,22 @@ struct RestorePlan: Sendable {
                 continue
             }
             let uuid = there?.uuid ?? photo.uuid
-            var differs = false
+            var (differs, isClosed) = (false, false)
             for row in try transaction.sealedFields.values(of: uuid) {
                 guard let field = SealedField(rawValue: row.name.field), let other = values.removeValue(forKey: field)
                 else { continue }
                 let own = try? opened.keyring?.open(row.sealed, at: SealedFields.place(row.name))
                 guard own != other else { continue }
+                guard own != nil else {
+                    // What does not open is overwritten by nobody.
+                    isClosed = true
+                    continue
+                }
                 differs = true
-                // What does not open is overwritten by nobody.
-                if prefersBackup, own != nil { values[field] = other }
+                if prefersBackup { values[field] = other }
             }
-            if differs { tell(there?.path ?? photo.path, ["sealed fields"], prefersBackup) }
+            if differs { tell(there?.path ?? photo.path, [Self.sealedFields], prefersBackup) }
+            if isClosed { keep(there?.path ?? photo.path, [Self.sealedFields]) }
             // Two photos of the backup may be one here: the first one counts.
             if !values.isEmpty { sealed[uuid, default: [:]].merge(values) { first, _ in first } }
         }

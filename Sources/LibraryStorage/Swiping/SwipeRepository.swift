@@ -45,7 +45,8 @@ package protocol SwipeRepository {
     /// Sets back to `now` what is later than a limit: begins and ends of sessions that have no such decision any more, and the times
     /// of deleted decisions. What was taken back then is forgotten.
     func setBack(later limit: Timestamp, to now: Timestamp, session: String?) throws
-    /// Enters sessions from elsewhere, whose ids are new here. Photos that say nothing of a review take it from them.
+    /// Enters sessions from elsewhere, whose ids are new here. Photos say the latest decision from then on; one that came with a
+    /// decision of which nothing else is known here goes on saying that.
     func insert(_ records: [SwipeRecord]) throws
     func removeAll() throws
 }

@@ -41,13 +41,25 @@ extension SwipeTable {
             """
     }
 
-    func recallLastDecision(_ photo: String) throws {
-        // A photo may have gone to the trash since.
-        for table in ["photos", "trash"] {
+    /// A photo may have gone to the trash.
+    static let ofPhotos = ["photos", "trash"]
+
+    func recallLastDecision(_ photo: String, in tables: [String] = ofPhotos) throws {
+        for table in tables {
             let last = Self.lastDecision(of: table)
             try connection.execute(
                 "UPDATE \(table) SET last_decision = \(last) WHERE uuid = ? AND last_decision IS NOT \(last)", photo)
         }
+    }
+
+    /// Whether a photo says no decision, or one of those here. One that it came with was deleted where it is from: when that was
+    /// made nobody knows, so nothing that comes from elsewhere overrules it.
+    func isExplained(_ photo: String, in table: String) throws -> Bool {
+        try connection.value(
+            """
+            SELECT NOT EXISTS (SELECT 1 FROM \(table) WHERE uuid = ?1 AND last_decision IS NOT NULL
+                AND last_decision IS NOT \(Self.lastDecision(of: table)))
+            """, photo) ?? true
     }
 
     /// Of the same content: what was decided about another picture is no decision about this one.

@@ -263,6 +263,8 @@ struct SwipeTable: SwipeRepository {
                 forgottenPhotos: record.forgottenPhotos)
         }
         let actions = records.flatMap { record in record.actions.map { (record.sessionID, $0) } }
+        let photos = Set(actions.map(\.1.decision.photo))
+        let explained = try photos.map { photo in (photo, try Self.ofPhotos.filter { try isExplained(photo, in: $0) }) }
         // The places keep those of one moment as they were: sorting promises no order of equals.
         for (_, (session, action)) in actions.enumerated().sorted(by: {
             ($0.element.1.timestamp.milliseconds, $0.offset) < ($1.element.1.timestamp.milliseconds, $1.offset)
@@ -274,13 +276,7 @@ struct SwipeTable: SwipeRepository {
                 """, session, action.decision.photo, action.decision.contentDigest, action.decision.action.rawValue,
                 action.timestamp.milliseconds, action.isProcessed)
         }
-        for photo in Set(actions.map(\.1.decision.photo)) {
-            try connection.execute(
-                """
-                UPDATE photos SET last_decision = \(Self.lastDecision(of: "photos"))
-                WHERE uuid = ? AND last_decision IS NULL
-                """, photo)
-        }
+        for (photo, tables) in explained { try recallLastDecision(photo, in: tables) }
     }
 
     private func insertSession(_ id: String, startTime: Timestamp, endTime: Timestamp?, forgottenPhotos: Int) throws {
