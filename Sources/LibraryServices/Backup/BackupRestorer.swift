@@ -35,10 +35,11 @@ struct BackupRestorer: Sendable {
         let contents = backup.contents
         var preview = try await catalogue.read { transaction in
             try RestorePlan.make(
-                contents, opened, digests: backup.digests, mode: mode, prefersBackup: prefersBackup, in: transaction)
+                contents, opened, digests: backup.digests, damaged: backup.file.damaged, mode: mode,
+                prefersBackup: prefersBackup, in: transaction)
         }
-        if mode == .replace && !dryRun { preview = try await distrustDamagedFiles(preview, backup, job: job) }
-        preview.lines = backup.lines + preview.lines
+        if mode == .replace { preview = try await distrustDamagedFiles(preview, backup, dryRun: dryRun, job: job) }
+        preview.lines = backup.lines + preview.damagedLines(contents) + preview.lines
         guard !dryRun else {
             for line in preview.lines + preview.completions.values.map(\.line) { job.record(line) }
             return receipt(backup, preview, mode: mode, dryRun: true)
@@ -144,15 +145,17 @@ struct BackupRestorer: Sendable {
 
     /// A replacement may go on using a file of the library only if its bytes are those of the backup: the photo's own, and
     /// those of its original and its sidecars, where the backup has these whole and from the same source.
+    /// - Parameter dryRun: whether those alone are read of which it is to be said whether they stay.
     private func distrustDamagedFiles(
-        _ plan: RestorePlan, _ backup: CheckedBackup, job: Job
+        _ plan: RestorePlan, _ backup: CheckedBackup, dryRun: Bool, job: Job
     ) async throws -> RestorePlan {
-        guard !plan.kept.isEmpty else { return plan }
-        job.begin(phase: "comparing", items: Int64(plan.kept.count))
-        var sound: Set<String> = []
+        let read = dryRun ? plan.insteadOfDamaged : plan.kept
+        guard !read.isEmpty else { return plan }
+        job.begin(phase: "comparing", items: Int64(read.count))
+        var sound = Set(plan.kept.keys).subtracting(read.keys)
         for sourced in backup.contents.photos {
             let uuid = sourced.photo.uuid
-            guard let there = plan.kept[uuid] else { continue }
+            guard let there = read[uuid] else { continue }
             try await job.mayContinue()
             var isSound = try await isSound(there.path, there.contentDigest)
             if isSound, let kept = plan.ofSameSource[uuid] {
@@ -214,7 +217,7 @@ struct BackupRestorer: Sendable {
         staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
         let contents = backup.contents.taking(staged)
-        let (unknown, digests) = (backup.lines, backup.digests)
+        let (unknown, digests, damaged) = (backup.lines, backup.digests, backup.file.damaged)
         let (opened, unsealed) = try await adding(staged, to: opened)
         // With the key of now, and not with that of when the restore began.
         let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
@@ -226,9 +229,10 @@ struct BackupRestorer: Sendable {
         return try await catalogue.writeAlone { transaction in
             // Looked at again: requests went on while files were staged.
             var plan = try RestorePlan.make(
-                contents, opened, digests: digests, mode: mode, prefersBackup: prefersBackup, in: transaction)
-            plan.lines = unknown + plan.lines
+                contents, opened, digests: digests, damaged: damaged, mode: mode, prefersBackup: prefersBackup,
+                in: transaction)
             if plan.mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
+            plan.lines = unknown + plan.damagedLines(contents) + plan.lines
             // What was staged is called after the photo as it was then.
             plan.completions = plan.completions.filter { completes[$0.key]?.path == $0.value.there.path }
             let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
@@ -337,6 +341,7 @@ extension RestorePlan {
             plan.kept[photo.uuid] = nil
             // It goes to the trash with the library's own copy.
             plan.ofSameSource[photo.uuid] = nil
+            plan.insteadOfDamaged[photo.uuid] = nil
             plan.newPhotos.append(photo)
             plan.removed.append(there)
         }

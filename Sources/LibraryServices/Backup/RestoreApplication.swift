@@ -47,6 +47,11 @@ struct RestoreApplication {
             entered.photo.originalPath =
                 plan.ofSameSource[photo.uuid]?.originalPath ?? names[photo.uuid]?.original?.path
                 ?? (photo.contentDigest == sourced.sourceDigest ? path.path : nil)
+            if let own = plan.insteadOfDamaged[photo.uuid] {
+                (entered.photo.contentDigest, entered.photo.fileSize) = (own.contentDigest, own.fileSize)
+                (entered.photo.width, entered.photo.height) = (own.width, own.height)
+                entered.photo.mediaType = own.mediaType
+            }
             // Of the same picture, where the backup is from before it was kept.
             entered.photo.camera = photo.camera ?? plan.kept[photo.uuid]?.camera
             entered.photo.sidecars = plan.ofSameSource[photo.uuid]?.sidecars ?? sidecars[photo.uuid] ?? []

@@ -103,8 +103,10 @@ extension RestorePlan {
         wanted.categoryId = photo.categoryId
         if prefersBackup, !fields.isEmpty { updatedPhotos.append(PhotoUpdate(there: there, wanted: wanted)) }
         tell(there.path, fields, prefersBackup)
-        // Two pictures of one uuid: neither is overwritten by the other.
-        if photo.contentDigest != there.contentDigest, !isForeign { keep(there.path, ["picture"]) }
+        // Two pictures of one uuid: neither is overwritten by the other. Of one that was damaged there is a line of its own.
+        if photo.contentDigest != there.contentDigest, !isForeign, !damaged.contains(photo.path) {
+            keep(there.path, ["picture"])
+        }
     }
 
     // MARK: Settings and reviews

@@ -19,6 +19,11 @@ struct RestorePlan: Sendable {
     /// Kept photos that were made from the same source as the backup's (replace), by its uuid: what they have of that source
     /// stays.
     var ofSameSource: [String: Photo] = [:]
+    /// Kept photos whose picture is the library's own, because that of the backup was damaged when it was saved (replace), by the
+    /// backup's uuid.
+    var insteadOfDamaged: [String: Photo] = [:]
+    /// Names of the backup's entries whose bytes were not those recorded when they were saved.
+    private(set) var damaged: Set<String> = []
     /// Photos of the library that the backup does not have (replace): they go to the trash.
     var removed: [Photo] = []
     var newSessions: [SwipeRecord] = []
@@ -54,6 +59,7 @@ struct RestorePlan: Sendable {
     }
 
     static let completed = "completed"
+    static let damagedOutcome = "damaged"
 
     /// Outcomes of lines that tell of nothing lost.
     static let harmless: Set = ["ignored", ForeignContents.assumed, ForeignContents.left, updated, completed]
@@ -63,10 +69,12 @@ struct RestorePlan: Sendable {
     /// - Parameter digests: SHA-256 of the backup's entries that are whole, lower-case hex, by name; what is none of them is
     ///   nothing to complete a photo with.
     static func make(
-        _ contents: BackupContents, _ opened: OpenedFields = .none, digests: [String: String] = [:], mode: RestoreMode,
-        prefersBackup: Bool = false, in transaction: any CatalogueTransaction
+        _ contents: BackupContents, _ opened: OpenedFields = .none, digests: [String: String] = [:],
+        damaged: [String] = [], mode: RestoreMode, prefersBackup: Bool = false,
+        in transaction: any CatalogueTransaction
     ) throws -> RestorePlan {
         var plan = RestorePlan()
+        plan.damaged = Set(damaged)
         plan.lines = contents.defaulted
         // A new machine becomes the old one.
         plan.mode = try !contents.isPartial && isUnused(transaction) ? .replace : mode
@@ -91,8 +99,33 @@ struct RestorePlan: Sendable {
             completions[uuid] = nil
             lines.append(
                 ReceiptLine(
-                    item: completion.there.path, outcome: "damaged",
+                    item: completion.there.path, outcome: Self.damagedOutcome,
                     detail: "photo \(completion.there.id) stays without its original, which is damaged in the backup"))
+        }
+    }
+
+    /// A line for each file of the backup that was damaged when it was saved and is restored, or would have been. Where the
+    /// picture is among the library's own by now, an earlier restore has brought it.
+    func damagedLines(_ contents: BackupContents) -> [ReceiptLine] {
+        guard !damaged.isEmpty else { return [] }
+        let saved = "it was damaged when it was saved; "
+        return contents.photos.flatMap { sourced in
+            let photo = sourced.photo
+            let there = kept[photo.uuid]
+            var lines: [ReceiptLine] = []
+            if damaged.contains(photo.path) {
+                let isOwn = there.map { $0.contentDigest != photo.contentDigest } ?? false
+                lines.append(
+                    ReceiptLine(
+                        item: photo.path, outcome: Self.damagedOutcome,
+                        detail: saved + (isOwn ? "the library's own picture stays" : "look at it")))
+            }
+            if there == nil {
+                lines += sourced.filesBeside.map(\.path).filter(damaged.contains).map {
+                    ReceiptLine(item: $0, outcome: Self.damagedOutcome, detail: saved + "look at it")
+                }
+            }
+            return lines
         }
     }
 
@@ -214,13 +247,25 @@ struct RestorePlan: Sendable {
             if there.sourceDigest == wanted.sourceDigest { ofSameSource[photo.uuid] = there.photo }
             return true
         }
-        let others = contents.photos.filter { wanted in !take(wanted) { $0.photo.uuid == wanted.photo.uuid } }
         // Sealed fields are sealed for a uuid: a photo of another one that has any goes to the trash with them.
-        newPhotos = try others.filter { wanted in
-            try !take(wanted) {
-                // Another program's photo takes the uuid that is here.
-                try contents.isForeign || transaction.sealedFields.values(of: $0.photo.uuid).isEmpty
-            }
+        func mayBecome(_ wanted: SourcedPhoto, _ there: SourcedPhoto) throws -> Bool {
+            // Another program's photo takes the uuid that is here.
+            try contents.isForeign || there.photo.uuid == wanted.photo.uuid
+                || transaction.sealedFields.values(of: there.photo.uuid).isEmpty
+        }
+        let others = contents.photos.filter { wanted in !take(wanted) { $0.photo.uuid == wanted.photo.uuid } }
+        let lacking = try others.filter { wanted in try !take(wanted) { try mayBecome(wanted, $0) } }
+        // What was damaged when it was saved is another picture by its bytes. One of the same source is better, if it is whole.
+        newPhotos = try lacking.filter { wanted in
+            guard damaged.contains(wanted.photo.path),
+                let there = unused.values.joined().first(where: { $0.sourceDigest == wanted.sourceDigest }),
+                try mayBecome(wanted, there)
+            else { return true }
+            unused[key(there)]?.removeAll { $0.photo.id == there.photo.id }
+            kept[wanted.photo.uuid] = there.photo
+            ofSameSource[wanted.photo.uuid] = there.photo
+            insteadOfDamaged[wanted.photo.uuid] = there.photo
+            return false
         }.map(\.photo)
         removed = unused.values.flatMap { $0 }.map(\.photo).sorted { $0.id < $1.id }
     }

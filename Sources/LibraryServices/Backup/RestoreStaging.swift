@@ -189,7 +189,8 @@ extension BackupRestorer {
                 }
                 var sidecars: [KeptSidecar] = []
                 for (sidecar, name) in zip(backup.sidecars(of: photo), names.sidecars) {
-                    try take(sidecar.path, sidecar.contentDigest, as: name)
+                    // One that was damaged when it was saved is that still, by the digest that stays its own.
+                    try take(sidecar.path, backup.digests[sidecar.path] ?? sidecar.contentDigest, as: name)
                     sidecars.append(
                         KeptSidecar(
                             name: sidecar.name, path: name.path, fileSize: sidecar.fileSize,
