@@ -46,7 +46,8 @@ extension BrowserTests {
                 try await page.wait(until: Self.dialogIsGone)
                 try await page.waits(for: "has not asked yet", in: "review-machines li")
                 #expect(
-                    try await page.evaluate("!document.documentElement.outerHTML.includes(\(Page.literal(link.token)))"))
+                    try await page.evaluate("!document.documentElement.outerHTML.includes(\(Page.literal(link.token)))")
+                )
                 // A second one of that name is none.
                 try await page.click(on: "Let a machine in")
                 try await page.write("LAPTOP", into: "Its name")
@@ -89,7 +90,8 @@ extension BrowserTests {
             try await page.wait(until: focused("Invitation"))
             let stranger = String(repeating: "A", count: 43)
             for (text, answer) in [
-                ("Laptop", "This is no invitation."), ("\(house.address)/#join=\(stranger)", "This invitation is to groups"),
+                ("Laptop", "This is no invitation."),
+                ("\(house.address)/#join=\(stranger)", "This invitation is to groups"),
                 ("\(house.address)/#reviews=\(stranger)", "This invitation does not count"),
                 ("http://photos.invalid/#reviews=\(stranger)", "This address is not encrypted"),
             ] {

@@ -76,7 +76,9 @@ final class Watched<Value: Codable & Sendable & Equatable>: Sendable {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
                     if Task.isCancelled { return true }
-                    if state.values.suffix(start.map { state.changes - $0 } ?? 1).contains(where: condition) { return true }
+                    if state.values.suffix(start.map { state.changes - $0 } ?? 1).contains(where: condition) {
+                        return true
+                    }
                     state.waiter = (condition, continuation)
                     return false
                 }

@@ -208,6 +208,10 @@ struct JobReport {
         if let trashed = receipt.trashed, trashed > 0 {
             lines.append("\(Figures.count(trashed, "photo")) in the trash \(trashed == 1 ? "is" : "are") not in it.")
         }
+        if let groups = receipt.hubGroups, groups > 0 {
+            lines.append(
+                "\(Figures.count(groups, "group")) that other machines keep \(groups == 1 ? "is" : "are") not in it.")
+        }
         if receipt.isOnLibraryDisk == true {
             lines.append("It lies on the library's own disk, and would be lost with it. Keep one on another disk too.")
         }
@@ -329,6 +333,7 @@ struct JobReport {
         sheet.add("Photos kept", String(receipt.photosKept))
         if receipt.mode == .replace { sheet.add("Photos removed", String(receipt.photosRemoved)) }
         sheet.add("Reviews added", String(receipt.swipeSessionsAdded))
+        sheet.add("Groups added", receipt.groupsAdded.map(String.init))
         sheet.add("Sealed values added", receipt.sealedValuesAdded.map(String.init))
         let differences = outcomes["conflict"] ?? 0
         let verb = receipt.mode == .merge ? "merge" : "replace the library by"

@@ -59,6 +59,8 @@ public struct BackupReceipt: JobReceipt {
     public let sealedWith: String?
     /// Photos in the trash, which no backup holds.
     public let trashed: Int?
+    /// Groups that other machines keep, which it does not hold either.
+    public let hubGroups: Int?
     /// Set where it was written for the phone apps (``CreateBackup/forPhone``).
     public let isForPhone: Bool?
     /// Set where it lies on the disk that the library lies on, and goes with it; nil too where that cannot be told.
@@ -68,7 +70,7 @@ public struct BackupReceipt: JobReceipt {
     public init(
         path: String, photos: Int, categories: Int, bytes: Int64, damaged: Int, originalsLeftOut: Int = 0,
         isPartial: Bool, sealedValues: Int? = nil, sealedWith: String? = nil, trashed: Int? = nil,
-        isForPhone: Bool? = nil, isOnLibraryDisk: Bool? = nil, ending: JobEnding
+        hubGroups: Int? = nil, isForPhone: Bool? = nil, isOnLibraryDisk: Bool? = nil, ending: JobEnding
     ) {
         self.path = path
         self.photos = photos
@@ -80,6 +82,7 @@ public struct BackupReceipt: JobReceipt {
         self.sealedValues = sealedValues
         self.sealedWith = sealedWith
         self.trashed = trashed
+        self.hubGroups = hubGroups
         self.isForPhone = isForPhone
         self.isOnLibraryDisk = isOnLibraryDisk
         self.ending = ending
@@ -256,6 +259,8 @@ public struct RestoreReceipt: JobReceipt {
     /// Photos of the old library that a replacement removed.
     public let photosRemoved: Int
     public let swipeSessionsAdded: Int
+    /// Absent where the backup has none.
+    public let groupsAdded: Int?
     /// Sealed values that were taken over; absent where the backup has none.
     public let sealedValuesAdded: Int?
     /// Set where a merge made a library that had not been used into the backup.
@@ -267,8 +272,8 @@ public struct RestoreReceipt: JobReceipt {
 
     public init(
         backup: BackupSummary, mode: RestoreMode, isDryRun: Bool, categoriesAdded: Int, photosAdded: Int,
-        photosKept: Int, photosRemoved: Int, swipeSessionsAdded: Int, sealedValuesAdded: Int? = nil,
-        becameBackup: Bool? = nil, takeableDifferences: Int? = nil, ending: JobEnding
+        photosKept: Int, photosRemoved: Int, swipeSessionsAdded: Int, groupsAdded: Int? = nil,
+        sealedValuesAdded: Int? = nil, becameBackup: Bool? = nil, takeableDifferences: Int? = nil, ending: JobEnding
     ) {
         self.backup = backup
         self.mode = mode
@@ -278,6 +283,7 @@ public struct RestoreReceipt: JobReceipt {
         self.photosKept = photosKept
         self.photosRemoved = photosRemoved
         self.swipeSessionsAdded = swipeSessionsAdded
+        self.groupsAdded = groupsAdded
         self.sealedValuesAdded = sealedValuesAdded
         self.becameBackup = becameBackup
         self.takeableDifferences = takeableDifferences

@@ -1,6 +1,7 @@
 import ServiceMesh
 
-/// A few people who send each other one photo a day, which is gone two days later. In no backup.
+/// A few people who send each other one photo a day, which is gone two days later. A backup has the groups that the library
+/// keeps, and none of their photos.
 ///
 /// Of a person there is a first name and a number that means nothing elsewhere. Phone numbers, by which the phone app knows its
 /// users, are not kept: nothing here needs one.

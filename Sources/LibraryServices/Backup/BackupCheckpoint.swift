@@ -50,6 +50,8 @@ struct BackupCheckpoint: Codable, Sendable {
     var originals: Int?
     /// Photos in the trash at the beginning.
     var trashed: Int?
+    /// Groups that other machines keep.
+    var hubGroups: Int?
     /// Photos with sealed values that did not open when they were to be sealed again.
     var unopened: [String]?
     /// What a backup for the phone apps leaves out; nil of every other.

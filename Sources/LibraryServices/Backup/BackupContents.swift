@@ -17,6 +17,8 @@ struct BackupContents: Sendable {
     let swipeSessions: [SwipeRecord]
     /// Nil where the backup has none.
     let preferences: Settings?
+    /// Those that the library keeps itself.
+    var groups: [StoredGroup] = []
     /// Nil where none of the photos has any.
     var sealed: SealedDocument?
     /// Bytes of the thumbnails that are there, by path; filled in where a backup is written.
@@ -96,6 +98,7 @@ struct BackupContents: Sendable {
             swipeSessions: isPartial ? [] : try transaction.swipes.history(),
             preferences: try transaction.settings.settings(), sealed: try .of(photos, in: transaction),
             isPartial: isPartial)
+        if !isPartial { groups = try transaction.groups.groups(nil).filter { $0.hub == nil } }
     }
 
     /// A category as documents have it; where its colour is none, it gets the usual one, and a line.
@@ -133,6 +136,7 @@ struct BackupContents: Sendable {
         categories.sort { $0.position < $1.position }
         try checkCategories()
         try checkSessions()
+        try checkGroups()
         do {
             try preferences.map { try SettingKey.swipeThreshold.validate($0.swipeThreshold) }
         } catch {

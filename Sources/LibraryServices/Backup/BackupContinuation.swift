@@ -92,7 +92,8 @@ extension BackupCreation {
                 path: target, photos: photos.count, categories: contents.categories.count, bytes: written.bytes,
                 damaged: damaged, originalsLeftOut: checkpoint.originals ?? 0, isPartial: checkpoint.holdsPart,
                 sealedValues: sealed?.values.count, sealedWith: sealed?.sealedWith,
-                trashed: checkpoint.trashed, isForPhone: checkpoint.leftForPhone == nil ? nil : true,
+                trashed: checkpoint.trashed, hubGroups: checkpoint.hubGroups,
+                isForPhone: checkpoint.leftForPhone == nil ? nil : true,
                 ending: damaged > 0 ? .completeWithProblems : .complete),
             lines: lines(missing: checkpoint.missing, written) + unopenedLines(checkpoint.unopened ?? [])
                 + (checkpoint.leftForPhone ?? []))

@@ -83,8 +83,9 @@ struct BackupCreation: Sendable {
         try await unfinished.begin(name + BackupFormat.partialSuffix, by: job.id)
         let (contents, checkpoint, descriptor): (BackupContents, BackupCheckpoint, Int32)
         do {
-            var (taken, trashed) = try await catalogue.read {
-                (try BackupContents(of: request, from: $0), try $0.trash.count())
+            var (taken, trashed, hubGroups) = try await catalogue.read {
+                let hubGroups = try $0.groups.groups(nil).count { $0.hub != nil }
+                return (try BackupContents(of: request, from: $0), try $0.trash.count(), hubGroups)
             }
             let leftForPhone = request.forPhone == true ? taken.keepWhatPhonesRead() : nil
             let leftOut =
@@ -96,7 +97,7 @@ struct BackupCreation: Sendable {
             contents = taken
             var begun = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
             begun.unreadable = unreadable
-            begun.trashed = trashed
+            (begun.trashed, begun.hubGroups) = (trashed, hubGroups)
             begun.unopened = unopened.isEmpty ? nil : unopened
             begun.originals = leftOut
             begun.leftForPhone = leftForPhone
@@ -352,7 +353,7 @@ extension BackupReceipt {
         BackupReceipt(
             path: path, photos: photos, categories: categories, bytes: bytes, damaged: damaged,
             originalsLeftOut: originalsLeftOut, isPartial: isPartial, sealedValues: sealedValues,
-            sealedWith: sealedWith, trashed: trashed, isForPhone: isForPhone,
+            sealedWith: sealedWith, trashed: trashed, hubGroups: hubGroups, isForPhone: isForPhone,
             isOnLibraryDisk: isOnLibraryDisk == true ? true : nil,
             ending: hasProblems ? .completeWithProblems : ending)
     }

@@ -202,7 +202,8 @@ final class BackupFile: Sendable {
             promised.filter { failures[$0.path] == nil }.map { ($0.path, $0.sha256) },
             uniquingKeysWith: { first, _ in first })
         return CheckedBackup(
-            file: self, contents: try whole.resolved { archive.digest(of: $0, checked) }, checked: checked, damaged: lines + unlike,
+            file: self, contents: try whole.resolved { archive.digest(of: $0, checked) }, checked: checked,
+            damaged: lines + unlike,
             digests: sound)
     }
 

@@ -136,6 +136,7 @@ struct BackupRestorer: Sendable {
             backup: backup.summary, mode: mode, isDryRun: dryRun, categoriesAdded: plan.newCategories.count,
             photosAdded: plan.newPhotos.count, photosKept: plan.kept.count, photosRemoved: plan.removed.count,
             swipeSessionsAdded: plan.newSessions.count,
+            groupsAdded: backup.contents.groups.isEmpty ? nil : plan.newGroups.count,
             sealedValuesAdded: backup.contents.sealed == nil ? nil : plan.sealedCount,
             becameBackup: mode == .merge && plan.mode == .replace ? true : nil,
             takeableDifferences: plan.mode == .merge && plan.takeable > 0 ? plan.takeable : nil,
@@ -326,7 +327,7 @@ extension RestoreReceipt {
         RestoreReceipt(
             backup: backup, mode: mode, isDryRun: isDryRun, categoriesAdded: categoriesAdded, photosAdded: photosAdded,
             photosKept: photosKept, photosRemoved: photosRemoved, swipeSessionsAdded: swipeSessionsAdded,
-            sealedValuesAdded: sealedValuesAdded, becameBackup: becameBackup,
+            groupsAdded: groupsAdded, sealedValuesAdded: sealedValuesAdded, becameBackup: becameBackup,
             takeableDifferences: takeableDifferences, ending: .completeWithProblems)
     }
 }

@@ -30,7 +30,7 @@ extension BackupContents {
             (count { $0.takenOffset != nil }, "time offsets"),
             (count { $0.camera != nil }, "cameras"),
             (count { $0.lastDecision != nil }, "decisions of reviews"),
-            (swipeSessions.count, "reviews"),
+            (swipeSessions.count, "reviews"), (groups.count, "groups"),
             (count(\.keepsMoreThanItShows), "photos' originals and sidecars"),
         ]
         self = withoutOriginals()

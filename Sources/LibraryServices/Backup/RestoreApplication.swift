@@ -61,6 +61,7 @@ struct RestoreApplication {
         try seal(in: transaction)
         if mode == .replace { try transaction.sealedFields.endReplacing() }
         try transaction.swipes.insert(plan.newSessions)
+        for group in plan.newGroups { try transaction.groups.insert(group) }
         try update(categories, in: transaction)
         try check(transaction)
     }

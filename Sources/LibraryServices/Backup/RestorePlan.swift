@@ -27,6 +27,7 @@ struct RestorePlan: Sendable {
     /// Photos of the library that the backup does not have (replace): they go to the trash.
     var removed: [Photo] = []
     var newSessions: [SwipeRecord] = []
+    var newGroups: [StoredGroup] = []
     /// What is sealed, opened, by the uuid that its photo has in the library.
     var sealed: [String: [SealedField: [UInt8]]] = [:]
     var sealedCount: Int { sealed.values.reduce(0) { $0 + $1.count } }
@@ -89,6 +90,7 @@ struct RestorePlan: Sendable {
             plan.takesPreferences = contents.preferences != nil
         }
         try plan.takeOver(opened, contents, prefersBackup, in: transaction)
+        try plan.takeGroups(contents.groups, in: transaction)
         return plan
     }
 

@@ -240,6 +240,15 @@ struct BackupMetadata: Codable, Sendable {
         }
     }
 
+    struct Group: Codable, Sendable {
+        let id: String
+        let name: String
+        let createdAt: Timestamp
+        /// Absent before the first photo.
+        let lastPhotoDate: Timestamp?
+        let members: [GroupMember]
+    }
+
     struct SwipeSession: Codable, Sendable {
         struct Action: Codable, Sendable {
             let photoIdentifier: String
@@ -270,6 +279,8 @@ struct BackupMetadata: Codable, Sendable {
     let settings: AppSettings
     let preferences: Settings?
     let swipeSessions: [SwipeSession]?
+    /// Absent where there are none, and in backups from before they were kept.
+    let groups: [Group]?
 }
 
 extension BackupMetadata {
@@ -278,7 +289,8 @@ extension BackupMetadata {
         let rest = BackupMetadata(
             version: SmilePileDialect.version, timestamp: time, categories: contents.categories.map(Category.init),
             photos: [], settings: AppSettings(contents.preferences), preferences: contents.preferences,
-            swipeSessions: sessions.isEmpty ? nil : [])
+            swipeSessions: sessions.isEmpty ? nil : [],
+            groups: contents.groups.isEmpty ? nil : contents.groups.map(Group.init))
         return try LongLists.encode(
             rest,
             [
@@ -301,6 +313,7 @@ extension BackupMetadata {
             swipeSessions: try lists.decodeObjects(
                 "swipeSessions", ["actions": BackupFormat.maximumActions], SwipeSession.record),
             preferences: metadata.preferences, isPartial: isPartial)
+        contents.groups = (metadata.groups ?? []).map(\.stored)
         for category in metadata.categories {
             try contents.enterCategory(
                 id: category.id, displayName: category.displayName, position: category.orderIndex,
@@ -308,6 +321,18 @@ extension BackupMetadata {
                 createdAt: category.createdAt)
         }
         return (metadata, contents)
+    }
+}
+
+extension BackupMetadata.Group {
+    fileprivate init(_ group: StoredGroup) {
+        self.init(
+            id: group.id, name: group.name, createdAt: group.createdAt, lastPhotoDate: group.lastPhotoDate,
+            members: group.members)
+    }
+
+    fileprivate var stored: StoredGroup {
+        StoredGroup(id: id, name: name, createdAt: createdAt, lastPhotoDate: lastPhotoDate, members: members)
     }
 }
 

@@ -106,7 +106,7 @@ class BackupScreen extends Component {
     // The result may be here before the reply that says which job it is of: without its path, and so without the button.
     if (!card || shown && (!path || shown.querySelector('button'))) return;
     shown?.remove();
-    const rows = ['photosAdded', 'photosKept', 'photosRemoved', 'categoriesAdded', 'swipeSessionsAdded'];
+    const rows = ['photosAdded', 'photosKept', 'photosRemoved', 'categoriesAdded', 'swipeSessionsAdded', 'groupsAdded'];
     card.append(element(
       'div', { class: 'preview-restore stack' },
       element('p', {}, t('backup.wouldDo')),

@@ -61,6 +61,7 @@ export default {
   'backup.path': 'Pfad der Sicherung',
   'backup.pathMissing': 'Welche Sicherung? Gib ihren Pfad an.',
   'backup.photos': 'Fotos',
+  'backup.groupsAdded': 'Gruppen hinzugefügt',
   'backup.photosAdded': 'Fotos hinzugefügt',
   'backup.photosKept': 'Fotos, die schon da sind und so bleiben',
   'backup.photosRemoved': 'Fotos entfernt',

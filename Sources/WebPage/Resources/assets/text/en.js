@@ -61,6 +61,7 @@ export default {
   'backup.path': 'Path of the backup',
   'backup.pathMissing': 'Which backup? Give its path.',
   'backup.photos': 'Photos',
+  'backup.groupsAdded': 'Groups added',
   'backup.photosAdded': 'Photos added',
   'backup.photosKept': 'Photos that are there already and stay as they are',
   'backup.photosRemoved': 'Photos removed',
