@@ -82,6 +82,16 @@ extension BrowserTests {
                 try await page.wait(until: Self.focused("Invite…"))
                 try await page.waits(for: "Ben", in: "group-members .name")
                 try await Self.hasForgotten(link.token, page)
+                // Whoever keeps it for others does not end it for them by leaving.
+                try await page.click(on: "Leave group…")
+                try await page.waits(for: "it would end for them too", in: "dialog")
+                #expect(try await page.evaluate("document.querySelector('dialog .button.danger') === null"))
+                try await page.press("Escape")
+                try await page.wait(until: Self.dialogIsGone)
+                try await page.click(on: "Delete group…")
+                try await page.waits(for: "It ends for", in: "dialog")
+                try await page.press("Escape")
+                try await page.wait(until: Self.dialogIsGone)
             }
             try await Self.neighbours(house) { place, page in
                 try await page.press("Tab", until: Self.focused("Join a group"))

@@ -10,7 +10,9 @@ struct GroupCommandTests {
     private static let ids = ["11a8d64a-0000-4000-8000-000000000000", "11a8ffff-0000-4000-8000-000000000000"]
     private static let photo = "77777777-0000-4000-8000-000000000000"
 
-    private static func group(_ id: String = ids[0], _ name: String = "Cousins", sent: Bool = false) -> Group {
+    private static func group(
+        _ id: String = ids[0], _ name: String = "Cousins", sent: Bool = false, hub: String? = nil
+    ) -> Group {
         Group(
             id: id, name: name, createdAt: Timestamp(milliseconds: 0),
             lastPhotoDate: sent ? Timestamp(milliseconds: 60_000) : nil, hasSentToday: sent, photoCount: sent ? 1 : 0,
@@ -18,7 +20,7 @@ struct GroupCommandTests {
                 GroupMember(userId: "a", firstName: "Ada", joinedAt: Timestamp(milliseconds: 0), isSelf: true),
                 GroupMember(
                     userId: "b", firstName: "B\u{1B}[31men", joinedAt: Timestamp(milliseconds: 0), isSelf: false),
-            ])
+            ], hub: hub)
     }
 
     private static func sent(_ path: String? = "group-photos/\(photo).jpg") -> GroupPhoto {
@@ -71,20 +73,29 @@ struct GroupCommandTests {
 
     @Test("Before a group goes, a person is asked; a script says yes", arguments: ["delete", "leave"])
     func asking(_ verb: String) async throws {
+        let hub = verb == "leave" ? "https://photos.example" : nil
         for (says, code) in [("n", ExitCode.failed), ("y", .done)] {
             let stage = Stage(personSays: says)
-            try stage.answer("group.list", GroupList(groups: [Self.group(sent: true)]))
+            try stage.answer("group.list", GroupList(groups: [Self.group(sent: true, hub: hub)]))
             try stage.answer("group.\(verb)", Self.group())
             #expect(await stage.run("groups", verb, "cousins") == code)
             #expect(stage.questions.count == 1 && stage.questions[0].contains("2 members and 1 photo"))
+            #expect(stage.questions[0].contains("It ends for 1 other.") == (verb == "delete"))
             #expect(stage.methods.contains("group.\(verb)") == (code == .done))
         }
-        let script = try stage([Self.group()])
+        let script = try stage([Self.group(hub: hub)])
         try script.answer("group.\(verb)", Self.group())
         #expect(await script.run("groups", verb, Self.ids[0], "--yes") == .done)
         #expect(script.questions.isEmpty && script.params("group.\(verb)") == ["id": .string(Self.ids[0])])
-        let nobody = try stage([Self.group()])
+        let nobody = try stage([Self.group(hub: hub)])
         #expect(await nobody.run("groups", verb, "Cousins") == .usage)
+    }
+
+    @Test("Who keeps a group for others is not asked whether to leave it") func keeper() async throws {
+        let stage = try stage([Self.group()])
+        #expect(await stage.run("groups", "leave", "Cousins", "--yes") == .failed)
+        #expect(stage.messages.contains("You keep this group for 1 other; it would end for all of them"))
+        #expect(stage.questions.isEmpty && !stage.methods.contains("group.leave"))
     }
 
     @Test("A photo goes to the group that is named, or to the only one") func send() async throws {

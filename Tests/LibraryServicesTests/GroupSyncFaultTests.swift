@@ -193,4 +193,19 @@ import Testing
         #expect(try await ben.groups().count == Group.maximumCount)
         await street.close()
     }
+
+    @Test func aGroupThatIsGoneIsTold() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        let chess = try await street.hub.mesh.send(CreateGroup(name: "Chess", firstName: "Ada"))
+        let person = try await street.hub.member("Ben")
+        _ = try await street.hub.mesh.send(InviteGroupMember(groupId: chess.id, userId: person.userId))
+        try await street.hub.send(to: chess.id)
+        try await ben.sync()
+        _ = try await street.hub.mesh.send(DeleteGroup(id: chess.id))
+        let lines = try await ben.lines()
+        #expect(lines.map(\.outcome) == ["gone"] && lines.map(\.item) == [chess.id])
+        #expect(lines.first?.detail == "'Chess' is gone, or you are not in it any more; with it went 1 photo")
+        await street.close()
+    }
 }

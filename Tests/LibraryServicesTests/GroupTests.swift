@@ -104,6 +104,24 @@ import Testing
         await stage.library.close()
     }
 
+    @Test func whoKeepsAGroupForOthersDoesNotLeaveIt() async throws {
+        let stage = try await Stage(photos: 1)
+        let group = try await stage.group()
+        let ben = try await stage.mesh.send(InviteGroupMember(groupId: group.id, firstName: "Ben")).member
+        try await stage.send(to: group)
+        let refused = await refusal { _ = try await stage.mesh.send(LeaveGroup(id: group.id)) }
+        #expect(refused?.status == .failedPrecondition)
+        #expect(
+            refused?.message
+                == "You keep this group for 1 other; it would end for all of them: smilepile groups delete")
+        #expect(try await stage.photos().count == 1 && stage.files().count == 1)
+        #expect(try await stage.mesh.send(ListGroupMembers(id: group.id)).members.count == 2)
+        _ = try await stage.mesh.send(RemoveGroupMember(groupId: group.id, userId: ben.userId))
+        _ = try await stage.mesh.send(LeaveGroup(id: group.id))
+        #expect(try await stage.mesh.send(ListGroups()).groups.isEmpty && stage.files().isEmpty)
+        await stage.library.close()
+    }
+
     @Test func badNamesIDsAndOffsetsAreRefused() async throws {
         let stage = try await Stage(photos: 1)
         let mesh = stage.mesh

@@ -82,11 +82,14 @@ final class TestLibrary: Sendable {
 }
 
 /// The status of the error that `body` throws, or nil where it throws none.
-func status(_ body: () async throws -> Void) async -> MeshStatus? {
+func status(_ body: () async throws -> Void) async -> MeshStatus? { await refusal(body)?.status }
+
+/// What a call fails with; nil where it does not.
+func refusal(_ body: () async throws -> Void) async -> MeshError? {
     do {
         try await body()
         return nil
     } catch {
-        return MeshError(describing: error).status
+        return MeshError(describing: error)
     }
 }

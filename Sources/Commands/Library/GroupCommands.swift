@@ -52,12 +52,15 @@ extension CommandTable {
         },
         Command(
             words: ["groups", "delete"], summary: "Delete a group with its photos.",
-            details: "There is no way back. Photos that you have kept stay in the library.", operands: [group],
+            details:
+                "It ends for all its members. There is no way back. Photos that you have kept stay in the library.",
+            operands: [group],
             options: [yes], examples: [Example("smilepile groups delete Cousins", "After a question.")]
         ) { invocation, session in
             try await session.withLibrary { library in
                 let found = try await library.group(named: invocation.operand("GROUP") ?? "")
-                let question = "Delete the group \(described(found))?"
+                let ends = found.keptFor == 0 ? "" : " It ends for \(Figures.count(found.keptFor, "other"))."
+                let question = "Delete the group \(described(found))?\(ends)"
                 guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
                     return .failed
                 }
@@ -74,6 +77,10 @@ extension CommandTable {
         ) { invocation, session in
             try await session.withLibrary { library in
                 let found = try await library.group(named: invocation.operand("GROUP") ?? "")
+                // Before a question whose answer would change nothing.
+                guard found.keptFor == 0 || found.members.allSatisfy({ !$0.isSelf }) else {
+                    throw CommandFailure.refused(LeaveGroup.refusal(keptFor: found.keptFor))
+                }
                 let question = "Leave the group \(described(found))?"
                 guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
                     return .failed

@@ -38,6 +38,9 @@ public struct Group: Codable, Sendable, Equatable, Identifiable {
         self.members = members
         self.hub = hub
     }
+
+    /// Members for whom it ends where it is deleted here: others than this library's person, of one that is kept here.
+    package var keptFor: Int { hub == nil ? members.count { !$0.isSelf } : 0 }
 }
 
 public struct GroupMember: Codable, Sendable, Equatable {

@@ -42,8 +42,8 @@ public struct RenameGroup: Message {
     }
 }
 
-/// Deletes a group with its members and photos; there is no way back. Not for going out of a group that others go on with:
-/// ``LeaveGroup``. Replies with what it was. Errors: `not_found`, `failed_precondition` (another machine keeps it).
+/// Deletes a group with its members and photos, for all of them; there is no way back. Not for going out of a group that another
+/// machine keeps: ``LeaveGroup``. Replies with what it was. Errors: `not_found`, `failed_precondition` (another machine keeps it).
 public struct DeleteGroup: Message {
     public typealias Reply = Group
     public static let method = "group.delete"
@@ -56,7 +56,7 @@ public struct DeleteGroup: Message {
 
 /// Takes this library's person out of a group. Nothing of it stays here: neither the group nor anybody's photos. Replies with what
 /// it was. A machine that keeps it for others is told as soon as it answers. Errors: `not_found`; `failed_precondition` where one
-/// is not in it.
+/// is not in it, or where this machine keeps it for others: for them it would end, which ``DeleteGroup`` says.
 public struct LeaveGroup: Message {
     public typealias Reply = Group
     public static let method = "group.leave"
@@ -65,6 +65,14 @@ public struct LeaveGroup: Message {
     public static let summary = "Takes oneself out of a group; its photos go."
     public let id: String
     public init(id: String) { self.id = id }
+
+    /// Why the person whose machine keeps a group for so many others does not leave it.
+    package static func refusal(keptFor others: Int) -> MeshError {
+        MeshError(
+            .failedPrecondition,
+            "You keep this group for \(others) \(others == 1 ? "other" : "others"); it would end for all of them: smilepile groups delete"
+        )
+    }
 }
 
 /// All groups, the oldest first. Errors: `invalid_argument` (`utcOffset`).

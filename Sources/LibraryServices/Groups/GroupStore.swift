@@ -231,6 +231,8 @@ public actor GroupStore: MeshService {
                 throw MeshError(
                     .failedPrecondition, "You are not in this group. Delete it here: smilepile groups delete")
             }
+            let others = stored.hub == nil ? stored.members.count { !$0.isSelf } : 0
+            if isLeaving && others > 0 { throw LeaveGroup.refusal(keptFor: others) }
             if !isLeaving { try Self.requireKeptHere(stored, orElse: "Leave it: smilepile groups leave") }
             if let hub = stored.hub { try transaction.groupHubs.addDeparture(id, from: hub) }
             let photos = try transaction.groups.photos(of: id).map(\.id)

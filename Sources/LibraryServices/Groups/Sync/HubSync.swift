@@ -76,26 +76,27 @@ struct HubSync: Sendable {
     private func takeGroups(_ offset: Int, _ outcome: inout Outcome) async throws {
         let sent = try await link.ask { try await $0.groups(utcOffset: offset) }
         let (hub, clocks) = (hub.id, clocks)
-        let (gone, refused, lost) = try await catalogue.write { transaction in
+        let (gone, notes, lost) = try await catalogue.write { transaction in
             let all = try transaction.groups.groups(nil)
             let there = all.filter { $0.hub == hub }
             let known = Dictionary(there.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
             let left = Set(try transaction.groupHubs.departures(from: hub))
-            let now = try clocks.time(in: transaction).wall
+            let time = try clocks.time(in: transaction)
+            let now = time.wall
             let groups = try HubAnswers.groups(sent, of: hub, at: now, known: known).filter { !left.contains($0.id) }
             let gone = Set(known.keys).subtracting(groups.map(\.id))
-            var refused: [ReceiptLine] = []
+            var notes: [ReceiptLine] = []
             var count = all.count - gone.count
             for group in groups {
                 let isNew = known[group.id] == nil
                 guard !isNew || count < Group.maximumCount else {
                     let detail = "there are \(Group.maximumCount) groups here, which is the most"
-                    refused.append(ReceiptLine(item: group.id, outcome: "refused", detail: detail))
+                    notes.append(ReceiptLine(item: group.id, outcome: "refused", detail: detail))
                     continue
                 }
                 if try !transaction.groupHubs.put(group) {
                     let detail = "another machine keeps a group with this id"
-                    refused.append(ReceiptLine(item: group.id, outcome: "refused", detail: detail))
+                    notes.append(ReceiptLine(item: group.id, outcome: "refused", detail: detail))
                 } else if isNew {
                     count += 1
                 }
@@ -107,13 +108,17 @@ struct HubSync: Sendable {
                 try transaction.groupHubs.noteUndelivered(waiting, of: group, at: now, .groupGone)
                 photos += those
                 lost += waiting
+                let count = those.count { $0.expiresAt > time.now }
+                let went = count == 0 ? "" : "; with it went \(count == 1 ? "1 photo" : "\(count) photos")"
+                let detail = "'\(group.name)' is gone, or you are not in it any more\(went)"
+                notes.append(ReceiptLine(item: group.id, outcome: "gone", detail: detail))
                 try transaction.groups.remove(group.id)
             }
-            return (photos.map(\.id), refused, lost)
+            return (photos.map(\.id), notes, lost)
         }
         outcome.lost += lost.count
         outcome.lines += lost.map { line($0, "lost", "its group is gone, or you are not in it any more") }
-        outcome.lines += refused
+        outcome.lines += notes
         await remove(gone)
     }
 

@@ -11,7 +11,7 @@ import { emptyNotice, showJobs } from '../library/job-card.js';
 import './group-hubs.js';
 import './group-members.js';
 import './group-photo.js';
-import { ownMember } from './groups.js';
+import { keptFor, ownMember } from './groups.js';
 
 class GroupView extends Component {
   #group;
@@ -130,19 +130,22 @@ class GroupView extends Component {
 
   #goOut() {
     const { id, name } = this.#group;
+    if (keptFor(this.#group) > 0) return showDialog({ title: t('groups.leaveTitle', { name }), body: [element('p', {}, t('groups.leaveKept'))] });
     return this.#part('leave', id, name);
   }
 
   #delete() {
     const { id, name } = this.#group;
-    return this.#part('delete', id, name);
+    const count = keptFor(this.#group);
+    return this.#part('delete', id, name, count > 0 && t('groups.deleteEnds', { count }));
   }
 
   /** Either way the group is not here any more. */
-  async #part(way, id, name) {
+  async #part(way, id, name, more) {
     const done = await confirmed({
-      title: t(`groups.${way}Title`, { name }), text: t(`groups.${way}Help`), action: t(`groups.${way}Now`), danger: true,
-      act: () => explained(() => ask(`group.${way}`, { id }), { not_found: 'groups.goneHelp' }),
+      title: t(`groups.${way}Title`, { name }), text: [more, t(`groups.${way}Help`)].filter(Boolean).join(' '),
+      action: t(`groups.${way}Now`), danger: true,
+      act: () => explained(() => ask(`group.${way}`, { id }), { not_found: 'groups.goneHelp', failed_precondition: 'groups.leaveKept' }),
     });
     if (!done) return;
     if (current().id === id) go(address('groups'), { replace: true });

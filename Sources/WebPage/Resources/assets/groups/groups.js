@@ -14,6 +14,9 @@ export const groupPictureAddress = ({ id }) => `/group-photos/${id}`;
 /** Oneself among the members, who may send; undefined where one is not in it. */
 export const ownMember = ({ members }) => members.find(({ isSelf }) => isSelf);
 
+/** Members for whom it ends where it is deleted here: others, of a group that this machine keeps. */
+export const keptFor = ({ hub, members }) => (hub ? 0 : members.filter(({ isSelf }) => !isSelf).length);
+
 /** Everybody's first name in one sentence. */
 export const memberNames = ({ members }) => list(members.map(({ firstName, isSelf }) => (
   isSelf ? t('groups.nameOfYou', { name: firstName }) : t('groups.nameOf', { name: firstName }))));
