@@ -2,6 +2,7 @@ import Foundation
 import HTTPClient
 import ServiceMesh
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct AnswerTests {

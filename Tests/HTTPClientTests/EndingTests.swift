@@ -1,5 +1,6 @@
 import Foundation
 import HTTPClient
+import TestSupport
 import Testing
 
 /// Transfers that end before they are done. Each server waits for the end of its connection, and tells.

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import ServiceMesh
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct UploadTests {

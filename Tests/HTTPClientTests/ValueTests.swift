@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import ServiceMesh
+import TestSupport
 import Testing
 
 /// What requests are made of, and what is refused before anything is sent.

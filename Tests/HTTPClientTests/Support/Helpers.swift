@@ -25,6 +25,10 @@ extension Sightings where Value == Void {
     func tell() { tell(()) }
 }
 
+extension ScriptedServer {
+    func url(_ path: String = "/") throws -> HTTPURL { try HTTPURL("http://127.0.0.1:\(port)\(path)") }
+}
+
 extension HTTPClient {
     /// A GET with a body in memory.
     func get(

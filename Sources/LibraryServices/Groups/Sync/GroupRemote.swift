@@ -3,7 +3,8 @@ import ServiceMesh
 
 /// A hub as SyncCoordinator speaks to it. What comes from it is checked by whoever asks; its errors are those of the mesh:
 /// `unavailable` and `deadline_exceeded` where trying again may help, `unauthenticated`; `not_found`, `already_exists` and
-/// `invalid_argument` where the hub itself has refused; `failed_precondition` for an answer that is none of a hub.
+/// `invalid_argument` where the hub itself has refused; `failed_precondition` for an answer that is none of a hub. Where the hub is
+/// there, and only what was asked for cannot be had now, it is ``HubDeclined``.
 package protocol GroupRemote: Sendable {
     /// - Parameter utcOffset: minutes that this machine's clock is ahead of UTC.
     func groups(utcOffset: Int) async throws -> [HubGroup]
@@ -17,6 +18,14 @@ package protocol GroupRemote: Sendable {
     func leave(_ group: String) async throws
     /// Ends what is under way.
     func close() async
+}
+
+/// The hub answers, and what it was asked for cannot be had now: one photo, or one group's list of them. It may be had later; until
+/// then that is no reason to ask at once again, nor to leave the hub alone, which may well have all else.
+package struct HubDeclined: MeshErrorConvertible {
+    package let meshError: MeshError
+
+    package init(_ meshError: MeshError) { self.meshError = meshError }
 }
 
 /// A photo that goes out.

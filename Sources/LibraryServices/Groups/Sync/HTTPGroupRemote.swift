@@ -7,19 +7,25 @@ import ServiceMesh
 package final class HTTPGroupRemote: GroupRemote {
     /// Bytes of an answer that is no picture.
     private static let answerBytes = 1 << 20
-    private static let questionTime = Duration.seconds(30)
-    private static let pictureTime = Duration.seconds(180)
-
     private let base: HTTPURL
     private let token: HTTPHeader
     private let client: HTTPClient
+    private let questionTime: Duration
+    private let pictureTime: Duration
 
-    /// - Parameter authorities: a file of certificates (PEM) that are trusted in place of the machine's.
+    /// - Parameters:
+    ///   - authorities: a file of certificates (PEM) that are trusted in place of the machine's.
+    ///   - questionTime: for an answer that is no picture.
+    ///   - pictureTime: for a picture, either way.
     /// - Throws: `invalid_argument` for a token that no header can have.
-    package init(_ address: HubAddress, token: String, authorities: String? = nil) throws {
+    package init(
+        _ address: HubAddress, token: String, authorities: String? = nil, questionTime: Duration = .seconds(30),
+        pictureTime: Duration = .seconds(180)
+    ) throws {
         base = try HTTPURL(address.text)
         self.token = try HTTPHeader("Authorization", "Bearer " + token)
         client = try HTTPClient(authorities: authorities)
+        (self.questionTime, self.pictureTime) = (questionTime, pictureTime)
     }
 
     package func close() async { await client.stop() }
@@ -37,7 +43,7 @@ package final class HTTPGroupRemote: GroupRemote {
     package func photos(of group: String, utcOffset: Int) async throws -> (photos: [HubPhoto], time: Timestamp?) {
         let url = try base.appending(
             ["api", "photos", group, "today"], query: [("utc_offset", String(utcOffset)), ("unexpired", "1")])
-        let answer = try await ask(.get(url, headers: [token]))
+        let answer = try await ask(.get(url, headers: [token]), of: .part)
         let photos =
             if let list = try? decoder.decode([HubPhoto].self, from: answer.data) {
                 list
@@ -63,10 +69,10 @@ package final class HTTPGroupRemote: GroupRemote {
 
     private func receive(_ request: HTTPRequest, _ file: OwnedFile, from offset: Int64) async throws {
         let answer = try await client.send(
-            request, receiving: .file(file, atMost: GroupPhoto.maximumBytes, from: offset), within: Self.pictureTime)
+            request, receiving: .file(file, atMost: GroupPhoto.maximumBytes, from: offset), within: pictureTime)
         // 416: the file ended where we are.
         if answer.status == 416, offset > 0 { throw HTTPClientError.cannotResume }
-        try Self.require(answer)
+        try Self.require(answer, of: .picture)
     }
 
     /// Where a photo's picture is: on the hub and nowhere else, because the token goes along, and because a hub has no say in
@@ -93,24 +99,24 @@ package final class HTTPGroupRemote: GroupRemote {
         let request = HTTPRequest.post(
             url, body: .form(fields, file: file), headers: [token, try HTTPHeader("Idempotency-Key", photo.id)])
         let answer = try await client.send(
-            request, receiving: .memory(atMost: Self.answerBytes), within: Self.pictureTime)
-        try Self.require(answer)
+            request, receiving: .memory(atMost: Self.answerBytes), within: pictureTime)
+        try Self.require(answer, of: .part)
         return try decode(HubPhoto.self, answer)
     }
 
     package func leave(_ group: String) async throws {
         let url = try base.appending(["api", "groups", group, "members", "me"])
-        _ = try await ask(.delete(url, headers: [token]))
+        _ = try await ask(.delete(url, headers: [token]), of: .part)
     }
 
     // MARK: Answers
 
     private var decoder: JSONDecoder { JSONDecoder() }
 
-    private func ask(_ request: HTTPRequest) async throws -> HTTPResponse {
+    private func ask(_ request: HTTPRequest, of subject: Subject = .hub) async throws -> HTTPResponse {
         let answer = try await client.send(
-            request, receiving: .memory(atMost: Self.answerBytes), within: Self.questionTime)
-        try Self.require(answer)
+            request, receiving: .memory(atMost: Self.answerBytes), within: questionTime)
+        try Self.require(answer, of: subject)
         return answer
     }
 
@@ -128,28 +134,54 @@ package final class HTTPGroupRemote: GroupRemote {
         "What answers at this address is no SmilePile that lets others in. Check the address, and what stands in front of it."
     )
 
+    /// What an answer is about.
+    enum Subject {
+        /// Everything: without it there is nothing to go on with.
+        case hub
+        /// One group or photo. Who says in a hub's way that it cannot be had now is the hub, which may have the others.
+        case part
+        /// A photo's picture, which a hub may keep elsewhere than all else: whatever is wrong there says nothing of the others.
+        case picture
+    }
+
+    static func require(_ answer: HTTPResponse, of subject: Subject = .hub) throws {
+        if answer.isSuccess {
+            // Of a network that one has to sign in to, which says so to everything. No worker has to find out that it is no
+            // picture, which would be for good.
+            let type = answer.headers.first { $0.name == "content-type" }?.value.lowercased()
+            guard type?.hasPrefix("text/html") == true else { return }
+            if subject == .picture { throw HubDeclined(stranger) }
+            throw stranger
+        }
+        let status = (try? JSONDecoder().decode(Refused.self, from: answer.data))?.error.data.status
+        let refusal = refusal(answer.status, status.flatMap(MeshStatus.init(rawValue:)))
+        if subject == .picture && refusal.status == .permissionDenied { throw HubDeclined(stranger) }
+        if refusal.isRetryable && (subject == .picture || subject == .part && status != nil) {
+            throw HubDeclined(refusal)
+        }
+        throw refusal
+    }
+
     /// Whoever refuses has to be the hub, by how it says so: a proxy in front of it, or a router's page, answers with the
     /// same numbers, and what waits here must not get lost for that.
-    static func require(_ answer: HTTPResponse) throws {
-        guard !answer.isSuccess else { return }
-        let status = (try? JSONDecoder().decode(Refused.self, from: answer.data))?.error.data.status
-        switch (answer.status, status.flatMap(MeshStatus.init(rawValue:))) {
+    private static func refusal(_ number: Int, _ status: MeshStatus?) -> MeshError {
+        switch (number, status) {
         case (401, .unauthenticated):
-            throw MeshError(
+            MeshError(
                 .unauthenticated,
                 "The other machine does not know this token, or not any more. Ask for a new invitation.")
         case (401, _):
-            throw MeshError(
+            MeshError(
                 .permissionDenied,
                 "The other machine, or what stands in front of it, does not let this one in. Ask for a new invitation."
             )
-        case (404, .notFound): throw MeshError(.notFound, "The other machine does not have it, or not any more.")
-        case (409, .alreadyExists): throw MeshError(.alreadyExists, "Another photo of that day was there before.")
+        case (404, .notFound): MeshError(.notFound, "The other machine does not have it, or not any more.")
+        case (409, .alreadyExists): MeshError(.alreadyExists, "Another photo of that day was there before.")
         case (400, .invalidArgument), (413, _?), (415, .invalidArgument):
-            throw MeshError(.invalidArgument, "The other machine does not take it (\(answer.status)).")
+            MeshError(.invalidArgument, "The other machine does not take it (\(number)).")
         case (408, _), (409, _?), (429, _), (500...599, _):
-            throw MeshError(.unavailable, "The other machine cannot do it now (\(answer.status)). It is tried again.")
-        default: throw stranger
+            MeshError(.unavailable, "The other machine cannot do it now (\(number)). It is tried again.")
+        default: stranger
         }
     }
 

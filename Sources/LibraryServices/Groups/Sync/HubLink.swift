@@ -1,4 +1,5 @@
 import LibraryModel
+import LibraryStorage
 import ServiceMesh
 import Synchronization
 
@@ -19,6 +20,8 @@ struct HubLeftAlone: MeshErrorConvertible {
 final class HubLink<Remote: Sendable>: Sendable {
     /// Tries of one question.
     private static var tries: Int { 3 }
+    /// Photos that are remembered to have failed: a hub's groups have 4,800 at most, of which a turn tries a few in vain.
+    private static var mostFailures: Int { 1000 }
     /// Nanoseconds between them, doubled each time, and up to as much again by chance: hubs are asked by several.
     private static var firstPause: UInt64 { 200_000_000 }
 
@@ -26,6 +29,8 @@ final class HubLink<Remote: Sendable>: Sendable {
     let token: String
     private let clock: MeshClock
     private let state: Mutex<(breaker: CircuitBreaker, retries: RetryBudget)>
+    /// Photos that failed, by when they last did.
+    private let failures = Mutex<(count: UInt64, last: [String: UInt64])>((0, [:]))
 
     init(_ remote: Remote, token: String, clock: MeshClock) {
         self.remote = remote
@@ -45,8 +50,31 @@ final class HubLink<Remote: Sendable>: Sendable {
         CircuitBreaker(failures: 3, openFor: 30_000_000_000, atMost: 900_000_000_000)
     }
 
+    /// Puts photos that failed behind the others, those that failed last behind all: so that one which breaks off each turn, or
+    /// more than a turn bears, keep none waiting for ever.
+    func ordered(_ photos: [StoredGroupPhoto]) -> [StoredGroupPhoto] {
+        failures.withLock { failures in
+            let last = failures.last
+            // The order in which they were given among those that have not failed.
+            return photos.enumerated().sorted {
+                (last[$0.element.id] ?? 0, $0.offset) < (last[$1.element.id] ?? 0, $1.offset)
+            }.map(\.element)
+        }
+    }
+
+    func noteFailure(of photo: String) {
+        failures.withLock { failures in
+            failures.count += 1
+            failures.last[photo] = failures.count
+            // Of what expired or went: those that failed longest ago.
+            while failures.last.count > Self.mostFailures, let oldest = failures.last.min(by: { $0.value < $1.value }) {
+                failures.last[oldest.key] = nil
+            }
+        }
+    }
+
     /// Asks, and asks again where that may help and is not too much by now.
-    /// - Throws: the last answer, as a `MeshError`; ``HubLeftAlone`` at once while the hub is left alone; `CancellationError`.
+    /// - Throws: the last answer, as a `MeshError`; ``HubDeclined``; ``HubLeftAlone`` at once while the hub is left alone; `CancellationError`.
     func ask<Answer>(_ question: (Remote) async throws -> Answer) async throws -> Answer {
         var pause = Self.firstPause
         for number in 1... {
@@ -61,6 +89,9 @@ final class HubLink<Remote: Sendable>: Sendable {
                     if number == 1 { state.retries.succeed() }
                 }
                 return answer
+            } catch let declined as HubDeclined {
+                state.withLock { $0.breaker.succeed() }
+                throw declined
             } catch {
                 // Whoever was called off says nothing about the hub; whoever is refused has been answered.
                 guard !(error is CancellationError) else { throw error }

@@ -31,11 +31,15 @@ struct HubSync: Sendable {
         mutating func meet(_ error: MeshError) { problem = problem ?? error }
     }
 
+    /// Photos that fail in one turn, each way; the others are left to the next. A hub that is asked for too much has one more reason
+    /// to refuse.
+    private static let mostFailures = 8
+
     /// - Parameter progressed: called after each change that somebody may look at.
     func run(job: Job?, progressed: @Sendable () async -> Void) async throws -> Outcome {
         var outcome = Outcome()
         let offset = GroupTime.offset(at: clocks.wall.now())
-        try await tellDepartures()
+        try await tellDepartures(&outcome)
         try await takeGroups(offset, &outcome)
         await progressed()
         try await sendOut(job, &outcome, progressed)
@@ -58,7 +62,7 @@ struct HubSync: Sendable {
 
     // MARK: Groups
 
-    private func tellDepartures() async throws {
+    private func tellDepartures(_ outcome: inout Outcome) async throws {
         let hub = hub.id
         for group in try await catalogue.read({ try $0.groupHubs.departures(from: hub) }) {
             do {
@@ -67,6 +71,9 @@ struct HubSync: Sendable {
                 // Out of it already.
             } catch let error as MeshError where error.status == .unauthenticated {
                 // Perhaps out of all of them: the next question shows.
+                continue
+            } catch let declined as HubDeclined {
+                outcome.meet(declined.meshError)
                 continue
             }
             try await catalogue.write { try $0.groupHubs.removeDeparture(group, from: hub) }
@@ -142,7 +149,8 @@ struct HubSync: Sendable {
             return (photos.sorted { $0.createdAt < $1.createdAt }, time)
         }
         if !waiting.isEmpty { job?.begin(phase: "sending", items: Int64(waiting.count)) }
-        for photo in waiting {
+        var failures = 0
+        for photo in link.ordered(waiting) where failures < Self.mostFailures {
             try await job?.mayContinue()
             do {
                 let answer = try await send(photo, at: time)
@@ -150,6 +158,7 @@ struct HubSync: Sendable {
                 outcome.sent += 1
                 outcome.lines.append(line(photo, "sent"))
             } catch {
+                link.noteFailure(of: photo.id)
                 let error = try Self.ofOnePhoto(error)
                 if Self.isRefusal(error) {
                     try await giveUp(photo, error)
@@ -157,6 +166,7 @@ struct HubSync: Sendable {
                     outcome.lost += 1
                     outcome.lines.append(line(photo, "lost", error.message))
                 } else {
+                    failures += 1
                     outcome.meet(error)
                 }
             }
@@ -186,6 +196,7 @@ struct HubSync: Sendable {
     /// What went wrong with one photo, and must not keep the others waiting.
     /// - Throws: what is wrong with the hub, or the way to it; `CancellationError`.
     private static func ofOnePhoto(_ error: any Error) throws -> MeshError {
+        if let declined = error as? HubDeclined { return declined.meshError }
         let described = MeshError(describing: error)
         let isOfHub = [.unauthenticated, .permissionDenied, .cancelled].contains(described.status)
         guard !(error is CancellationError), !(error is HubLeftAlone), !described.isRetryable, !isOfHub else {
@@ -241,6 +252,8 @@ struct HubSync: Sendable {
         } catch let error as MeshError where error.status == .notFound {
             // Gone since the groups were told; the next time it is not among them.
             return
+        } catch let declined as HubDeclined {
+            return outcome.meet(declined.meshError)
         }
         let clocks = clocks
         let replaced = try await catalogue.write { transaction -> [StoredGroupPhoto] in
@@ -294,13 +307,15 @@ struct HubSync: Sendable {
             }
         }
         if !missing.isEmpty { job?.begin(phase: "fetching", items: Int64(missing.count)) }
-        for photo in missing {
+        var failures = 0
+        for photo in link.ordered(missing) where failures < Self.mostFailures {
             try await job?.mayContinue()
             do {
                 try await fetch(photo)
                 outcome.fetched += 1
                 outcome.lines.append(line(photo, "fetched"))
             } catch {
+                link.noteFailure(of: photo.id)
                 let error = try Self.ofOnePhoto(error)
                 if Self.isRefusal(error) || error.shortage == .size {
                     // Said once; it stays in the list without a picture until it expires.
@@ -311,6 +326,7 @@ struct HubSync: Sendable {
                     }
                     outcome.lines.append(line(photo, "unfetched", error.message))
                 } else {
+                    failures += 1
                     outcome.meet(error)
                 }
             }

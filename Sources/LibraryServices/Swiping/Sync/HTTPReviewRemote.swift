@@ -7,18 +7,23 @@ import ServiceMesh
 package final class HTTPReviewRemote: ReviewRemote {
     /// Bytes of an answer.
     private static let answerBytes = 1 << 20
-    private static let questionTime = Duration.seconds(30)
 
     private let url: HTTPURL
     private let token: HTTPHeader
     private let client: HTTPClient
+    private let questionTime: Duration
 
-    /// - Parameter authorities: a file of certificates (PEM) that are trusted in place of the machine's.
+    /// - Parameters:
+    ///   - authorities: a file of certificates (PEM) that are trusted in place of the machine's.
+    ///   - questionTime: for an answer.
     /// - Throws: `invalid_argument` for a token that no header can have.
-    package init(_ address: HubAddress, token: String, authorities: String? = nil) throws {
+    package init(
+        _ address: HubAddress, token: String, authorities: String? = nil, questionTime: Duration = .seconds(30)
+    ) throws {
         url = try HTTPURL(address.text)
         self.token = try HTTPHeader("Authorization", "Bearer " + token)
         client = try HTTPClient(authorities: authorities)
+        self.questionTime = questionTime
     }
 
     package func close() async { await client.stop() }
@@ -45,7 +50,7 @@ package final class HTTPReviewRemote: ReviewRemote {
 
     private func ask(_ request: HTTPRequest) async throws -> HTTPResponse {
         let answer = try await client.send(
-            request, receiving: .memory(atMost: Self.answerBytes), within: Self.questionTime)
+            request, receiving: .memory(atMost: Self.answerBytes), within: questionTime)
         try HTTPGroupRemote.require(answer)
         return answer
     }

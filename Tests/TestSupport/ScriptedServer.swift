@@ -1,22 +1,23 @@
 import Foundation
-import HTTPClient
 import Synchronization
 
 /// A TCP server on 127.0.0.1 that does with each connection what a test says, on a thread of the connection's own.
-final class ScriptedServer: Sendable {
-    struct Failure: Error {
-        let reason: String
+public final class ScriptedServer: Sendable {
+    public struct Failure: Error {
+        public let reason: String
+
+        public init(reason: String) { self.reason = reason }
     }
 
-    let port: Int
+    public let port: Int
     private let listener: Int32
     private let taken = Mutex(0)
 
     /// Connections that have been taken so far.
-    var connections: Int { taken.withLock { $0 } }
+    public var connections: Int { taken.withLock { $0 } }
 
     /// - Parameter script: the connection is closed when it ends.
-    init(_ script: @escaping @Sendable (Peer) throws -> Void) throws {
+    public init(_ script: @escaping @Sendable (Peer) throws -> Void) throws {
         (listener, port) = try Self.bind()
         guard listen(listener, 128) == 0 else { throw Failure(reason: "listen: \(errno)") }
         let listener = listener
@@ -35,7 +36,7 @@ final class ScriptedServer: Sendable {
     }
 
     /// Answers every request with `answer`, and keeps connections open.
-    convenience init(answering answer: @escaping @Sendable (Peer.Request) -> String) throws {
+    public convenience init(answering answer: @escaping @Sendable (Peer.Request) -> String) throws {
         try self.init { peer in
             while true { try peer.send(answer(try peer.readRequest())) }
         }
@@ -43,10 +44,8 @@ final class ScriptedServer: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    func url(_ path: String = "/") throws -> HTTPURL { try HTTPURL("http://127.0.0.1:\(port)\(path)") }
-
     /// A socket with a port of its own at which nobody listens until it does.
-    static func bind() throws -> (socket: Int32, port: Int) {
+    public static func bind() throws -> (socket: Int32, port: Int) {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -61,44 +60,44 @@ final class ScriptedServer: Sendable {
     }
 
     /// An answer with its length.
-    static func answer(_ status: String = "200 OK", _ body: String = "", headers: [String] = []) -> String {
+    public static func answer(_ status: String = "200 OK", _ body: String = "", headers: [String] = []) -> String {
         (["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers + ["", body]).joined(separator: "\r\n")
     }
 }
 
 /// The server's end of one connection.
-final class Peer: Sendable {
-    struct Request {
-        let method: String
-        let target: String
+public final class Peer: Sendable {
+    public struct Request: Sendable {
+        public let method: String
+        public let target: String
         /// Names in small letters.
-        let headers: [String: String]
-        let body: [UInt8]
+        public let headers: [String: String]
+        public let body: [UInt8]
     }
 
     private let socket: Mutex<Int32>
     private let rest = Mutex<[UInt8]>([])
 
-    init(_ socket: Int32) { self.socket = Mutex(socket) }
+    public init(_ socket: Int32) { self.socket = Mutex(socket) }
 
     private var descriptor: Int32 { socket.withLock { $0 } }
 
-    func close() {
+    public func close() {
         socket.withLock {
             if $0 >= 0 { Glibc.close($0) }; $0 = -1
         }
     }
 
     /// The other side is told that the connection has failed, and not that it has ended.
-    func reset() {
+    public func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
         close()
     }
 
-    func send(_ text: String) throws { try send(Array(text.utf8)) }
+    public func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) throws {
+    public func send(_ bytes: [UInt8]) throws {
         var done = 0
         while done < bytes.count {
             let count = bytes[done...].withUnsafeBytes {
@@ -110,24 +109,24 @@ final class Peer: Sendable {
     }
 
     /// Sends again and again until the other side takes no more.
-    func sendWithoutEnd(_ text: String) {
+    public func sendWithoutEnd(_ text: String) {
         let bytes = Array(repeating: text, count: 64).flatMap(\.utf8)
         while (try? send(bytes)) != nil {}
     }
 
     /// Reads, and throws away, until the other side has closed the connection.
-    func waitForEnd() {
+    public func waitForEnd() {
         var room = [UInt8](repeating: 0, count: 64 << 10)
         while recv(descriptor, &room, room.count, 0) > 0 {}
     }
 
     /// Whether the other side has closed the connection after so many milliseconds.
-    func hasEnded(after milliseconds: Int32) -> Bool {
+    public func hasEnded(after milliseconds: Int32) -> Bool {
         var watched = pollfd(fd: descriptor, events: 0x2000 /* POLLRDHUP */, revents: 0)
         return poll(&watched, 1, milliseconds) == 1
     }
 
-    func readHead() throws -> Request {
+    public func readHead() throws -> Request {
         try rest.withLock { rest in
             let end = Array("\r\n\r\n".utf8)
             while true {
@@ -153,7 +152,7 @@ final class Peer: Sendable {
         }
     }
 
-    func readRequest() throws -> Request {
+    public func readRequest() throws -> Request {
         let head = try readHead()
         let count = Int(head.headers["content-length"] ?? "0") ?? 0
         let body = try rest.withLock { rest in
