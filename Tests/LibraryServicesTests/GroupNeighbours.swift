@@ -154,6 +154,10 @@ final class Network: Sendable {
     let fault = Mutex<Fault?>(nil)
     /// Addresses at which nothing answers.
     let gone = Mutex<Set<String>>([])
+    /// Machines that are reached elsewhere than at ``GroupNeighbours/address``.
+    let others = Mutex<[String: Mesh]>([:])
+    /// What is held on its way, by what is asked or at which address.
+    let gates = Mutex<[String: Gate]>([:])
     /// What the hub says in place of what it would.
     let groups = Mutex<[HubGroup]?>(nil)
     let photos = Mutex<[HubPhoto]?>(nil)
@@ -165,13 +169,16 @@ final class Network: Sendable {
 
     static let failure = MeshError(.failedPrecondition, "The network is down.")
 
+    private func mesh(at address: String) -> Mesh? { others.withLock { $0[address] } ?? hub.withLock { $0 } }
+
     func carry<Answer>(
         _ what: String, to address: HubAddress, _ question: (Mesh) async throws -> Answer
     ) async throws -> Answer {
         questions.withLock { $0[address.text, default: []].append(what) }
+        await gates.withLock { $0[what] ?? $0[address.text] }?.pass()
         let fault = fault.withLock { $0 }
         let isGone = gone.withLock { $0.contains(address.text) }
-        guard fault != .down, !isGone, let mesh = hub.withLock({ $0 }) else { throw Self.failure }
+        guard fault != .down, !isGone, let mesh = mesh(at: address.text) else { throw Self.failure }
         let answer = try await question(mesh)
         if fault == .answersLost { throw Self.failure }
         return answer

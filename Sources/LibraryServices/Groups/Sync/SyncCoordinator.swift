@@ -41,6 +41,9 @@ public actor SyncCoordinator: MeshService {
     unowned var mesh: Mesh?
     var links: [String: HubLink<any GroupRemote>] = [:]
     var running: [String: Task<HubSync.Outcome, any Error>] = [:]
+    /// Hubs for which something may wait here, and what sends it.
+    private var groupNews: Set<String> = []
+    private var sendingTo: [String: Task<Void, Never>] = [:]
     var reviewLinks: [String: HubLink<any ReviewRemote>] = [:]
     var runningReviews: [String: Task<ReviewSync.Outcome, any Error>] = [:]
     /// Machines of which a review that has ended may not be told, and what tells them.
@@ -100,6 +103,7 @@ public actor SyncCoordinator: MeshService {
         reviewNudges.continuation.finish()
         for task in following { task.cancel() }
         for task in tellingReviews.values { task.cancel() }
+        for task in sendingTo.values { task.cancel() }
         for task in running.values { task.cancel() }
         for task in runningReviews.values { task.cancel() }
         for task in following { await task.value }
@@ -107,6 +111,10 @@ public actor SyncCoordinator: MeshService {
         while let telling = tellingReviews.values.first {
             telling.cancel()
             await telling.value
+        }
+        while let sending = sendingTo.values.first {
+            sending.cancel()
+            await sending.value
         }
         for task in running.values { _ = await task.result }
         for task in runningReviews.values { _ = await task.result }
@@ -154,8 +162,28 @@ public actor SyncCoordinator: MeshService {
     }
 
     /// After a change here. A hub that has not answered is left to the timer: what cannot go out would else ask again and again;
-    /// and so would one for which nothing waits, since to have asked it is a change as well.
+    /// and so would one for which nothing waits, since to have asked it is a change as well. It waits for none, so that the next
+    /// change is for the others even while one is slow.
     private func sendWhatWaits() async {
+        for hub in await hubsToSendTo() {
+            groupNews.insert(hub.id)
+            guard sendingTo[hub.id] == nil, !Task.isCancelled else { continue }
+            sendingTo[hub.id] = Task(executorPreference: MeshClock.executor) { await self.sendWhatWaits(for: hub.id) }
+        }
+    }
+
+    private func sendWhatWaits(for id: String) async {
+        while groupNews.remove(id) != nil {
+            // It may be past what waits since.
+            if let running = running[id] { try? await Self.end(of: running) }
+            // What is under way may have sent it.
+            guard !Task.isCancelled, let hub = await hubsToSendTo().first(where: { $0.id == id }) else { continue }
+            _ = try? await sync(hub)
+        }
+        sendingTo[id] = nil
+    }
+
+    private func hubsToSendTo() async -> [StoredGroupHub] {
         let clocks = clocks
         let waiting = try? await catalogue.read { transaction in
             let now = try clocks.time(in: transaction).now
@@ -163,9 +191,7 @@ public actor SyncCoordinator: MeshService {
                 try hub.problem == nil && transaction.groupHubs.hasOutgoing(to: hub.id, at: now)
             }
         }
-        await withTaskGroup(of: Void.self) { group in
-            for hub in waiting ?? [] { group.addTask { _ = try? await self.sync(hub) } }
-        }
+        return waiting ?? []
     }
 
     // MARK: One hub
