@@ -27,6 +27,15 @@ struct HubSync: Sendable {
         var lines: [ReceiptLine] = []
         /// Why something could not be done that is to be tried again, while all else was.
         var problem: MeshError?
+        /// Whether the job stood still before all was done.
+        var isBrokenOff = false
+
+        /// What the next turn of the same job has done.
+        mutating func add(_ next: Outcome) {
+            (sent, fetched, lost) = (sent + next.sent, fetched + next.fetched, lost + next.lost)
+            lines += next.lines
+            (problem, isBrokenOff) = (next.problem, next.isBrokenOff)
+        }
 
         mutating func meet(_ error: MeshError) { problem = problem ?? error }
     }
@@ -43,12 +52,22 @@ struct HubSync: Sendable {
         try await takeGroups(offset, &outcome)
         await progressed()
         try await sendOut(job, &outcome, progressed)
+        if outcome.isBrokenOff { return outcome }
         for group in try await groups() {
             try await takePhotos(of: group, offset, &outcome)
         }
         await progressed()
         try await fetch(job, &outcome, progressed)
         return outcome
+    }
+
+    /// Asked between two photos. A job that stands still gives its turn up, which would else keep all others waiting, and end as one
+    /// that takes too long: so no ``Job/mayContinue()``, which waits.
+    private func mayContinue(_ job: Job?, _ outcome: inout Outcome) throws -> Bool {
+        guard let job else { return true }
+        if job.isCancelled || job.isInterrupted { throw CancellationError() }
+        outcome.isBrokenOff = job.isPaused
+        return !outcome.isBrokenOff
     }
 
     private func groups() async throws -> [String] {
@@ -151,7 +170,7 @@ struct HubSync: Sendable {
         if !waiting.isEmpty { job?.begin(phase: "sending", items: Int64(waiting.count)) }
         var failures = 0
         for photo in link.ordered(waiting) where failures < Self.mostFailures {
-            try await job?.mayContinue()
+            guard try mayContinue(job, &outcome) else { return }
             do {
                 let answer = try await send(photo, at: time)
                 try await settle(photo, answer)
@@ -309,7 +328,7 @@ struct HubSync: Sendable {
         if !missing.isEmpty { job?.begin(phase: "fetching", items: Int64(missing.count)) }
         var failures = 0
         for photo in link.ordered(missing) where failures < Self.mostFailures {
-            try await job?.mayContinue()
+            guard try mayContinue(job, &outcome) else { return }
             do {
                 try await fetch(photo)
                 outcome.fetched += 1

@@ -198,14 +198,23 @@ public actor SyncCoordinator: MeshService {
 
     /// What is under way with the same hub comes to its end first: it may be past what is asked for.
     func sync(_ hub: StoredGroupHub, job: Job? = nil) async throws -> HubSync.Outcome {
-        while let running = running[hub.id] {
-            _ = await running.result
-            try Task.checkCancellation()
-        }
+        while let running = running[hub.id] { try await Self.end(of: running) }
         let task = Task(executorPreference: MeshClock.executor) { try await self.syncAlone(hub.id, job: job) }
         running[hub.id] = task
         defer { running[hub.id] = nil }
         return try await outcome(of: task)
+    }
+
+    /// Waits for the end of somebody's turn, which the end of whoever waits is no reason for.
+    /// - Throws: `CancellationError` at once where whoever waits is called off.
+    static func end<Outcome: Sendable>(of turn: Task<Outcome, any Error>) async throws {
+        let (end, continuation) = AsyncStream<Void>.makeStream()
+        Task(executorPreference: MeshClock.executor) {
+            _ = await turn.result
+            continuation.finish()
+        }
+        for await _ in end {}
+        try Task.checkCancellation()
     }
 
     /// - Throws: `deadline_exceeded` when the turn has taken too long.
@@ -236,6 +245,8 @@ public actor SyncCoordinator: MeshService {
             clocks: clocks)
         do {
             let outcome = try await turn.run(job: job) { await self.refresh() }
+            // The job's next turn is this one's end.
+            if outcome.isBrokenOff { return outcome }
             try await catalogue.write { [clocks] transaction in
                 let now = clocks.wall.now()
                 try transaction.groupHubs.note(
@@ -314,7 +325,12 @@ public actor SyncCoordinator: MeshService {
                 try await job.mayContinue()
                 asked += 1
                 try link(hub).forgive()
-                let outcome = try await sync(hub, job: job)
+                var outcome = HubSync.Outcome()
+                repeat {
+                    // While it stands still it is the turn of others.
+                    try await job.mayContinue()
+                    outcome.add(try await sync(hub, job: job))
+                } while outcome.isBrokenOff
                 (sum.sent, sum.fetched) = (sum.sent + outcome.sent, sum.fetched + outcome.fetched)
                 sum.lost += outcome.lost
                 job.record(outcome.lines)

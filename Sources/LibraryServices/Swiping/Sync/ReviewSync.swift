@@ -15,6 +15,8 @@ struct ReviewSync: Sendable {
         var sent = 0
         var fetched = 0
         var undone = 0
+        /// Whether the job stood still before all was done.
+        var isBrokenOff = false
     }
 
     /// Parts of one turn, each way: whatever a machine says, this ends. What is left comes with the next turn.
@@ -23,14 +25,23 @@ struct ReviewSync: Sendable {
     func run(job: Job?) async throws -> Outcome {
         var outcome = Outcome()
         try await fetch(job, &outcome)
-        try await send(job, &outcome)
+        if !outcome.isBrokenOff { try await send(job, &outcome) }
         return outcome
+    }
+
+    /// Asked between two parts. A job that stands still gives its turn up, which would else keep all others waiting, and end as one
+    /// that takes too long: so no ``Job/mayContinue()``, which waits.
+    private func mayContinue(_ job: Job?, _ outcome: inout Outcome) throws -> Bool {
+        guard let job else { return true }
+        if job.isCancelled || job.isInterrupted { throw CancellationError() }
+        outcome.isBrokenOff = job.isPaused
+        return !outcome.isBrokenOff
     }
 
     private func fetch(_ job: Job?, _ outcome: inout Outcome) async throws {
         var heard = partner.heard
         for _ in 0..<Self.mostParts {
-            try await job?.mayContinue()
+            guard try mayContinue(job, &outcome) else { return }
             let after = heard
             let changes = try await link.ask { try await $0.changes(after: after) }
             let taken: TakenReviews
@@ -66,7 +77,7 @@ struct ReviewSync: Sendable {
         var told = (text: partner.told, cursor: (try? ReviewCursor(partner.told)) ?? .start)
         let id = partner.id
         for _ in 0..<Self.mostParts {
-            try await job?.mayContinue()
+            guard try mayContinue(job, &outcome) else { return }
             let changes = try await catalogue.read { [told] in
                 try $0.reviews.changes(after: told.cursor, except: id, limit: ReviewChanges.maximumCount)
             }

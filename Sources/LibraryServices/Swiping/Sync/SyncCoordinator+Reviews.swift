@@ -52,7 +52,7 @@ extension SyncCoordinator {
     private func tellEndedReviews(to id: String) async {
         while reviewNews.remove(id) != nil {
             // It may be past what has ended since.
-            while let running = runningReviews[id] { _ = await running.result }
+            while let running = runningReviews[id], !Task.isCancelled { try? await Self.end(of: running) }
             guard !Task.isCancelled, let partner = try? await partners().first(where: { $0.id == id }),
                 partner.problem == nil
             else { continue }
@@ -67,10 +67,7 @@ extension SyncCoordinator {
 
     /// What is under way with the same machine comes to its end first: it may be past what is asked for.
     private func sync(_ partner: StoredReviewPartner, job: Job? = nil) async throws -> ReviewSync.Outcome {
-        while let running = runningReviews[partner.id] {
-            _ = await running.result
-            try Task.checkCancellation()
-        }
+        while let running = runningReviews[partner.id] { try await Self.end(of: running) }
         let task = Task(executorPreference: MeshClock.executor) { try await self.syncAlone(partner.id, job: job) }
         runningReviews[partner.id] = task
         defer { runningReviews[partner.id] = nil }
@@ -85,6 +82,8 @@ extension SyncCoordinator {
         do {
             let turn = ReviewSync(partner: partner, link: try link(partner), catalogue: catalogue, mesh: mesh)
             let outcome = try await turn.run(job: job)
+            // The job's next turn is this one's end.
+            if outcome.isBrokenOff { return outcome }
             try await catalogue.write { [clocks] transaction in
                 let now = clocks.wall.now()
                 try transaction.reviewMachines.note(partner, syncedAt: now, problem: nil)
@@ -197,9 +196,15 @@ extension SyncCoordinator {
                 try await job.mayContinue()
                 asked += 1
                 try link(partner).forgive()
-                let outcome = try await sync(partner, job: job)
-                (sum.sent, sum.fetched) = (sum.sent + outcome.sent, sum.fetched + outcome.fetched)
-                sum.undone += outcome.undone
+                var isBrokenOff = false
+                repeat {
+                    // While it stands still it is the turn of others.
+                    try await job.mayContinue()
+                    let outcome = try await sync(partner, job: job)
+                    (sum.sent, sum.fetched) = (sum.sent + outcome.sent, sum.fetched + outcome.fetched)
+                    sum.undone += outcome.undone
+                    isBrokenOff = outcome.isBrokenOff
+                } while isBrokenOff
             } catch {
                 if job.isCancelled {
                     isCancelled = true
