@@ -480,6 +480,25 @@ import Testing
         await stage.library.close()
     }
 
+    /// Members' machines fetch from here for two days; from a hub a file can be had once more, or was seen.
+    @Test func whatIsKeptForOthersGoesLast() async throws {
+        var stage = try await Stage()
+        let kept = try await stage.group()
+        let sent = try await stage.send(to: kept)
+        stage.pass(hours: 1)
+        let elsewhere = try await stage.group("elsewhere")
+        let copy = try await stage.send(to: elsewhere)
+        try await stage.execute(
+            "INSERT INTO group_hubs (id, address, token, added_at) VALUES ('h', 'http://127.0.0.1:9', 't', 0)")
+        try await stage.execute("UPDATE groups SET hub_id = 'h' WHERE id = '\(elsewhere.id)'")
+        try await stage.execute("UPDATE group_photos SET file_size = 200000000")
+        _ = try await stage.mesh.send(ChangeSettings(groupPhotoMegabytes: 250))
+        try await stage.reopen()
+        #expect(try stage.files() == [sent.id + ".jpg"])
+        #expect(try await stage.photos().first { $0.id == copy.id }?.localPath == nil)
+        await stage.library.close()
+    }
+
     @Test func aCatalogueFromElsewhereLeadsNowhere() async throws {
         var stage = try await Stage()
         let group = try await stage.group()

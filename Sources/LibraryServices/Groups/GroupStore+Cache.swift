@@ -71,7 +71,8 @@ extension GroupStore {
     }
 
     /// Removes files until the rest is within what the settings say, those that nobody has looked at for longest first. Their rows stay: who
-    /// has sent today has. What waits to go out is nowhere else, and stays.
+    /// has sent today has. What waits to go out is nowhere else, and stays; of groups that are kept here members' machines fetch
+    /// for as long as it is there, so their files go last.
     func evict() async {
         let (catalogue, files, folder) = (catalogue, files, folder)
         let isOver = try? await catalogue.read { try !Self.tooMany($0).isEmpty }
@@ -93,8 +94,12 @@ extension GroupStore {
         let rows = try transaction.groups.photos(of: nil).filter(\.hasFile)
         var sum = rows.reduce(0) { $0 + bytes($1) }
         var ids: [String] = []
-        let copies = rows.filter { $0.transfer != .outgoing }
-        for row in copies.sorted(by: { ($0.lastUsedAt, $0.id) < ($1.lastUsedAt, $1.id) }) where sum > limit {
+        let kept = Set(try transaction.groups.groups(nil).filter { $0.hub == nil }.map(\.id))
+        func order(_ photo: StoredGroupPhoto) -> (Int, Timestamp, String) {
+            (kept.contains(photo.groupId) ? 1 : 0, photo.lastUsedAt, photo.id)
+        }
+        let removable = rows.filter { $0.transfer != .outgoing }
+        for row in removable.sorted(by: { order($0) < order($1) }) where sum > limit {
             ids.append(row.id)
             sum -= bytes(row)
         }
