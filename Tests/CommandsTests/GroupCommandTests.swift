@@ -23,10 +23,10 @@ struct GroupCommandTests {
             ], hub: hub)
     }
 
-    private static func sent(_ path: String? = "group-photos/\(photo).jpg") -> GroupPhoto {
+    private static func sent(_ path: String? = "group-photos/\(photo).jpg", waits: Bool? = nil) -> GroupPhoto {
         GroupPhoto(
-            id: photo, groupId: ids[0], senderId: "a", senderName: "Ada", localPath: path, width: 2048, height: 1536,
-            fileSize: 612_345, createdAt: Timestamp(milliseconds: 60_000),
+            id: photo, groupId: ids[0], senderId: "a", senderName: "Ada", localPath: path, isWaiting: waits,
+            width: 2048, height: 1536, fileSize: 612_345, createdAt: Timestamp(milliseconds: 60_000),
             expiresAt: Timestamp(milliseconds: 172_860_000))
     }
 
@@ -77,18 +77,39 @@ struct GroupCommandTests {
         for (says, code) in [("n", ExitCode.failed), ("y", .done)] {
             let stage = Stage(personSays: says)
             try stage.answer("group.list", GroupList(groups: [Self.group(sent: true, hub: hub)]))
+            try stage.answer("group.photos", GroupPhotoList(photos: [Self.sent(waits: true)]))
             try stage.answer("group.\(verb)", Self.group())
             #expect(await stage.run("groups", verb, "cousins") == code)
             #expect(stage.questions.count == 1 && stage.questions[0].contains("2 members and 1 photo"))
             #expect(stage.questions[0].contains("It ends for 1 other.") == (verb == "delete"))
+            #expect(
+                stage.questions[0].contains("1 photo of yours that waits to go out would reach nobody.")
+                    == (verb == "leave"))
             #expect(stage.methods.contains("group.\(verb)") == (code == .done))
         }
         let script = try stage([Self.group(hub: hub)])
+        try script.answer("group.photos", GroupPhotoList(photos: []))
         try script.answer("group.\(verb)", Self.group())
         #expect(await script.run("groups", verb, Self.ids[0], "--yes") == .done)
         #expect(script.questions.isEmpty && script.params("group.\(verb)") == ["id": .string(Self.ids[0])])
         let nobody = try stage([Self.group(hub: hub)])
+        try nobody.answer("group.photos", GroupPhotoList(photos: []))
         #expect(await nobody.run("groups", verb, "Cousins") == .usage)
+    }
+
+    @Test("Before a machine is forgotten, a person hears what would reach nobody") func forgetting() async throws {
+        let hub = GroupHub(
+            id: Self.ids[1], address: "https://photos.example", addedAt: Timestamp(milliseconds: 0), syncedAt: nil,
+            problem: nil)
+        for (address, isTold) in [(hub.address, true), ("https://other.example", false)] {
+            let stage = Stage(personSays: "y")
+            try stage.answer("group.hubs", GroupHubList(hubs: [hub], undelivered: []))
+            try stage.answer("group.list", GroupList(groups: [Self.group(hub: address)]))
+            try stage.answer("group.photos", GroupPhotoList(photos: [Self.sent(waits: true), Self.sent()]))
+            try stage.answer("group.forget", hub)
+            #expect(await stage.run("groups", "forget", hub.address) == .done)
+            #expect(stage.questions[0].contains("1 photo of yours that waits to go out") == isTold)
+        }
     }
 
     @Test("Who keeps a group for others is not asked whether to leave it") func keeper() async throws {

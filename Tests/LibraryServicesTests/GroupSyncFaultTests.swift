@@ -191,6 +191,15 @@ import Testing
         _ = try await street.hub.mesh.send(InviteGroupMember(groupId: chess.id, userId: person.userId))
         #expect(try await ben.lines().map(\.outcome) == ["refused"])
         #expect(try await ben.groups().count == Group.maximumCount)
+        // Said for as long as it is so, whoever began the sync; and it is no reason to ask sooner, or to take the rest for old.
+        let hub = try await ben.mesh.send(ListGroupHubs()).hubs[0]
+        #expect(hub.problem?.contains("100 groups") == true && hub.syncedAt == street.wall.now)
+        let sent = try await ben.send(to: street.group.id)
+        await Watched.follow(ObserveGroups(), on: street.hub.mesh).value { $0.groups.contains { $0.photoCount == 1 } }
+        #expect(try await street.hub.photos().map(\.id) == [sent.id])
+        _ = try await ben.mesh.send(DeleteGroup(id: ben.groups().first { $0.hub == nil }?.id ?? ""))
+        #expect(try await ben.sync().failed == 0)
+        #expect(try await ben.mesh.send(ListGroupHubs()).hubs[0].problem == nil)
         await street.close()
     }
 
@@ -206,6 +215,25 @@ import Testing
         let lines = try await ben.lines()
         #expect(lines.map(\.outcome) == ["gone"] && lines.map(\.item) == [chess.id])
         #expect(lines.first?.detail == "'Chess' is gone, or you are not in it any more; with it went 1 photo")
+        await street.close()
+    }
+
+    @Test func whatWaitsWhenSomebodyGoesIsTold() async throws {
+        let street = try await GroupNeighbours(["Ben", "Cleo"])
+        for (house, goes) in zip(street.members, ["left", "forgot"]) {
+            street.network.fault.withLock { $0 = .down }
+            let sent = try await house.send(to: street.group.id)
+            try await house.untilGivenUp()
+            if goes == "left" {
+                _ = try await house.mesh.send(LeaveGroup(id: street.group.id))
+            } else {
+                let hub = try await house.mesh.send(ListGroupHubs()).hubs[0]
+                _ = try await house.mesh.send(ForgetGroupHub(id: hub.id))
+            }
+            let told = try await house.undelivered()
+            #expect(told.map(\.id) == [sent.id] && told.map(\.reason.rawValue) == ["left"], "\(goes)")
+            street.network.fault.withLock { $0 = nil }
+        }
         await street.close()
     }
 }

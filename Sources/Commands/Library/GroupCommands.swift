@@ -81,7 +81,9 @@ extension CommandTable {
                 guard found.keptFor == 0 || found.members.allSatisfy({ !$0.isSelf }) else {
                     throw CommandFailure.refused(LeaveGroup.refusal(keptFor: found.keptFor))
                 }
-                let question = "Leave the group \(described(found))?"
+                let photos =
+                    found.hub == nil ? [] : try await library.send(ListGroupPhotos(groupId: found.id)).value.photos
+                let question = "Leave the group \(described(found))?\(notDelivered(photos))"
                 guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
                     return .failed
                 }

@@ -111,7 +111,12 @@ extension CommandTable {
             try await session.withLibrary { library in
                 let hubs = try await library.send(ListGroupHubs()).value.hubs
                 let found = try GroupNames.hub(invocation.operand("MACHINE") ?? "", of: hubs)
-                let question = "Forget \(found.address), with the groups that it keeps?"
+                let groups = Set(
+                    try await library.send(ListGroups()).value.groups.filter { $0.hub == found.address }.map(\.id))
+                let photos = try await library.send(ListGroupPhotos()).value.photos
+                let question =
+                    "Forget \(found.address), with the groups that it keeps?"
+                    + notDelivered(photos.filter { groups.contains($0.groupId) })
                 guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
                     return .failed
                 }
@@ -135,6 +140,14 @@ extension CommandTable {
             }
         },
     ]
+
+    /// What a question says of photos that would not go out any more.
+    static func notDelivered(_ photos: [GroupPhoto]) -> String {
+        let count = photos.count { $0.isWaiting == true }
+        return count == 0
+            ? ""
+            : " \(Figures.count(count, "photo")) of yours that \(count == 1 ? "waits" : "wait") to go out would reach nobody."
+    }
 
     private static func invitation(
         _ invocation: Invocation, to group: Group, of groups: [Group]
@@ -264,6 +277,7 @@ extension CommandTable {
         switch photo.reason {
         case .anotherPhoto: "Another photo of yours was there that day."
         case .groupGone: "The group is gone, or you are not in it any more."
+        case .left: "You left the group, or forgot the machine, before it went out."
         case .expired: "\(photo.hub) could not be reached in time."
         case .refused: photo.detail.map(PlainText.neutralized) ?? "\(photo.hub) does not take it."
         }

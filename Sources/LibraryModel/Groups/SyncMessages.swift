@@ -7,9 +7,9 @@ public struct GroupHub: Codable, Sendable, Equatable, Identifiable {
     /// As in `https://photos.example:8468`: scheme, host and port, and a path where it has one.
     public let address: String
     public let addedAt: Timestamp
-    /// When all of its groups were last as they are there; nil before the first time.
+    /// When all of its groups that are here were last as they are there; nil before the first time.
     public let syncedAt: Timestamp?
-    /// Why the last try was none, in a sentence; nil where it was one.
+    /// Why the last try was none, or which groups cannot be here, in a sentence; nil where all is as it is there.
     public let problem: String?
 
     /// Of a library.
@@ -106,6 +106,8 @@ public struct UndeliveredGroupPhoto: Codable, Sendable, Equatable, Identifiable 
         case groupGone
         /// The machine could not be reached before it expired.
         case expired
+        /// Its sender has left the group, or forgotten the machine, before it went out.
+        case left
         /// The machine does not take it, or it could not be read here any more.
         case refused
     }

@@ -225,7 +225,7 @@ public actor GroupStore: MeshService {
     func remove(_ id: String, isLeaving: Bool) async throws -> Group {
         let id = id.lowercased()
         let group = try await get(id)
-        let photos = try await catalogue.write { transaction in
+        let photos = try await catalogue.write { [clocks] transaction in
             let stored = try transaction.groups.require(id)
             guard !isLeaving || stored.ownMember != nil else {
                 throw MeshError(
@@ -234,7 +234,10 @@ public actor GroupStore: MeshService {
             let others = stored.hub == nil ? stored.members.count { !$0.isSelf } : 0
             if isLeaving && others > 0 { throw LeaveGroup.refusal(keptFor: others) }
             if !isLeaving { try Self.requireKeptHere(stored, orElse: "Leave it: smilepile groups leave") }
-            if let hub = stored.hub { try transaction.groupHubs.addDeparture(id, from: hub) }
+            if let hub = stored.hub {
+                try transaction.groupHubs.addDeparture(id, from: hub)
+                try transaction.noteWaiting(in: stored, at: clocks.time(in: transaction))
+            }
             let photos = try transaction.groups.photos(of: id).map(\.id)
             try transaction.groups.remove(id)
             try transaction.groups.removeUnusedTokens()

@@ -99,3 +99,11 @@ struct GroupTime: Sendable {
         offset.map { wall.milliseconds + Int64($0) * 60_000 } ?? LocalDateTime(here: wall).milliseconds
     }
 }
+
+extension CatalogueTransaction {
+    /// Notes what waits to go out to a group that goes because somebody wants it to.
+    func noteWaiting(in group: StoredGroup, at time: GroupTime) throws {
+        let waiting = try groups.photos(of: group.id).filter { $0.transfer == .outgoing && $0.expiresAt > time.now }
+        try groupHubs.noteUndelivered(waiting, of: group, at: time.wall, .left)
+    }
+}

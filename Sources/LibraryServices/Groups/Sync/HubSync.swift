@@ -27,6 +27,8 @@ struct HubSync: Sendable {
         var lines: [ReceiptLine] = []
         /// Why something could not be done that is to be tried again, while all else was.
         var problem: MeshError?
+        /// What somebody should know while all is up to date.
+        var notice: String?
         /// Whether the job stood still before all was done.
         var isBrokenOff = false
 
@@ -34,7 +36,7 @@ struct HubSync: Sendable {
         mutating func add(_ next: Outcome) {
             (sent, fetched, lost) = (sent + next.sent, fetched + next.fetched, lost + next.lost)
             lines += next.lines
-            (problem, isBrokenOff) = (next.problem, next.isBrokenOff)
+            (problem, notice, isBrokenOff) = (next.problem, next.notice, next.isBrokenOff)
         }
 
         mutating func meet(_ error: MeshError) { problem = problem ?? error }
@@ -145,6 +147,11 @@ struct HubSync: Sendable {
         outcome.lost += lost.count
         outcome.lines += lost.map { line($0, "lost", "its group is gone, or you are not in it any more") }
         outcome.lines += notes
+        let refused = notes.filter { $0.outcome == "refused" }
+        if let why = refused.first?.detail {
+            let count = refused.count == 1 ? "1 of its groups is" : "\(refused.count) of its groups are"
+            outcome.notice = "\(count) not taken: \(why)."
+        }
         await remove(gone)
     }
 

@@ -84,10 +84,13 @@ extension SyncCoordinator {
 
     func forget(_ id: String) async throws -> GroupHub {
         let id = id.lowercased()
-        let (hub, photos) = try await catalogue.write { transaction in
+        let (hub, photos) = try await catalogue.write { [clocks] transaction in
             guard let hub = try transaction.groupHubs.all().first(where: { $0.id == id }) else { throw Self.noHub(id) }
-            let groups = Set(try transaction.groups.groups(nil).filter { $0.hub == id }.map(\.id))
-            let photos = try transaction.groups.photos(of: nil).filter { groups.contains($0.groupId) }.map(\.id)
+            var photos: [String] = []
+            for group in try transaction.groups.groups(nil) where group.hub == id {
+                photos += try transaction.groups.photos(of: group.id).map(\.id)
+                try transaction.noteWaiting(in: group, at: clocks.time(in: transaction))
+            }
             _ = try transaction.groupHubs.remove(id)
             return (hub, photos)
         }

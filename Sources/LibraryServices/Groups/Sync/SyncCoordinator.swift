@@ -44,6 +44,8 @@ public actor SyncCoordinator: MeshService {
     /// Hubs for which something may wait here, and what sends it.
     private var groupNews: Set<String> = []
     private var sendingTo: [String: Task<Void, Never>] = [:]
+    /// Hubs that did not answer as they should the last time.
+    private var failing: Set<String> = []
     var reviewLinks: [String: HubLink<any ReviewRemote>] = [:]
     var runningReviews: [String: Task<ReviewSync.Outcome, any Error>] = [:]
     /// Machines of which a review that has ended may not be told, and what tells them.
@@ -188,10 +190,10 @@ public actor SyncCoordinator: MeshService {
         let waiting = try? await catalogue.read { transaction in
             let now = try clocks.time(in: transaction).now
             return try transaction.groupHubs.all().filter { hub in
-                try hub.problem == nil && transaction.groupHubs.hasOutgoing(to: hub.id, at: now)
+                try transaction.groupHubs.hasOutgoing(to: hub.id, at: now)
             }
         }
-        return waiting ?? []
+        return (waiting ?? []).filter { !failing.contains($0.id) }
     }
 
     // MARK: One hub
@@ -247,16 +249,20 @@ public actor SyncCoordinator: MeshService {
             let outcome = try await turn.run(job: job) { await self.refresh() }
             // The job's next turn is this one's end.
             if outcome.isBrokenOff { return outcome }
+            let isDone = outcome.problem == nil
+            // Before it is noted, which is a change that has it looked at what waits.
+            if isDone { failing.remove(hub.id) } else { failing.insert(hub.id) }
             try await catalogue.write { [clocks] transaction in
                 let now = clocks.wall.now()
                 try transaction.groupHubs.note(
-                    hub.id, syncedAt: outcome.problem == nil ? now : nil, problem: outcome.problem?.message)
-                try transaction.settings.setLastSyncDate(now)
+                    hub.id, syncedAt: isDone ? now : nil, problem: outcome.problem?.message ?? outcome.notice)
+                if isDone { try transaction.settings.setLastSyncDate(now) }
             }
             return outcome
         } catch {
             await refresh()
             guard !(error is CancellationError), !Task.isCancelled else { throw error }
+            failing.insert(hub.id)
             // What it had said before that is the reason.
             guard !(error is HubLeftAlone) else { throw error }
             let error = MeshError(describing: error)

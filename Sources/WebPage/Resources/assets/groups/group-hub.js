@@ -6,6 +6,7 @@ import { confirmed, explained } from '../core/dialog.js';
 import { relative, moment, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { showJobs } from '../library/job-card.js';
+import { listGroups, waitingText } from './groups.js';
 
 class GroupHub extends Component {
   #hub;
@@ -21,7 +22,7 @@ class GroupHub extends Component {
   #problem = element('p', { class: 'attention', role: 'status', hidden: true });
   #jobs = element('div', { class: 'stack' });
   #sync = textButton(t('groups.syncNow'), () => attempt(() => this.#begin()));
-  #forget = textButton(t('groups.forget'), () => this.#askToForget(), { icon: 'trash' });
+  #forget = textButton(t('groups.forget'), () => attempt(() => this.#askToForget()), { icon: 'trash' });
 
   connectedCallback() {
     this.classList.add('stack');
@@ -68,8 +69,11 @@ class GroupHub extends Component {
 
   async #askToForget() {
     const { id, address } = this.#hub;
+    const [groups, { photos }] = await Promise.all([listGroups(), ask('group.photos')]);
+    const theirs = groups.filter(({ hub }) => hub === address).map((group) => group.id);
     const done = await confirmed({
-      title: t('groups.forgetTitle', { address }), text: t('groups.forgetHelp'), action: t('groups.forgetNow'), danger: true,
+      title: t('groups.forgetTitle', { address }),
+      text: [waitingText(photos.filter(({ groupId }) => theirs.includes(groupId))), t('groups.forgetHelp')].filter(Boolean).join(' '), action: t('groups.forgetNow'), danger: true,
       act: () => explained(() => ask('group.forget', { id }), { not_found: 'groups.forgetGone' }),
     });
     if (!done) return;

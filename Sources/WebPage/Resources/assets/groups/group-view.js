@@ -11,7 +11,7 @@ import { emptyNotice, showJobs } from '../library/job-card.js';
 import './group-hubs.js';
 import './group-members.js';
 import './group-photo.js';
-import { keptFor, ownMember } from './groups.js';
+import { keptFor, ownMember, waitingText } from './groups.js';
 
 class GroupView extends Component {
   #group;
@@ -131,7 +131,7 @@ class GroupView extends Component {
   #goOut() {
     const { id, name } = this.#group;
     if (keptFor(this.#group) > 0) return showDialog({ title: t('groups.leaveTitle', { name }), body: [element('p', {}, t('groups.leaveKept'))] });
-    return this.#part('leave', id, name);
+    return this.#part('leave', id, name, waitingText(this.#photos ?? []));
   }
 
   #delete() {

@@ -17,6 +17,12 @@ export const ownMember = ({ members }) => members.find(({ isSelf }) => isSelf);
 /** Members for whom it ends where it is deleted here: others, of a group that this machine keeps. */
 export const keptFor = ({ hub, members }) => (hub ? 0 : members.filter(({ isSelf }) => !isSelf).length);
 
+/** What is said before a group goes to which photos wait to be sent; false where there are none. */
+export const waitingText = (photos) => {
+  const count = photos.filter(({ isWaiting }) => isWaiting).length;
+  return count > 0 && t('groups.waitingLost', { count });
+};
+
 /** Everybody's first name in one sentence. */
 export const memberNames = ({ members }) => list(members.map(({ firstName, isSelf }) => (
   isSelf ? t('groups.nameOfYou', { name: firstName }) : t('groups.nameOf', { name: firstName }))));

@@ -303,9 +303,11 @@ export default {
   'groups.undelivered.anotherPhoto': 'An dem Tag war schon ein anderes Foto von dir da.',
   'groups.undelivered.expired': '{address} war nicht rechtzeitig erreichbar.',
   'groups.undelivered.groupGone': 'Die Gruppe gibt es nicht mehr, oder du bist nicht mehr darin.',
+  'groups.undelivered.left': 'Du hast die Gruppe verlassen oder den Rechner vergessen, bevor es hinausging.',
   'groups.undelivered.refused': '{address} hat es nicht angenommen.',
   'groups.undeliveredHelp': 'Niemand sonst hat sie bekommen. An den Fotos in deiner Bibliothek hat sich nichts geändert.',
   'groups.undeliveredTo': 'Gesendet an {name}, {time}',
+  'groups.waitingLost': { one: '1 Foto von dir wartet noch und würde niemanden erreichen.', other: '{count} Fotos von dir warten noch und würden niemanden erreichen.' },
   'groups.waits': 'wartet, bis der andere Rechner erreichbar ist',
   'groups.which': 'Welche Gruppe',
 

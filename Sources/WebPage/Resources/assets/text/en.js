@@ -303,9 +303,11 @@ export default {
   'groups.undelivered.anotherPhoto': 'Another photo of yours was there that day.',
   'groups.undelivered.expired': '{address} could not be reached in time.',
   'groups.undelivered.groupGone': 'The group is gone, or you are not in it any more.',
+  'groups.undelivered.left': 'You left the group, or forgot the machine, before it went out.',
   'groups.undelivered.refused': '{address} did not take it.',
   'groups.undeliveredHelp': 'Nobody else got these. The photos in your library are what they were.',
   'groups.undeliveredTo': 'Sent to {name}, {time}',
+  'groups.waitingLost': { one: '1 photo of yours still waits to go out, and would reach nobody.', other: '{count} photos of yours still wait to go out, and would reach nobody.' },
   'groups.waits': 'waits until the other machine can be reached',
   'groups.which': 'Which group',
 
