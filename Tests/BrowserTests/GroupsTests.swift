@@ -262,13 +262,21 @@ extension BrowserTests {
                       const reply = await real(path, options);
                       if (!options?.body?.includes?.('"group.photos"')) return reply;
                       const told = await reply.json();
-                      for (const photo of told.result.photos) delete photo.localPath;
+                      for (const photo of told.result.photos) Object.assign(photo, { localPath: undefined }, window.told);
                       return new Response(JSON.stringify(told), { status: reply.status, headers: reply.headers });
                     };
                     """)
                 try await page.go(to: "#/groups/" + group.id)
-                try await page.waits(for: "The picture is no longer here", in: "group-photo .picture")
-                #expect(try await page.evaluate("document.querySelector('group-photo > .button').disabled"))
+                for (told, text) in [
+                    ("{}", "The picture is no longer here"), ("{ isComing: true, width: 0 }", "still on its way"),
+                    ("{ width: 0 }", "The picture could not be fetched"),
+                ] {
+                    try await page.run("window.told = \(told)")
+                    try await page.go(to: "#/groups")
+                    try await page.go(to: "#/groups/" + group.id)
+                    try await page.waits(for: text, in: "group-photo .picture")
+                    #expect(try await page.evaluate("document.querySelector('group-photo > .button').disabled"))
+                }
             }
         }
 

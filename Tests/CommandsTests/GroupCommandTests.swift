@@ -23,10 +23,12 @@ struct GroupCommandTests {
             ], hub: hub)
     }
 
-    private static func sent(_ path: String? = "group-photos/\(photo).jpg", waits: Bool? = nil) -> GroupPhoto {
+    private static func sent(
+        _ path: String? = "group-photos/\(photo).jpg", waits: Bool? = nil, comes: Bool? = nil, width: Int = 2048
+    ) -> GroupPhoto {
         GroupPhoto(
             id: photo, groupId: ids[0], senderId: "a", senderName: "Ada", localPath: path, isWaiting: waits,
-            width: 2048, height: 1536, fileSize: 612_345, createdAt: Timestamp(milliseconds: 60_000),
+            isComing: comes, width: width, height: 1536, fileSize: 612_345, createdAt: Timestamp(milliseconds: 60_000),
             expiresAt: Timestamp(milliseconds: 172_860_000))
     }
 
@@ -140,12 +142,13 @@ struct GroupCommandTests {
 
     @Test("Today's photos come with their groups, and those without a file say so") func today() async throws {
         let shown = try stage([Self.group(sent: true)])
-        try shown.answer("group.today", GroupPhotoList(photos: [Self.sent(), Self.sent(nil)]))
+        try shown.answer("group.today", GroupPhotoList(photos: [Self.sent(), Self.sent(nil), Self.sent(nil, comes: true, width: 0), Self.sent(nil, width: 0)]))
         #expect(await shown.run("groups", "today") == .done)
         let lines = shown.results.split(separator: "\n").map(String.init)
         #expect(lines[0].split(separator: " ").joined(separator: " ") == "PHOTO GROUP FROM SENT GONE AT SIZE")
         #expect(lines[1].hasPrefix("77777777  Cousins  Ada   1970-01-01 ") && lines[1].hasSuffix(" 612 KB"))
-        #expect(lines[2].hasSuffix(" no file"))
+        #expect(lines[2].hasSuffix(" no file") && lines[3].hasSuffix(" on its way"))
+        #expect(lines[4].hasSuffix(" could not be fetched"))
         #expect(shown.params("group.today")?["groupId"] == nil)
         let empty = try stage([Self.group()])
         try empty.answer("group.today", GroupPhotoList(photos: []))

@@ -148,6 +148,7 @@ import Testing
         street.network.fault.withLock { $0 = .cut }
         #expect(try await ben.sync().failed == 1)
         #expect(try await ben.photos().map(\.localPath) == [nil])
+        #expect(try await ben.photos().map(\.isComing) == [true])
         #expect(try ben.files().isEmpty)
         #expect(
             await status { _ = try await ben.mesh.send(OpenGroupPhoto(photoId: sent.id)) } == .notFound)
@@ -163,6 +164,7 @@ import Testing
         try await street.hub.send(to: street.group.id)
         street.network.picture.withLock { $0 = Data(repeating: 0x41, count: 100_000) }
         #expect(try await ben.lines().map(\.outcome) == ["unfetched"])
+        #expect(try await ben.photos().map { [$0.isComing == true, $0.width != 0] } == [[false, false]])
         #expect(try ben.files().isEmpty)
         // Once is enough.
         street.network.picture.withLock { $0 = nil }

@@ -266,6 +266,12 @@ extension CommandTable {
         }
     }
 
+    private static func size(_ photo: GroupPhoto) -> String {
+        if photo.isWaiting == true { return "waits to go out" }
+        if photo.localPath != nil { return Figures.size(photo.fileSize) }
+        return photo.isComing == true ? "on its way" : photo.width == 0 ? "could not be fetched" : "no file"
+    }
+
     /// - Parameter groups: by which each photo's is named; empty where all are of one.
     private static func show(_ photos: [GroupPhoto], _ groups: [Group], _ session: Session) {
         let names = Dictionary(groups.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
@@ -281,8 +287,7 @@ extension CommandTable {
                 [short(photo.id)] + (groups.isEmpty ? [] : [names[photo.groupId] ?? short(photo.groupId)])
                     + [
                         photo.senderName, LocalDate.text(photo.createdAt), LocalDate.text(photo.expiresAt),
-                        photo.isWaiting == true
-                            ? "waits to go out" : photo.localPath == nil ? "no file" : Figures.size(photo.fileSize),
+                        size(photo),
                     ])
         }
         session.console.show(table)

@@ -68,14 +68,16 @@ public struct GroupPhoto: Codable, Sendable, Equatable, Identifiable {
     public let senderId: String
     /// As the sender was called then.
     public let senderName: String
-    /// Of its file, relative to the library's folder; nil where there is no file any more, because others needed the room, or
-    /// none yet, because it has to be fetched from the hub.
+    /// Of its file, relative to the library's folder; nil where there is none: it is still to come (``isComing``), it could not be
+    /// fetched (``width`` is 0), or others needed the room.
     public let localPath: String?
     /// Where its hub has it; nil where the group is kept here.
     public let remoteUrl: String?
     /// True where it was sent here and the group's hub does not have it yet.
     public let isWaiting: Bool?
-    /// Pixels: a JPEG of at most 2048 x 2048.
+    /// True where its picture is still to be fetched from the hub.
+    public let isComing: Bool?
+    /// Pixels: a JPEG of at most 2048 x 2048; 0 where its picture was never here.
     public let width: Int
     public let height: Int
     /// Bytes of its file.
@@ -92,7 +94,8 @@ public struct GroupPhoto: Codable, Sendable, Equatable, Identifiable {
 
     public init(
         id: String, groupId: String, senderId: String, senderName: String, localPath: String?,
-        remoteUrl: String? = nil, isWaiting: Bool? = nil, width: Int, height: Int, fileSize: Int64,
+        remoteUrl: String? = nil, isWaiting: Bool? = nil, isComing: Bool? = nil, width: Int, height: Int,
+        fileSize: Int64,
         createdAt: Timestamp, expiresAt: Timestamp
     ) {
         self.id = id
@@ -102,6 +105,7 @@ public struct GroupPhoto: Codable, Sendable, Equatable, Identifiable {
         self.localPath = localPath
         self.remoteUrl = remoteUrl
         self.isWaiting = isWaiting
+        self.isComing = isComing
         self.width = width
         self.height = height
         self.fileSize = fileSize

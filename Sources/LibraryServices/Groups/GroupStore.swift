@@ -278,7 +278,8 @@ extension GroupPhoto {
         self.init(
             id: stored.id, groupId: stored.groupId, senderId: stored.senderId, senderName: stored.senderName,
             localPath: stored.hasFile ? GroupPhotoFolder.path(of: stored.id) : nil, remoteUrl: stored.url,
-            isWaiting: stored.transfer == .outgoing ? true : nil, width: stored.width,
+            isWaiting: stored.transfer == .outgoing ? true : nil,
+            isComing: stored.transfer == .incoming ? true : nil, width: stored.width,
             height: stored.height, fileSize: stored.fileSize, createdAt: stored.createdAt,
             expiresAt: time.onWall(stored.expiresAt))
     }

@@ -22,7 +22,7 @@ class GroupPhoto extends Component {
   }
 
   set photo(photo) {
-    const isAnother = photo.id !== this.#photo?.id || photo.localPath !== this.#photo?.localPath;
+    const isAnother = ['id', 'localPath', 'isComing'].some((name) => photo[name] !== this.#photo?.[name]);
     this.#photo = photo;
     const { senderName, createdAt, localPath, isWaiting } = photo;
     this.#sender.textContent = this.isOwn ? t('groups.nameOfYou', { name: senderName }) : senderName;
@@ -38,7 +38,8 @@ class GroupPhoto extends Component {
 
   /** The row of a photo outlives its file where others needed the room, and comes before it from another machine. */
   #lose() {
-    this.#picture.replaceChildren(icon('photos'), element('span', {}, t(this.#photo.width ? 'groups.fileGone' : 'groups.fileToCome')));
+    const { isComing, width } = this.#photo;
+    this.#picture.replaceChildren(icon('photos'), element('span', {}, t(isComing ? 'groups.fileToCome' : width ? 'groups.fileGone' : 'groups.fileUnfetched')));
     this.#picture.removeAttribute('aria-label');
     this.#picture.disabled = this.#keep.disabled = true;
   }

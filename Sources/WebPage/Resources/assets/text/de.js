@@ -201,6 +201,7 @@ export default {
   'groups.enlarge': 'Foto von {name}, gesendet {time}: groß zeigen',
   'groups.fileGone': 'Das Bild ist nicht mehr hier: Neuere brauchten den Platz.',
   'groups.fileToCome': 'Das Bild ist noch unterwegs vom anderen Rechner.',
+  'groups.fileUnfetched': 'Das Bild konnte nicht geholt werden: Der andere Rechner hat es nicht, oder es lässt sich nicht anzeigen.',
   'groups.firstName': 'Dein Vorname',
   'groups.firstNameHelp': 'Unter diesem Namen sehen dich die anderen in der Gruppe.',
   'groups.firstNameMissing': 'Gib an, wie die anderen dich nennen.',

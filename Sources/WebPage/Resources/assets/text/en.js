@@ -201,6 +201,7 @@ export default {
   'groups.enlarge': 'Photo from {name}, sent {time}: show large',
   'groups.fileGone': 'The picture is no longer here: newer ones needed the room.',
   'groups.fileToCome': 'The picture is still on its way from the other machine.',
+  'groups.fileUnfetched': 'The picture could not be fetched: the other machine does not have it, or it cannot be shown.',
   'groups.firstName': 'Your first name',
   'groups.firstNameHelp': 'The others in the group see you under this name.',
   'groups.firstNameMissing': 'Say what the others call you.',
