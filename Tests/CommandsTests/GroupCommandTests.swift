@@ -142,7 +142,11 @@ struct GroupCommandTests {
 
     @Test("Today's photos come with their groups, and those without a file say so") func today() async throws {
         let shown = try stage([Self.group(sent: true)])
-        try shown.answer("group.today", GroupPhotoList(photos: [Self.sent(), Self.sent(nil), Self.sent(nil, comes: true, width: 0), Self.sent(nil, width: 0)]))
+        try shown.answer(
+            "group.today",
+            GroupPhotoList(photos: [
+                Self.sent(), Self.sent(nil), Self.sent(nil, comes: true, width: 0), Self.sent(nil, width: 0),
+            ]))
         #expect(await shown.run("groups", "today") == .done)
         let lines = shown.results.split(separator: "\n").map(String.init)
         #expect(lines[0].split(separator: " ").joined(separator: " ") == "PHOTO GROUP FROM SENT GONE AT SIZE")
@@ -176,6 +180,48 @@ struct GroupCommandTests {
             return
         }
         #expect(photos.count == 1)
+    }
+
+    @Test("How old groups of other machines are is said where it is not the usual") func age() async throws {
+        let address = "https://photos.example"
+        func hub(_ minutes: Int64?, _ problem: String? = nil) -> GroupHub {
+            let now = Timestamp.now().milliseconds
+            return GroupHub(
+                id: Self.ids[1], address: address, addedAt: Timestamp(milliseconds: 0),
+                syncedAt: minutes.map { Timestamp(milliseconds: now - $0 * 60_000) }, problem: problem)
+        }
+        let cases: [(GroupHub, String?)] = [
+            (hub(5), nil), (hub(200), "As of 3 hours ago: \(address). It was not asked since."),
+            (hub(5, "It does not answer."), "As of 5 minutes ago: \(address). It does not answer."),
+            (hub(4400, "It does not answer."), "As of 3 days ago: \(address). It does not answer."),
+            (hub(nil, "It does not answer."), "Never up to date: \(address). It does not answer."),
+        ]
+        for (hub, said) in cases {
+            for words in [["list"], ["show", "cousins"], ["today"], ["today", "cousins"]] {
+                for json in [[], ["--json"]] {
+                    let stage = try stage([Self.group(hub: address)])
+                    try stage.answer("group.hubs", GroupHubList(hubs: [hub], undelivered: []))
+                    try stage.answer("group.get", Self.group(hub: address))
+                    try stage.answer("group.photos", GroupPhotoList(photos: [Self.sent()]))
+                    try stage.answer("group.today", GroupPhotoList(photos: []))
+                    #expect(await stage.program.run(["groups"] + words + json) == .done)
+                    if json.isEmpty {
+                        let isSaid = stage.messages.contains("As of ") || stage.messages.contains("Never up to date")
+                        #expect(isSaid == (said != nil))
+                        #expect(said.map { stage.messages.contains($0 + "\n") } ?? true, "\(stage.messages)")
+                    } else {
+                        guard case .array(let hubs)? = try stage.json()["hubs"] else {
+                            Issue.record("no hubs")
+                            continue
+                        }
+                        #expect(hubs.count == 1 && hubs[0]["address"] == .string(address))
+                        #expect(hubs[0]["problem"]?.stringValue == hub.problem)
+                    }
+                }
+            }
+        }
+        let here = try stage([Self.group()])
+        #expect(await here.run("groups") == .done && !here.methods.contains("group.hubs"))
     }
 
     @Test("A photo is kept by the beginning of its id") func keep() async throws {

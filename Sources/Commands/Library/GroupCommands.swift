@@ -14,12 +14,14 @@ extension CommandTable {
         ) { _, session in
             try await session.withLibrary { library in
                 let answer = try await library.send(ListGroups(utcOffset: LocalDate.utcOffset()))
-                session.show(answer) { list in
-                    guard !list.groups.isEmpty else {
-                        session.console.message("There is no group. Make one: smilepile groups create NAME --as YOU")
-                        return
-                    }
-                    show(list.groups, session)
+                let hubs = try await library.hubs(of: answer.value.groups)
+                if session.wantsJSON {
+                    try session.show(answer, with: hubs)
+                } else if answer.value.groups.isEmpty {
+                    session.console.message("There is no group. Make one: smilepile groups create NAME --as YOU")
+                } else {
+                    show(answer.value.groups, session)
+                    show(ageOf: hubs, session)
                 }
                 return .done
             }
@@ -111,13 +113,16 @@ extension CommandTable {
                 let found = try await library.group(named: invocation.operand("GROUP") ?? "")
                 let answer = try await library.send(GetGroup(id: found.id, utcOffset: LocalDate.utcOffset()))
                 let photos = try await library.send(ListGroupPhotos(groupId: found.id))
+                let hubs = try await library.hubs(of: [found])
                 if session.wantsJSON {
                     try session.show(json: [
                         "group": JSONDecoder().decode(JSONValue.self, from: answer.json),
                         "photos": JSONDecoder().decode([String: JSONValue].self, from: photos.json)["photos"] ?? [],
+                        "hubs": Session.json(of: hubs),
                     ])
                 } else {
                     show(answer.value, photos.value.photos, session)
+                    show(ageOf: hubs, session)
                 }
                 return .done
             }
@@ -163,14 +168,17 @@ extension CommandTable {
                 let chosen = try invocation.operand("GROUP").map { try GroupNames.one($0, of: groups) }
                 let answer = try await library.send(
                     ListTodaysGroupPhotos(groupId: chosen?.id, utcOffset: LocalDate.utcOffset()))
-                session.show(answer) { list in
-                    guard !list.photos.isEmpty else {
-                        session.console.message(
-                            "Nobody has sent a photo today. Be the first: smilepile groups send PHOTO")
-                        return
-                    }
-                    show(list.photos, groups, session)
+                let hubs = try await library.hubs(of: chosen.map { [$0] } ?? groups)
+                if session.wantsJSON {
+                    try session.show(answer, with: hubs)
+                    return .done
                 }
+                if answer.value.photos.isEmpty {
+                    session.console.message("Nobody has sent a photo today. Be the first: smilepile groups send PHOTO")
+                } else {
+                    show(answer.value.photos, groups, session)
+                }
+                show(ageOf: hubs, session)
                 return .done
             }
         },
