@@ -110,11 +110,12 @@ import Testing
         // and version 6 another place for; since version 7 photos have more columns, and since version 8 jobs; since version
         // 9 sealed fields are found by the photo's uuid, sessions have a column more, and decisions wider indices; since
         // version 10 decisions have a column more, since version 11 groups and their photos, since version 12
-        // decisions two more.
+        // decisions two more, since version 14 sessions and machines.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
             "table photos ", "table trash ", "table jobs ", "table sealed_fields ", "table swipe_sessions ",
-            "index swipe_actions_by_", "table groups ", "table group_photos ",
+            "index swipe_actions_by_", "table groups ", "table group_photos ", "table swipe_machines ",
+            "table swipe_partners ",
         ]
         let lost = Set(before).subtracting(try await contents(path, of: known))
         let after = try await contents(path)
@@ -298,6 +299,25 @@ import Testing
             // All that was there before is told, in the order in which it was.
             let told = try reviews.changes(after: .start, except: nil, limit: 99)
             #expect(told.sessions.count >= 4 && told.decisions.count == 5)
+        }
+        await database.close()
+    }
+
+    /// One of two machines had told of a session with a decision and another that was taken back.
+    @Test func whatMachinesToldIsCountedAfterTheUpgrade() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("catalogue.sqlite")
+        try await make(13, at: path)
+        let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
+        try await database.read { connection in
+            let reviews = ReviewTable(connection: connection)
+            let partners = try ReviewMachineTable(connection: connection).partners()
+            #expect(try partners.map { try reviews.countTaken(from: $0.id) } == [0, 3])
+            let machine = partners[1].id
+            let counts = try ArrivedKind.allCases.map {
+                try reviews.arrived($0, from: machine, after: .min, limit: 9).count
+            }
+            #expect(counts == [1, 0, 1, 1])
         }
         await database.close()
     }

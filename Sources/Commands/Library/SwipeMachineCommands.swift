@@ -5,6 +5,14 @@ import ServiceMesh
 /// Reviews that a person's machines have in common.
 extension CommandTable {
     private static let yes = Option.flag("yes", help: "Do not ask before.")
+    private static let forget = Option.flag("forget", help: "Remove what came from it.")
+    private static let forgetting = """
+        What came from it stays; with --forget it goes, but for the decisions that were applied: of each photo the latest stays.
+        """
+
+    private static func forgotten(_ invocation: Invocation) -> String {
+        invocation.has("forget") ? " What came from it is removed, but for what was applied." : ""
+    }
 
     static let swipeMachineCommands: [Command] = [
         Command(
@@ -50,19 +58,27 @@ extension CommandTable {
         },
         Command(
             words: ["swipe", "unshare"], summary: "Let another machine in for reviews no more.",
-            details: "What came from it stays.",
-            operands: [Operand("NAME", help: "What you call it, or the beginning of its id.")], options: [yes],
-            examples: [Example("smilepile swipe unshare laptop", "After a question.")]
+            details: forgetting,
+            operands: [Operand("NAME", help: "What you call it, or the beginning of its id.")], options: [forget, yes],
+            examples: [
+                Example("smilepile swipe unshare laptop", "After a question."),
+                Example("smilepile swipe unshare stranger --forget", "It was nobody's, and told too much."),
+            ]
         ) { invocation, session in
             try await session.withLibrary { library in
                 let found = try await machine(invocation.operand("NAME"), isJoined: false, library)
                 let name = PlainText.neutralized(found.name)
-                let question = "Let \(name) in for reviews no more?"
+                let question =
+                    "Let \(name) in for reviews no more"
+                    + (invocation.has("forget") ? ", and remove what came from it?" : "?")
                 guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
                     return .failed
                 }
-                let answer = try await library.send(UnshareReviews(id: found.id))
-                session.show(answer) { _ in session.console.result("\(name) is not let in any more.") }
+                let answer = try await library.send(
+                    UnshareReviews(id: found.id, forget: invocation.has("forget") ? true : nil))
+                session.show(answer) { _ in
+                    session.console.result("\(name) is not let in any more.\(forgotten(invocation))")
+                }
                 return .done
             }
         },
@@ -107,21 +123,24 @@ extension CommandTable {
         },
         Command(
             words: ["swipe", "leave"], summary: "Have reviews in common with another machine no more.",
-            details: "What came from it stays. The other machine is not told: smilepile swipe unshare, there.",
+            details: forgetting + "\nThe other machine is not told: smilepile swipe unshare, there.",
             operands: [
                 Operand("MACHINE", .text, .optional, help: "Its address; not needed where one was joined.")
             ],
-            options: [yes], examples: [Example("smilepile swipe leave", "After a question.")]
+            options: [forget, yes], examples: [Example("smilepile swipe leave", "After a question.")]
         ) { invocation, session in
             try await session.withLibrary { library in
                 let found = try await machine(invocation.operand("MACHINE"), isJoined: true, library)
                 let name = PlainText.neutralized(found.name)
-                let question = "Have reviews in common with \(name) no more?"
+                let question =
+                    "Have reviews in common with \(name) no more"
+                    + (invocation.has("forget") ? ", and remove what came from it?" : "?")
                 guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
                     return .failed
                 }
-                let answer = try await library.send(LeaveReviews(id: found.id))
-                session.show(answer) { _ in session.console.result("Left \(name).") }
+                let answer = try await library.send(
+                    LeaveReviews(id: found.id, forget: invocation.has("forget") ? true : nil))
+                session.show(answer) { _ in session.console.result("Left \(name).\(forgotten(invocation))") }
                 return .done
             }
         },

@@ -19,6 +19,11 @@ public struct ReviewMachine: Codable, Sendable, Equatable, Identifiable {
     /// Let in at the same time, and joined at the same time.
     public static let maximumCount = 20
 
+    /// What is taken from one machine since it was let in or joined: sessions, decisions, and decisions that were taken back,
+    /// together. What is known already counts nothing.
+    /// - Parameter photos: in this library.
+    public static func maximumTaken(photos: Int) -> Int { 100_000 + 20 * photos }
+
     public init(
         id: String, name: String, isJoined: Bool, addedAt: Timestamp, seenAt: Timestamp?, problem: String? = nil
     ) {
@@ -85,7 +90,9 @@ public struct ReviewMachineList: Codable, Sendable, Equatable {
     public init(machines: [ReviewMachine]) { self.machines = machines }
 }
 
-/// Lets a machine in no more: its token is worth nothing from then on. What came from it stays. Errors: `not_found`.
+/// Lets a machine in no more: its token is worth nothing from then on. What came from it stays, unless `forget`: then that goes, but
+/// for decisions that were applied, of which the latest about each photo stays. What is interrupted has done a part, and is to be
+/// asked for again. Errors: `not_found`.
 public struct UnshareReviews: Message {
     public typealias Reply = ReviewMachine
     public static let method = "swipe.unshare"
@@ -93,5 +100,11 @@ public struct UnshareReviews: Message {
     public static let kind = MessageKind.write
     public static let summary = "Lets another machine in for reviews no more."
     public let id: String
-    public init(id: String) { self.id = id }
+    /// Whether what came from it goes too.
+    public let forget: Bool?
+
+    public init(id: String, forget: Bool? = nil) {
+        self.id = id
+        self.forget = forget
+    }
 }

@@ -25,7 +25,7 @@ public struct JoinReviews: Message {
     }
 }
 
-/// Asks a machine that was joined no more. What came from it stays. Errors: `not_found`.
+/// Asks a machine that was joined no more. What came from it stays, unless `forget`, as in ``UnshareReviews``. Errors: `not_found`.
 public struct LeaveReviews: Message {
     public typealias Reply = ReviewMachine
     public static let method = "swipe.leave"
@@ -33,7 +33,13 @@ public struct LeaveReviews: Message {
     public static let kind = MessageKind.write
     public static let summary = "Has reviews in common with another machine no more."
     public let id: String
-    public init(id: String) { self.id = id }
+    /// Whether what came from it goes too.
+    public let forget: Bool?
+
+    public init(id: String, forget: Bool? = nil) {
+        self.id = id
+        self.forget = forget
+    }
 }
 
 /// Fetches and sends reviews. It happens by itself as well: when the library is opened, every quarter of an hour, and when a review

@@ -53,16 +53,26 @@ extension SwipeSessionRecorder {
         try await catalogue.read { try $0.reviewMachines.list() }
     }
 
-    func unshare(_ id: String) async throws -> ReviewMachine {
-        let id = id.lowercased()
-        return try await catalogue.write { transaction in
+    func unshare(_ request: UnshareReviews) async throws -> ReviewMachine {
+        let id = request.id.lowercased()
+        let machine = try await catalogue.write { transaction in
             guard let machine = try transaction.reviewMachines.machines().first(where: { $0.id == id }) else {
                 throw MeshError(
                     .notFound, "No machine is let in as \(id.prefix(40)). See which are: smilepile swipe machines")
             }
-            _ = try transaction.reviewMachines.remove(machine: id)
+            // It stays until all is forgotten: of one that is gone nobody could say what is left.
+            if request.forget == true {
+                try transaction.reviewMachines.revoke(machine: id)
+            } else {
+                _ = try transaction.reviewMachines.remove(machine: id)
+            }
             return machine
         }
+        if request.forget == true {
+            try await catalogue.forgetArrived(from: id)
+            _ = try await catalogue.write { try $0.reviewMachines.remove(machine: id) }
+        }
+        return machine
     }
 
     // MARK: What they ask
@@ -119,9 +129,28 @@ extension SwipeSessionRecorder {
         try ReviewChecks.check(changes, at: clock.now())
         let (machine, taken) = try await catalogue.write { transaction in
             let machine = try source(transaction)
-            return (machine, changes.isEmpty ? .none : try transaction.reviews.merge(changes, from: machine))
+            return (machine, changes.isEmpty ? .none : try Self.merge(changes, from: machine, in: transaction))
         }
         if !changes.more { try await applyArrived(from: machine) }
+        return taken
+    }
+
+    /// - Throws: `resource_exhausted` where a machine has told more than is taken of one; what is known already is no more.
+    private static func merge(
+        _ changes: ReviewChanges, from machine: String, in transaction: any CatalogueTransaction
+    ) throws -> TakenReviews {
+        let before = try transaction.reviews.countTaken(from: machine)
+        let taken = try transaction.reviews.merge(changes, from: machine)
+        let after = try transaction.reviews.countTaken(from: machine)
+        guard after > before else { return taken }
+        let most = ReviewMachine.maximumTaken(photos: try transaction.photos.totals().photos)
+        guard after <= most else {
+            throw MeshError(
+                short: .count,
+                "\(most) sessions and decisions are taken from one machine, and this one has told more. If it is yours, end it and "
+                    + "begin anew: smilepile swipe unshare and share, or leave and join. If it is not, remove what came from it: "
+                    + "smilepile swipe unshare --forget, or leave --forget")
+        }
         return taken
     }
 
@@ -154,7 +183,7 @@ extension ListReviewMachines: HandledMessage {
 
 extension UnshareReviews: HandledMessage {
     public func perform(on service: SwipeSessionRecorder) async throws -> ReviewMachine {
-        try await service.unshare(id)
+        try await service.unshare(self)
     }
 }
 

@@ -14,6 +14,24 @@ package protocol ReviewRepository {
     func processArrived(from source: String, limit: Int) throws -> (count: Int, effective: [PhotoAction])
     /// Whether a session has ended of which is not told up to there.
     func hasEndedSession(after cursor: ReviewCursor) throws -> Bool
+
+    /// How many rows were ever entered that a machine told of: sessions, decisions, and decisions that were taken back.
+    func countTaken(from source: String) throws -> Int
+    /// Numbers of what there is from a machine, from the one behind `number` on.
+    func arrived(_ kind: ArrivedKind, from source: String, after number: Int64, limit: Int) throws -> [Int64]
+    /// Forgets those of these that came from a machine and that nothing here rests on: not sessions that have decisions, and
+    /// not the processed decision that counts about a photo that is in the library or in its trash.
+    func forget(_ kind: ArrivedKind, _ numbers: [Int64], from source: String) throws
+}
+
+/// What comes from another machine, in the order in which it can go again.
+package enum ArrivedKind: CaseIterable, Sendable {
+    /// Decisions that are not processed. Before the others: one that they overrule may be applied, and is to stay.
+    case waiting
+    case processed
+    /// Decisions that were taken back.
+    case undone
+    case sessions
 }
 
 /// Machines of the same person, inside one transaction.
@@ -23,6 +41,8 @@ package protocol ReviewMachineRepository {
     func machine(token digest: String) throws -> ReviewMachine?
     func add(_ machine: ReviewMachine, key: String, token digest: String) throws
     func noteUse(of id: String, at time: Timestamp) throws
+    /// Its token is worth nothing from then on.
+    func revoke(machine id: String) throws
     /// - Returns: whether it was there.
     func remove(machine id: String) throws -> Bool
 
@@ -39,6 +59,8 @@ package protocol ReviewMachineRepository {
     func advance(
         _ partner: StoredReviewPartner, _ way: ReviewWay, from before: String, to after: String
     ) throws -> Bool
+    /// Takes its token away: it is asked no more, and is there.
+    func revoke(partner id: String) throws
     /// - Returns: whether it was there.
     func remove(partner id: String) throws -> Bool
 }

@@ -36,6 +36,11 @@ struct ReviewMachineTable: ReviewMachineRepository {
         try connection.execute("UPDATE swipe_machines SET seen_at = ? WHERE id = ?", time.milliseconds, id)
     }
 
+    /// Nobody's token has a UUID for its digest.
+    func revoke(machine id: String) throws {
+        try connection.execute("UPDATE swipe_machines SET token_digest = id WHERE id = ?", id)
+    }
+
     func remove(machine id: String) throws -> Bool {
         try connection.execute("DELETE FROM swipe_machines WHERE id = ?", id) > 0
     }
@@ -84,6 +89,10 @@ struct ReviewMachineTable: ReviewMachineRepository {
         return try connection.execute(
             "UPDATE swipe_partners SET \(column) = ?1 WHERE id = ?2 AND token = ?3 AND \(column) = ?4", after,
             partner.id, partner.token, before) > 0
+    }
+
+    func revoke(partner id: String) throws {
+        try connection.execute("UPDATE swipe_partners SET token = '' WHERE id = ?", id)
     }
 
     func remove(partner id: String) throws -> Bool {

@@ -115,15 +115,22 @@ struct ReviewTable: ReviewRepository {
     func merge(_ changes: ReviewChanges, from source: String) throws -> TakenReviews {
         // Those that are made here have their places, and times, before any that come.
         _ = try swipes.indexDecisions(limit: .max)
-        let sessions = try changes.sessions.filter(merge).count
+        var (sessions, rows) = (0, 0)
+        for session in changes.sessions {
+            let (isChanged, isNew) = try merge(session, from: source)
+            if isChanged { sessions += 1 }
+            if isNew { rows += 1 }
+        }
         var touched: Set<String> = []
         var undone = 0
         for decision in changes.decisions + changes.undone {
             // What tells of a session may come later, or never: it began with this at the latest.
-            _ = try merge(ReviewChanges.Session(id: decision.session, startedAt: decision.decidedAt, endedAt: nil))
+            let session = ReviewChanges.Session(id: decision.session, startedAt: decision.decidedAt, endedAt: nil)
+            if try merge(session, from: source).isNew { rows += 1 }
         }
         for decision in changes.undone {
             guard let found = try takeBack(decision, from: source) else { continue }
+            rows += 1
             undone += found.count
             touched.formUnion(found)
             touched.formUnion(try takeBackForgotten(decision))
@@ -131,22 +138,30 @@ struct ReviewTable: ReviewRepository {
         let photos = try changes.decisions.compactMap { try enter($0, from: source) }
         touched.formUnion(photos)
         for photo in touched { try swipes.recallLastDecision(photo) }
+        try count(rows + photos.count, from: source)
         return TakenReviews(sessions: sessions, decisions: photos.count, undone: undone)
     }
 
     /// The earliest beginning and the latest end that anybody knows.
-    /// - Returns: whether it is another one now.
-    private func merge(_ session: ReviewChanges.Session) throws -> Bool {
-        let rows = try connection.execute(
+    private func merge(
+        _ session: ReviewChanges.Session, from source: String
+    ) throws -> (isChanged: Bool, isNew: Bool) {
+        let (start, end) = (session.startedAt.milliseconds, session.endedAt?.milliseconds)
+        let new = try connection.execute(
             """
-            INSERT INTO swipe_sessions (id, started_at, ended_at) VALUES (?1, ?2, ?3)
-            ON CONFLICT (id) DO UPDATE SET started_at = min(started_at, excluded.started_at),
-                ended_at = max(coalesce(ended_at, excluded.ended_at), coalesce(excluded.ended_at, ended_at))
-            WHERE excluded.started_at < started_at OR (excluded.ended_at IS NOT NULL
-                AND (ended_at IS NULL OR ended_at < excluded.ended_at))
-            """, session.id, session.startedAt.milliseconds, session.endedAt?.milliseconds)
-        if rows > 0 { try swipes.noteChange(ofSession: session.id) }
-        return rows > 0
+            INSERT INTO swipe_sessions (id, started_at, ended_at, source) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+            """, session.id, start, end, source)
+        let changed =
+            try new > 0
+            ? new
+            : connection.execute(
+                """
+                UPDATE swipe_sessions SET started_at = min(started_at, ?2),
+                    ended_at = max(coalesce(ended_at, ?3), coalesce(?3, ended_at))
+                WHERE id = ?1 AND (?2 < started_at OR (?3 IS NOT NULL AND (ended_at IS NULL OR ended_at < ?3)))
+                """, session.id, start, end)
+        if changed > 0 { try swipes.noteChange(ofSession: session.id) }
+        return (changed > 0, new > 0)
     }
 
     static let same = """

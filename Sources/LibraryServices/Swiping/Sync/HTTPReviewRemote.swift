@@ -51,7 +51,27 @@ package final class HTTPReviewRemote: ReviewRemote {
     private func ask(_ request: HTTPRequest) async throws -> HTTPResponse {
         let answer = try await client.send(
             request, receiving: .memory(atMost: Self.answerBytes), within: questionTime)
+        guard !Self.isRefusedForGood(answer) else {
+            throw MeshError(
+                short: .count,
+                "The other machine takes no more reviews from this one. There, let this one in anew: smilepile swipe unshare and share"
+            )
+        }
         try HTTPGroupRemote.require(answer)
         return answer
+    }
+
+    /// Whether it has taken as much as it takes of one machine, which no waiting ends.
+    private static func isRefusedForGood(_ answer: HTTPResponse) -> Bool {
+        struct Refused: Decodable {
+            struct Problem: Decodable {
+                let data: [String: JSONValue]
+            }
+            let error: Problem
+        }
+        guard answer.status == 507, let refused = try? JSONDecoder().decode(Refused.self, from: answer.data) else {
+            return false
+        }
+        return refused.error.data["reason"]?.stringValue == Shortage.count.rawValue
     }
 }

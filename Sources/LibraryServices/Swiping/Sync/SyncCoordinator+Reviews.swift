@@ -104,6 +104,8 @@ extension SyncCoordinator {
     }
 
     private func link(_ partner: StoredReviewPartner) throws -> HubLink<any ReviewRemote> {
+        // It is being left; what answers there may let anybody in, and tell more.
+        guard !partner.token.isEmpty else { throw Self.noPartner(partner.id) }
         if let link = reviewLinks[partner.id], link.token == partner.token { return link }
         if let old = reviewLinks[partner.id] { Task { await old.remote.close() } }
         let remote = try makeReviewRemote(try HubAddress(partner.address), partner.token)
@@ -157,13 +159,18 @@ extension SyncCoordinator {
         return nil
     }
 
-    func leave(_ id: String) async throws -> ReviewMachine {
-        let id = id.lowercased()
+    func leave(_ request: LeaveReviews) async throws -> ReviewMachine {
+        let id = request.id.lowercased()
         let partner = try await catalogue.write { transaction in
             guard let partner = try transaction.reviewMachines.partners().first(where: { $0.id == id }) else {
                 throw Self.noPartner(id)
             }
-            _ = try transaction.reviewMachines.remove(partner: id)
+            // As a machine that was let in.
+            if request.forget == true {
+                try transaction.reviewMachines.revoke(partner: id)
+            } else {
+                _ = try transaction.reviewMachines.remove(partner: id)
+            }
             return partner
         }
         // What begins from now on finds nobody to ask. What is under way must not enter anything after the reply.
@@ -172,6 +179,10 @@ extension SyncCoordinator {
             _ = await running.result
         }
         if let link = reviewLinks.removeValue(forKey: id) { await link.remote.close() }
+        if request.forget == true {
+            try await catalogue.forgetArrived(from: id)
+            _ = try await catalogue.write { try $0.reviewMachines.remove(partner: id) }
+        }
         return partner.shown
     }
 
@@ -228,7 +239,7 @@ extension JoinReviews: HandledMessage {
 }
 
 extension LeaveReviews: HandledMessage {
-    public func perform(on service: SyncCoordinator) async throws -> ReviewMachine { try await service.leave(id) }
+    public func perform(on service: SyncCoordinator) async throws -> ReviewMachine { try await service.leave(self) }
 }
 
 extension SyncReviews: HandledJob {
