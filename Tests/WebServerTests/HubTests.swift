@@ -13,9 +13,12 @@ import Testing
 
     private var bearer: String { "Authorization: Bearer " + token }
 
+    /// Another member's.
+    private let second = "abcdefghij0123456789ABCDEFGHIJ-_0123456789b"
+
     private func invite(_ site: Site) {
         site.daemon.state.withLock { state in
-            state.members[token] = group
+            state.members = [token: group, second: group]
             state.groupPhotos[photo] = picture
         }
     }
@@ -32,12 +35,14 @@ import Testing
         "Content-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\nContent-Type: image/jpeg"
 
     private func post(
-        _ site: Site, _ body: [UInt8], _ headers: [String] = [], type: String = "multipart/form-data; boundary=xyz"
+        _ site: Site, _ body: [UInt8], _ headers: [String] = [], type: String = "multipart/form-data; boundary=xyz",
+        by token: String? = nil
     ) async throws -> RawReply {
         let connection = try await site.connect()
         let head = site.request(
             "POST", "/api/photos/\(group)",
-            [bearer, "Content-Type: \(type)", "Content-Length: \(body.count)"] + headers)
+            ["Authorization: Bearer \(token ?? self.token)", "Content-Type: \(type)", "Content-Length: \(body.count)"]
+                + headers)
         try await connection.send(Array(head.utf8) + body)
         return try await connection.reply()
     }
@@ -218,18 +223,64 @@ import Testing
             invite(site)
             let body = form([(photoHead, picture)])
             let slow = try await site.connect()
-            let head = site.request(
-                "POST", "/api/photos/\(group)",
-                [bearer, "Content-Type: multipart/form-data; boundary=xyz", "Content-Length: \(body.count)"])
-            try await slow.send(Array(head.utf8) + body.prefix(1000))
+            try await slow.send(Array(announcement(site, body.count).utf8) + body.prefix(1000))
             // Its receiver has its room once the daemon has been asked for it.
             while !site.daemon.calls.contains("hub.photos") { await Task.yield() }
-            let other = try await post(site, body)
+            let other = try await post(site, body, by: second)
             #expect(other.status == 503 && other.header("retry-after") == "1")
             try await slow.send(Array(body.dropFirst(1000)))
             #expect(try await slow.reply().status == 201)
             #expect(try await post(site, body).status == 409)
         }
+    }
+
+    @Test func oneMemberKeepsNoOtherFromSending() async throws {
+        var limits = HTTPLimits()
+        limits.picturesAtOnce = 2
+        try await withSite(limits: limits) { site in
+            invite(site)
+            let body = form([(photoHead, picture)])
+            let slow = try await site.connect()
+            try await slow.send(Array(announcement(site, body.count).utf8) + body.prefix(1000))
+            while !site.daemon.calls.contains("hub.photos") { await Task.yield() }
+            for _ in 0..<3 {
+                let again = try await post(site, body)
+                #expect(again.status == 429 && again.header("retry-after") == "1")
+            }
+            #expect(try await post(site, body, by: second).status == 201)
+            try await slow.send(Array(body.dropFirst(1000)))
+            // It was taken, if too late for the fake.
+            #expect(try await slow.reply().status == 409)
+        }
+    }
+
+    /// However long it goes on sending a little.
+    @Test func aPictureThatComesTooSlowlyGivesItsRoomBack() async throws {
+        var limits = HTTPLimits()
+        limits.picturesAtOnce = 1
+        limits.pictureSeconds = 1
+        try await withSite(limits: limits) { site in
+            invite(site)
+            let slow = try await site.connect()
+            try await slow.send(announcement(site, 16 << 20))
+            do {
+                while true { try await slow.send([0]) }
+            } catch {
+                // The server has closed it.
+            }
+            let body = form([(photoHead, picture)])
+            var reply = try await post(site, body, by: second)
+            // The room is given back a moment after the client learns of it.
+            while reply.status == 503 { reply = try await post(site, body, by: second) }
+            #expect(reply.status == 201)
+        }
+    }
+
+    /// A request's head, of a picture of so many bytes.
+    private func announcement(_ site: Site, _ count: Int) -> String {
+        site.request(
+            "POST", "/api/photos/\(group)",
+            [bearer, "Content-Type: multipart/form-data; boundary=xyz", "Content-Length: \(count)"])
     }
 
     @Test func aDaemonThatIsAwayComesBack() async throws {

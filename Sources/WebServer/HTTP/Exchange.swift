@@ -40,6 +40,8 @@ final class Exchange: Sendable {
         /// Of a body that is a question.
         var body = Data()
         var received: UInt64 = 0
+        /// When the last byte of the body has to be there, however fast it comes.
+        var bodyEnd: UInt64?
         /// Bytes of a body that are read although nobody wants them.
         var mostUnread: UInt64
         var task: Task<Void, Never>?
@@ -132,12 +134,13 @@ final class Exchange: Sendable {
             server.table.limit(key, until: server.now() &+ UInt64(server.limits.bodySeconds) * 1_000_000_000)
             state.withLock { $0.phase = .collecting(work) }
             return true
-        case .stream(let receiver):
+        case .stream(let receiver, let seconds):
             server.table.limit(key, until: nil)
             state.withLock { state in
                 state.mostUnread = UInt64(server.limits.unwantedBytes)
                 state.phase = .opening(receiver)
                 state.receiver = receiver
+                state.bodyEnd = seconds.map { began &+ UInt64($0) * 1_000_000_000 }
             }
             return sleep { await receiver.open() }
         }
@@ -185,8 +188,9 @@ final class Exchange: Sendable {
         return sleep { await receiver.take(copy) }
     }
 
-    /// When a client that is as slow as is borne would have sent or taken so many bytes and a little more.
+    /// When a client that is as slow as is borne would have sent so many bytes of a body and a little more.
     private func slowest(of bytes: UInt64) -> UInt64 {
+        if let end = state.withLock({ $0.bodyEnd }) { return end }
         let seconds = UInt64(server.limits.silentSeconds) + bytes / UInt64(server.limits.slowestBytesPerSecond)
         return began &+ seconds * 1_000_000_000
     }

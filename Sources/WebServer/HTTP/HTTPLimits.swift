@@ -7,9 +7,12 @@ public struct HTTPLimits: Sendable {
     public var headBytes = 32 << 10
     /// Bytes of a body that is a question and not a file.
     public var bodyBytes = 1 << 20
-    /// Bytes of a picture that a member of a group sends, and how many of those are in memory at once.
+    /// Bytes of a picture that a member of a group sends, and how many of those are in memory at once, each of another member.
     public var pictureBytes = 16 << 20
     public var picturesAtOnce = 4
+    /// Seconds for the whole of such a picture: as long as a member's machine goes on trying. One that a slow client sends fills a
+    /// room meanwhile.
+    public var pictureSeconds = 180
     /// Bytes of a file's body that are read to their end where the answer is that it is not wanted.
     public var unwantedBytes = 16 << 20
     /// Seconds for which a thumbnail is given again without asking the daemon.

@@ -6,8 +6,9 @@ enum Intake: Sendable {
     case respond(Response)
     /// Its whole body, of so many bytes at most, is the question. The closure's task is cancelled when the client goes.
     case ask(bodyBytes: Int, @Sendable (Data) async -> Response)
-    /// Its body goes where the receiver says, a piece at a time.
-    case stream(any BodyReceiver)
+    /// Its body goes where the receiver says, a piece at a time. With a number of seconds, the whole of it has to come within these;
+    /// else it may take as long as the slowest client that is borne.
+    case stream(any BodyReceiver, within: Int? = nil)
 }
 
 /// Takes a body that may be larger than memory. One piece is in its hands at a time; the client waits meanwhile.

@@ -108,7 +108,9 @@ extension Router {
         guard head.bodyBytes > 0 else {
             throw Refusal(400, .invalidArgument, "The body is a form with the picture in the field 'photo'.")
         }
-        return .stream(PictureReceiver(head: head, group: group, member: member, rooms: pictureRooms))
+        return .stream(
+            PictureReceiver(head: head, group: group, member: member, rooms: pictureRooms),
+            within: limits.pictureSeconds)
     }
 
     // MARK: Words of the daemon
@@ -166,23 +168,6 @@ struct Member: Sendable {
     }
 }
 
-/// How many pictures are in memory at once, on their way in.
-final class PictureRooms: Sendable {
-    private let free: Mutex<Int>
-
-    init(_ count: Int) { free = Mutex(count) }
-
-    func take() -> Bool {
-        free.withLock { free in
-            guard free > 0 else { return false }
-            free -= 1
-            return true
-        }
-    }
-
-    func give() { free.withLock { $0 += 1 } }
-}
-
 /// Takes a form with a picture, whole: where its file begins and ends is known only with all of it, and it is small. Few are taken
 /// at once, so memory has a bound.
 private final class PictureReceiver: BodyReceiver {
@@ -205,11 +190,10 @@ private final class PictureReceiver: BodyReceiver {
     }
 
     func open() async -> Response? {
-        guard rooms.take() else {
-            return Response(
-                Refusal(
-                    503, .resourceExhausted, "Others are sending pictures just now. Try again in a moment.",
-                    headers: [Header("Retry-After", "1")]))
+        do throws(Refusal) {
+            try rooms.take(for: member.token)
+        } catch {
+            return Response(error)
         }
         state.withLock { $0.hasRoom = true }
         // Nobody sends megabytes to be told that their token is not known, or that the group is not theirs.
@@ -241,7 +225,7 @@ private final class PictureReceiver: BodyReceiver {
             defer { state = State() }
             return state.hasRoom
         }
-        if hadRoom { rooms.give() }
+        if hadRoom { rooms.give(for: member.token) }
     }
 
     private func send(_ bytes: Data) async throws -> Response {
