@@ -141,16 +141,46 @@ import Testing
         limits.strangersPerSecond = 0.001
         try await withSite(limits: limits) { site in
             invite(site)
+            // Whoever has a token is none of these, the first time too.
+            for _ in 0..<6 { #expect(try await site.ask("GET", "/api/groups", [bearer]).status == 200) }
             var statuses: [Int] = []
-            for number in 0..<6 {
-                let guess = String(repeating: "\(number)", count: 43)
-                statuses.append(
-                    try await site.ask("GET", "/api/groups", ["Authorization: Bearer \(guess)"]).status)
+            func guess(_ number: Int) async throws -> RawReply {
+                let token = String(repeating: "\(number)", count: 43)
+                return try await site.ask("GET", "/api/groups", ["Authorization: Bearer \(token)"])
             }
+            for number in 0..<3 { statuses.append(try await guess(number).status) }
+            let asked = site.daemon.calls.count
+            for number in 3..<6 { statuses.append(try await guess(number).status) }
             #expect(statuses == [401, 401, 401, 429, 429, 429])
-            // Whoever has a token is none of these.
+            // Nobody was asked about the last ones, nor is what they send taken in.
+            let connection = try await site.connect()
+            try await connection.send(
+                site.request(
+                    "POST", "/api/reviews",
+                    [
+                        "Authorization: Bearer \(String(repeating: "7", count: 43))", "Content-Type: application/json",
+                        "Content-Length: 500000",
+                    ]) + String(repeating: "[", count: 500_000))
+            #expect(try await connection.reply().status == 429)
+            #expect(site.daemon.calls.count == asked)
             #expect(try await site.ask("GET", "/api/groups", [bearer]).status == 200)
+            // One that is worth nothing any more is a stranger's from then on.
+            site.daemon.state.withLock { $0.members[token] = nil }
+            for _ in 0..<2 { #expect(try await site.ask("GET", "/api/groups", [bearer]).status == 429) }
+            #expect(site.daemon.calls.count == asked + 2)
         }
+    }
+
+    @Test func tokensAreKnownForAWhile() {
+        let tokens = KnownTokens()
+        #expect(tokens.insert("a", now: 5) && !tokens.insert("a", now: 6))
+        #expect(tokens.contains("a", now: 5 + KnownTokens.lifetime) && !tokens.contains("b", now: 5))
+        #expect(!tokens.contains("a", now: 6 + KnownTokens.lifetime))
+        #expect(tokens.insert("a", now: 6 + KnownTokens.lifetime))
+        #expect(tokens.remove("a") && !tokens.remove("a") && !tokens.contains("a", now: 7 + KnownTokens.lifetime))
+        // They are few, whoever asks.
+        for number in 0..<5_000 { _ = tokens.insert("\(number)", now: 1) }
+        #expect(!tokens.contains("0", now: 1) && tokens.contains("4999", now: 1))
     }
 
     @Test func whatIsNoAddressIsNotAskedFor() async throws {

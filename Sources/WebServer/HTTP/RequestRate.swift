@@ -38,6 +38,16 @@ final class RequestRate: Sendable {
         }
     }
 
+    /// Gives back a request that was none of those that are counted here.
+    func give(_ client: String, now: UInt64) {
+        buckets.withLock { buckets in
+            guard var bucket = buckets[client] else { return }
+            bucket.tokens = min(atOnce, filled(bucket, now) + 1)
+            bucket.filledAt = now
+            buckets[client] = bucket
+        }
+    }
+
     private func filled(_ bucket: Bucket, _ now: UInt64) -> Double {
         min(atOnce, bucket.tokens + Double(now &- bucket.filledAt) / 1e9 * perSecond)
     }

@@ -10,6 +10,8 @@ extension Router {
             try takeStranger(head.client)
             throw Refusal.unknownToken
         }
+        // Before a body is taken in, and the daemon asked: whoever tries tokens has few requests, whatever they cost here.
+        if !knownTokens.contains(token, now: MonotonicClock.now()) { try takeStranger(head.client) }
         let member = Member(token: token, client: head.client, base: base(head) + "/api/photos/", router: self)
         let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map {
             $0.lowercased()
@@ -148,12 +150,14 @@ struct Member: Sendable {
         params.merging(["token": .string(token)]) { $1 }
     }
 
-    /// One whose token is not known is a stranger, who has few requests.
+    /// One whose token is not known is a stranger, and was counted among them when the request came; unless it was known until now.
     private func known<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
         do {
-            return try await ask()
+            let answer = try await ask()
+            if router.knownTokens.insert(token, now: MonotonicClock.now()) { router.giveBackStranger(client) }
+            return answer
         } catch let error as MeshError where error.status == .unauthenticated {
-            try router.takeStranger(client)
+            if router.knownTokens.remove(token) { try router.takeStranger(client) }
             throw Refusal.unknownToken
         }
     }

@@ -16,6 +16,7 @@ final class Router: Sendable {
     let pictures: KeptPictures
     let disk: BlockingPool
     let door: HubDoor
+    let knownTokens = KnownTokens()
     let pictureRooms: PictureRooms
     /// Whether this server speaks TLS itself.
     let isSecure: Bool
@@ -131,6 +132,9 @@ final class Router: Sendable {
     func takeStranger(_ client: String) throws(Refusal) {
         guard strangers.take(client, now: MonotonicClock.now()) else { throw Self.tooMany }
     }
+
+    /// Who was taken for a stranger is none.
+    func giveBackStranger(_ client: String) { strangers.give(client, now: MonotonicClock.now()) }
 }
 
 /// Who sends a request: a browser with a token that the daemon may know or not.
