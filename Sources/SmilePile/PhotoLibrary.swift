@@ -227,8 +227,8 @@ public final class PhotoLibrary: Sendable {
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
                 boot: bootClock, wall: wallClock),
             SyncCoordinator(
-                catalogue: catalogue, namedFiles: namedFiles, workers: workers, files: files, boot: bootClock,
-                wall: wallClock, makeRemote: groupRemotes, makeReviewRemote: reviewRemotes),
+                catalogue: catalogue, fields: sealedFields, namedFiles: namedFiles, workers: workers, files: files,
+                boot: bootClock, wall: wallClock, makeRemote: groupRemotes, makeReviewRemote: reviewRemotes),
             LegacyMigrator(
                 catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files, scratch: scratch,
                 workers: width),

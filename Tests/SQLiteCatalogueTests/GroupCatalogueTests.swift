@@ -107,7 +107,7 @@ import Testing
             try note("kept here", at: day, of: kept)
             #expect(try table.undelivered().isEmpty)
             try table.put(
-                StoredGroupHub(id: "h", address: "http://h", token: "t", addedAt: Timestamp(milliseconds: 1)))
+                StoredGroupHub(id: "h", address: "http://h", token: .plain("t"), addedAt: Timestamp(milliseconds: 1)))
             var away = kept
             away.hub = "h"
             try note("by another", at: day, of: away, by: "ben")
@@ -118,7 +118,7 @@ import Testing
             #expect(try table.remove("h"))
             #expect(try table.undelivered().count == 1)
             try table.put(
-                StoredGroupHub(id: "h", address: "http://h", token: "t", addedAt: Timestamp(milliseconds: 1)))
+                StoredGroupHub(id: "h", address: "http://h", token: .plain("t"), addedAt: Timestamp(milliseconds: 1)))
             for number in 0..<Int64(UndeliveredGroupPhoto.maximumCount) {
                 try note("photo \(number)", at: 2 * day + number, of: away)
             }

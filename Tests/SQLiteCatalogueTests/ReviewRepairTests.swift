@@ -146,11 +146,12 @@ import Testing
         let database = try await opened(folder)
         try await database.write { connection in
             let machines = ReviewMachineTable(connection: connection)
-            func partner(_ token: String) -> StoredReviewPartner {
+            func partner(_ joins: Int) -> StoredReviewPartner {
                 StoredReviewPartner(
-                    id: "p", address: "http://localhost", token: token, addedAt: Timestamp(milliseconds: 1))
+                    id: "p", address: "http://localhost", token: .plain("t"), joins: joins,
+                    addedAt: Timestamp(milliseconds: 1))
             }
-            let (old, new) = (partner("old"), partner("new"))
+            let (old, new) = (partner(1), partner(2))
             try machines.put(old)
             #expect(try machines.advance(old, .told, from: "", to: "1.1.1"))
             #expect(try machines.advance(old, .heard, from: "", to: "x"))

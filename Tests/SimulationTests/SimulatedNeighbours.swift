@@ -9,6 +9,7 @@ import LibraryModel
 @testable import LibraryServices
 import LibraryStorage
 import PhotoFolder
+import Sealing
 @testable import SQLiteCatalogue
 import ServiceMesh
 import ServiceMeshTesting
@@ -75,7 +76,11 @@ final class SimulatedNeighbour: Sendable {
                     catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, workers: Copier(),
                     files: pool, boot: boot),
                 SyncCoordinator(
-                    catalogue: catalogue, namedFiles: folder.namedFiles, workers: Copier(), files: pool, boot: boot,
+                    catalogue: catalogue,
+                    fields: SealedFields(
+                        catalogue: catalogue, keyFile: KeyFile(path: folder.path + ".key"),
+                        namedFiles: folder.namedFiles, pool: pool), namedFiles: folder.namedFiles, workers: Copier(),
+                    files: pool, boot: boot,
                     makeRemote: { SimulatedRemote(network: network, token: $1) },
                     makeReviewRemote: { SimulatedReviewRemote(network: network, address: $0, token: $1) }),
             ], journal: catalogue.journal, clock: simulation.clock)

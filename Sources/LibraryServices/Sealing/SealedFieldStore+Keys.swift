@@ -98,8 +98,8 @@ extension SealedFieldStore {
         }
     }
 
-    /// In one transaction with the key of scheduled backups, which lies under a key of the library as sealed fields do: where
-    /// the old one goes alone, no backup is made any more.
+    /// In one transaction with the key of scheduled backups and the tokens of other machines, which lie under a key of the library as
+    /// sealed fields do: where the old one goes alone, no backup is made any more, and no machine is asked.
     ///
     /// What a backup without a passphrase has sealed is under the keys of when it was made: as long as any backup is known, or
     /// is being made, they stay, or what is said about the children would come back from none of them.
@@ -117,6 +117,7 @@ extension SealedFieldStore {
                         schedule.key = key
                         try transaction.madeBackups.setSchedule(schedule)
                     }
+                    try SealedTokens.sealAll(keyring, in: transaction)
                     // Not by when they were made: clocks are put back, and a key costs nothing.
                     let isNeeded =
                         try !transaction.unfinishedBackups.all().isEmpty

@@ -7,6 +7,7 @@ package protocol GroupHubRepository {
     func all() throws -> [StoredGroupHub]
     /// Enters it, or puts it in the place of the one with its id.
     func put(_ hub: StoredGroupHub) throws
+    func setToken(_ token: StoredToken, of hub: String) throws
     /// Notes how a try ended; a problem leaves the time of the last success as it was.
     func note(_ hub: String, syncedAt: Timestamp?, problem: String?) throws
     /// Removes it with its groups.
@@ -56,13 +57,13 @@ extension GroupHubRepository {
 package struct StoredGroupHub: Sendable, Equatable {
     package let id: String
     package let address: String
-    package var token: String
+    package var token: StoredToken
     package let addedAt: Timestamp
     package var syncedAt: Timestamp?
     package var problem: String?
 
     package init(
-        id: String, address: String, token: String, addedAt: Timestamp, syncedAt: Timestamp? = nil,
+        id: String, address: String, token: StoredToken, addedAt: Timestamp, syncedAt: Timestamp? = nil,
         problem: String? = nil
     ) {
         self.id = id

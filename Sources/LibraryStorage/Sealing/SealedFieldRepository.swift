@@ -40,7 +40,7 @@ package protocol SealedFieldRepository {
     func keys() throws -> [StoredDataKey]
     /// Enters a key, or what has changed of it. Of an active one the others become inactive.
     func store(_ key: StoredDataKey) throws
-    /// Removes inactive keys that no value is sealed with.
+    /// Removes inactive keys that no value and no token is sealed with.
     /// - Returns: how many there were.
     func removeUnusedKeys() throws -> Int
 }

@@ -50,8 +50,9 @@ package protocol ReviewMachineRepository {
     func partners() throws -> [StoredReviewPartner]
     /// Enters it, or puts it in the place of the one with its id.
     func put(_ partner: StoredReviewPartner) throws
-    /// Notes how a try ended; a problem leaves the time of the last success as it was. Of one that was joined with another token
-    /// since, the try says nothing.
+    func setToken(_ token: StoredToken, of partner: String) throws
+    /// Notes how a try ended; a problem leaves the time of the last success as it was. Of one that was joined anew since, the try
+    /// says nothing.
     func note(_ partner: StoredReviewPartner, syncedAt: Timestamp?, problem: String?) throws
     /// Notes how far it has told us, or we have told it, as far as that is still `before`: whoever has joined it anew meanwhile
     /// begins anew.
@@ -59,8 +60,6 @@ package protocol ReviewMachineRepository {
     func advance(
         _ partner: StoredReviewPartner, _ way: ReviewWay, from before: String, to after: String
     ) throws -> Bool
-    /// Takes its token away: it is asked no more, and is there.
-    func revoke(partner id: String) throws
     /// - Returns: whether it was there.
     func remove(partner id: String) throws -> Bool
 }
@@ -81,7 +80,9 @@ package enum ReviewWay: Sendable {
 package struct StoredReviewPartner: Sendable, Equatable {
     package let id: String
     package let address: String
-    package let token: String
+    package let token: StoredToken
+    /// How often it was joined: what is under way by the invitation before says nothing about this one.
+    package let joins: Int
     package let addedAt: Timestamp
     package let syncedAt: Timestamp?
     package let problem: String?
@@ -90,12 +91,13 @@ package struct StoredReviewPartner: Sendable, Equatable {
     package let told: String
 
     package init(
-        id: String, address: String, token: String, addedAt: Timestamp, syncedAt: Timestamp? = nil,
+        id: String, address: String, token: StoredToken, joins: Int = 1, addedAt: Timestamp, syncedAt: Timestamp? = nil,
         problem: String? = nil, heard: String = "", told: String = ""
     ) {
         self.id = id
         self.address = address
         self.token = token
+        self.joins = joins
         self.addedAt = addedAt
         self.syncedAt = syncedAt
         self.problem = problem

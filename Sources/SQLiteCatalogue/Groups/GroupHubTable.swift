@@ -9,11 +9,15 @@ struct GroupHubTable: GroupHubRepository {
 
     func all() throws -> [StoredGroupHub] {
         try connection.query(
-            "SELECT id, address, token, added_at, synced_at, problem FROM group_hubs ORDER BY added_at, id LIMIT 1000"
+            """
+            SELECT id, address, token, added_at, synced_at, problem, sealed_token FROM group_hubs
+            ORDER BY added_at, id LIMIT 1000
+            """
         ) { row in
             let synced: Int64? = try row[4]
             return StoredGroupHub(
-                id: try row[0], address: try row[1], token: try row[2], addedAt: Timestamp(milliseconds: try row[3]),
+                id: try row[0], address: try row[1], token: StoredToken(try row[2], try row[6]),
+                addedAt: Timestamp(milliseconds: try row[3]),
                 syncedAt: synced.map(Timestamp.init(milliseconds:)), problem: try row[5])
         }
     }
@@ -22,10 +26,18 @@ struct GroupHubTable: GroupHubRepository {
         // No replacing, which would take its groups along.
         try connection.execute(
             """
-            INSERT INTO group_hubs (id, address, token, added_at, synced_at, problem) VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO group_hubs (id, address, token, sealed_token, added_at, synced_at, problem)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET address = excluded.address, token = excluded.token,
-                added_at = excluded.added_at, synced_at = excluded.synced_at, problem = excluded.problem
-            """, hub.id, hub.address, hub.token, hub.addedAt.milliseconds, hub.syncedAt?.milliseconds, hub.problem)
+                sealed_token = excluded.sealed_token, added_at = excluded.added_at, synced_at = excluded.synced_at,
+                problem = excluded.problem
+            """, hub.id, hub.address, hub.token.text, hub.token.sealed, hub.addedAt.milliseconds,
+            hub.syncedAt?.milliseconds, hub.problem)
+    }
+
+    func setToken(_ token: StoredToken, of hub: String) throws {
+        try connection.execute(
+            "UPDATE group_hubs SET token = ?, sealed_token = ? WHERE id = ?", token.text, token.sealed, hub)
     }
 
     func note(_ hub: String, syncedAt: Timestamp?, problem: String?) throws {

@@ -125,9 +125,18 @@ struct SealedFieldTable: SealedFieldRepository {
             key.exportedAt?.milliseconds)
     }
 
+    private func keysOfTokens() throws -> [String] {
+        try connection.query(
+            """
+            SELECT lower(hex(substr(sealed_token, 2, 16))) FROM group_hubs WHERE sealed_token IS NOT NULL
+            UNION SELECT lower(hex(substr(sealed_token, 2, 16))) FROM swipe_partners WHERE sealed_token IS NOT NULL
+            """
+        ) { try $0[0] as String }
+    }
+
     func removeUnusedKeys() throws -> Int {
-        let used = try counts()
-        return try keys().filter { !$0.isActive && used[$0.id] == nil }.reduce(0) { count, key in
+        let used = try Set(counts().keys).union(keysOfTokens())
+        return try keys().filter { !$0.isActive && !used.contains($0.id) }.reduce(0) { count, key in
             try count + connection.execute("DELETE FROM sealing_keys WHERE id = ?", key.id)
         }
     }

@@ -50,13 +50,14 @@ struct ReviewMachineTable: ReviewMachineRepository {
     func partners() throws -> [StoredReviewPartner] {
         try connection.query(
             """
-            SELECT id, address, token, added_at, synced_at, problem, heard, told FROM swipe_partners
+            SELECT id, address, token, added_at, synced_at, problem, heard, told, sealed_token, joins FROM swipe_partners
             ORDER BY added_at, id LIMIT 1000
             """
         ) { row in
             let synced: Int64? = try row[4]
             return StoredReviewPartner(
-                id: try row[0], address: try row[1], token: try row[2], addedAt: Timestamp(milliseconds: try row[3]),
+                id: try row[0], address: try row[1], token: StoredToken(try row[2], try row[8]), joins: try row[9],
+                addedAt: Timestamp(milliseconds: try row[3]),
                 syncedAt: synced.map(Timestamp.init(milliseconds:)), problem: try row[5], heard: try row[6],
                 told: try row[7])
         }
@@ -65,17 +66,23 @@ struct ReviewMachineTable: ReviewMachineRepository {
     func put(_ partner: StoredReviewPartner) throws {
         try connection.execute(
             """
-            INSERT OR REPLACE INTO swipe_partners (id, address, token, added_at, synced_at, problem, heard, told)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """, partner.id, partner.address, partner.token, partner.addedAt.milliseconds,
-            partner.syncedAt?.milliseconds, partner.problem, partner.heard, partner.told)
+            INSERT OR REPLACE INTO swipe_partners
+                (id, address, token, sealed_token, joins, added_at, synced_at, problem, heard, told)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, partner.id, partner.address, partner.token.text, partner.token.sealed, partner.joins,
+            partner.addedAt.milliseconds, partner.syncedAt?.milliseconds, partner.problem, partner.heard, partner.told)
+    }
+
+    func setToken(_ token: StoredToken, of partner: String) throws {
+        try connection.execute(
+            "UPDATE swipe_partners SET token = ?, sealed_token = ? WHERE id = ?", token.text, token.sealed, partner)
     }
 
     func note(_ partner: StoredReviewPartner, syncedAt: Timestamp?, problem: String?) throws {
         try connection.execute(
             """
-            UPDATE swipe_partners SET synced_at = coalesce(?, synced_at), problem = ? WHERE id = ? AND token = ?
-            """, syncedAt?.milliseconds, problem, partner.id, partner.token)
+            UPDATE swipe_partners SET synced_at = coalesce(?, synced_at), problem = ? WHERE id = ? AND joins = ?
+            """, syncedAt?.milliseconds, problem, partner.id, partner.joins)
     }
 
     func advance(
@@ -87,12 +94,8 @@ struct ReviewMachineTable: ReviewMachineRepository {
             case .told: "told"
             }
         return try connection.execute(
-            "UPDATE swipe_partners SET \(column) = ?1 WHERE id = ?2 AND token = ?3 AND \(column) = ?4", after,
-            partner.id, partner.token, before) > 0
-    }
-
-    func revoke(partner id: String) throws {
-        try connection.execute("UPDATE swipe_partners SET token = '' WHERE id = ?", id)
+            "UPDATE swipe_partners SET \(column) = ?1 WHERE id = ?2 AND joins = ?3 AND \(column) = ?4", after,
+            partner.id, partner.joins, before) > 0
     }
 
     func remove(partner id: String) throws -> Bool {

@@ -23,13 +23,15 @@ extension SyncCoordinator {
         }
         await remote.close()
         let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
+        let keyring = await tokens.keyring()
         let hub = try await catalogue.write { transaction in
             // Another request may have joined it meanwhile.
             let known = try Self.known(address, in: transaction)
             try Self.requireSamePerson(as: known, told, in: transaction)
+            let id = known?.id ?? id
+            let token = try SealedTokens.sealed(token, keyring, at: SealedTokens.place(ofHub: id), in: transaction)
             let hub = StoredGroupHub(
-                id: known?.id ?? id, address: address.text, token: token, addedAt: known?.addedAt ?? now,
-                syncedAt: known?.syncedAt)
+                id: id, address: address.text, token: token, addedAt: known?.addedAt ?? now, syncedAt: known?.syncedAt)
             try transaction.groupHubs.put(hub)
             // Whoever joins again wants in, whatever they have left before.
             for group in try transaction.groupHubs.departures(from: hub.id) {

@@ -34,6 +34,7 @@ public actor SyncCoordinator: MeshService {
     let folder: GroupPhotoFolder
     private let pictures: GroupPictures
     let files: BlockingPool
+    let tokens: SealedTokens
     private let boot: BootClock
     private var wall: WallClock?
     let makeRemote: GroupRemoteMaker
@@ -60,12 +61,13 @@ public actor SyncCoordinator: MeshService {
     ///   - makeRemote: makes the way to a hub.
     ///   - makeReviewRemote: makes the way to another machine of the same person.
     package init(
-        catalogue: any Catalogue, namedFiles: NamedFiles, workers: any BarePictureMaker, files: BlockingPool,
-        boot: BootClock = .system, wall: WallClock? = nil, makeRemote: @escaping GroupRemoteMaker,
+        catalogue: any Catalogue, fields: SealedFields, namedFiles: NamedFiles, workers: any BarePictureMaker,
+        files: BlockingPool, boot: BootClock = .system, wall: WallClock? = nil, makeRemote: @escaping GroupRemoteMaker,
         makeReviewRemote: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) }
     ) {
         self.catalogue = catalogue
         self.files = files
+        tokens = SealedTokens(catalogue: catalogue, fields: fields)
         self.boot = boot
         self.wall = wall
         self.makeRemote = makeRemote
@@ -85,6 +87,7 @@ public actor SyncCoordinator: MeshService {
             if parts.contains(.swipeSessions) { reviews.yield() }
         }
         following = [
+            Task(executorPreference: MeshClock.executor) { [tokens] in try? await tokens.sealPlain() },
             Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
                 while !Task.isCancelled, let pause = await self?.syncInTime() {
                     // A timer by nature: what others have sent does not tell of itself.
@@ -242,10 +245,10 @@ public actor SyncCoordinator: MeshService {
     /// - Parameter id: of the hub as it is by now: it may have been joined once more, or forgotten, since it was looked up.
     private func syncAlone(_ id: String, job: Job?) async throws -> HubSync.Outcome {
         guard let hub = try await hubs().first(where: { $0.id == id }) else { return HubSync.Outcome() }
-        let turn = HubSync(
-            hub: hub, link: try link(hub), catalogue: catalogue, folder: folder, pictures: pictures, files: files,
-            clocks: clocks)
         do {
+            let turn = HubSync(
+                hub: hub, link: try await link(hub), catalogue: catalogue, folder: folder, pictures: pictures,
+                files: files, clocks: clocks)
             let outcome = try await turn.run(job: job) { await self.refresh() }
             // The job's next turn is this one's end.
             if outcome.isBrokenOff { return outcome }
@@ -300,12 +303,13 @@ public actor SyncCoordinator: MeshService {
         _ = try? await mesh.send(RefreshGroups(), in: .root(mesh: mesh, role: .service))
     }
 
-    private func link(_ hub: StoredGroupHub) throws -> HubLink<any GroupRemote> {
-        if let link = links[hub.id], link.token == hub.token { return link }
+    private func link(_ hub: StoredGroupHub) async throws -> HubLink<any GroupRemote> {
+        let token = try await tokens.open(hub.token, at: SealedTokens.place(ofHub: hub.id))
+        if let link = links[hub.id], link.token == token { return link }
         if let old = links[hub.id] { Task { await old.remote.close() } }
         let address = try HubAddress(hub.address)
         let link = HubLink<any GroupRemote>(
-            try makeRemote(address, hub.token), token: hub.token, clock: mesh?.clock ?? .system)
+            try makeRemote(address, token), token: token, clock: mesh?.clock ?? .system)
         links[hub.id] = link
         return link
     }
@@ -330,7 +334,7 @@ public actor SyncCoordinator: MeshService {
             do {
                 try await job.mayContinue()
                 asked += 1
-                try link(hub).forgive()
+                try await link(hub).forgive()
                 var outcome = HubSync.Outcome()
                 repeat {
                     // While it stands still it is the turn of others.

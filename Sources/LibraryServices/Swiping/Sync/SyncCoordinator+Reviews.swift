@@ -80,7 +80,8 @@ extension SyncCoordinator {
             throw Self.noPartner(id)
         }
         do {
-            let turn = ReviewSync(partner: partner, link: try link(partner), catalogue: catalogue, mesh: mesh)
+            let turn = ReviewSync(
+                partner: partner, link: try await link(partner), catalogue: catalogue, mesh: mesh)
             let outcome = try await turn.run(job: job)
             // The job's next turn is this one's end.
             if outcome.isBrokenOff { return outcome }
@@ -103,13 +104,14 @@ extension SyncCoordinator {
         }
     }
 
-    private func link(_ partner: StoredReviewPartner) throws -> HubLink<any ReviewRemote> {
+    private func link(_ partner: StoredReviewPartner) async throws -> HubLink<any ReviewRemote> {
         // It is being left; what answers there may let anybody in, and tell more.
-        guard !partner.token.isEmpty else { throw Self.noPartner(partner.id) }
-        if let link = reviewLinks[partner.id], link.token == partner.token { return link }
+        guard partner.token != .none else { throw Self.noPartner(partner.id) }
+        let token = try await tokens.open(partner.token, at: SealedTokens.place(ofPartner: partner.id))
+        if let link = reviewLinks[partner.id], link.token == token { return link }
         if let old = reviewLinks[partner.id] { Task { await old.remote.close() } }
-        let remote = try makeReviewRemote(try HubAddress(partner.address), partner.token)
-        let link = HubLink<any ReviewRemote>(remote, token: partner.token, clock: mesh?.clock ?? .system)
+        let remote = try makeReviewRemote(try HubAddress(partner.address), token)
+        let link = HubLink<any ReviewRemote>(remote, token: token, clock: mesh?.clock ?? .system)
         reviewLinks[partner.id] = link
         return link
     }
@@ -131,12 +133,15 @@ extension SyncCoordinator {
         }
         await remote.close()
         let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
+        let keyring = await tokens.keyring()
         let partner = try await catalogue.write { transaction in
             // Another request may have joined it meanwhile.
             let known = try Self.known(address, in: transaction)
+            let id = known?.id ?? id
+            let token = try SealedTokens.sealed(token, keyring, at: SealedTokens.place(ofPartner: id), in: transaction)
             let partner = StoredReviewPartner(
-                id: known?.id ?? id, address: address.text, token: token, addedAt: known?.addedAt ?? now,
-                syncedAt: known?.syncedAt)
+                id: id, address: address.text, token: token, joins: (known?.joins ?? 0) + 1,
+                addedAt: known?.addedAt ?? now, syncedAt: known?.syncedAt)
             try transaction.reviewMachines.put(partner)
             return partner
         }
@@ -167,7 +172,7 @@ extension SyncCoordinator {
             }
             // As a machine that was let in.
             if request.forget == true {
-                try transaction.reviewMachines.revoke(partner: id)
+                try transaction.reviewMachines.setToken(.none, of: id)
             } else {
                 _ = try transaction.reviewMachines.remove(partner: id)
             }
@@ -206,7 +211,7 @@ extension SyncCoordinator {
             do {
                 try await job.mayContinue()
                 asked += 1
-                try link(partner).forgive()
+                try await link(partner).forgive()
                 var isBrokenOff = false
                 repeat {
                     // While it stands still it is the turn of others.
