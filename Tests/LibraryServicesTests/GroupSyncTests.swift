@@ -400,4 +400,25 @@ import Testing
         #expect(await status { _ = try await hub.send(ListHubGroups(token: street.tokens[0])) } == .unauthenticated)
         await street.close()
     }
+
+    /// A server of dayly-data-layer.md's own does not say who asks.
+    @Test func aHubThatDoesNotSayWhoAsksIsNoReasonToSayThatOneIsNotThere() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        let ben = street.members[0]
+        let real = try await street.hub.mesh.send(ListHubGroups(token: street.tokens[0])).groups
+        street.network.groups.withLock {
+            $0 = real.map { group in
+                HubGroup(
+                    id: group.id, name: group.name, memberCount: group.memberCount, members: group.members,
+                    lastPhoto: nil, hasSentToday: false, memberId: nil)
+            }
+        }
+        #expect(try await ben.sync().failed == 0)
+        let error = await #expect(throws: MeshError.self) { try await ben.send(to: street.group.id) }
+        #expect(error?.status == .failedPrecondition)
+        #expect(error?.message.contains("does not say which of its members you are") == true, "\(error?.message ?? "")")
+        try await street.hub.send(to: street.group.id)
+        #expect(try await ben.sync().fetched == 1)
+        await street.close()
+    }
 }

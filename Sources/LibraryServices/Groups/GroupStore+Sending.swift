@@ -85,8 +85,14 @@ extension GroupStore {
     private static func sender(
         in group: String, at time: GroupTime, _ offset: Int?, _ transaction: any CatalogueTransaction
     ) throws -> (member: GroupMember, day: Int64) {
-        guard let member = try transaction.groups.require(group).ownMember else {
-            throw MeshError(.failedPrecondition, "You are not in this group, so nothing can be sent to it.")
+        let stored = try transaction.groups.require(group)
+        guard let member = stored.ownMember else {
+            throw MeshError(
+                .failedPrecondition,
+                stored.hub == nil
+                    ? "You are not in this group, so nothing can be sent to it."
+                    : "The machine that keeps '\(stored.name)' does not say which of its members you are ('memberId'), so nothing can be "
+                        + "sent there from here. Photos of the others come all the same.")
         }
         let day = GroupTime.day(of: time.wall, offset: offset)
         // A day that has passed is not had a second time by travelling, or by setting the clock back.
