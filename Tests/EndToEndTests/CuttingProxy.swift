@@ -2,13 +2,13 @@ import Executors
 import Foundation
 import Synchronization
 
-/// Stands between two machines, and cuts connections after so many bytes from the server.
+/// Stands between two machines, and cuts connections after so many bytes of an answer, or of a request.
 final class CuttingProxy: Sendable {
     private let listener: Int32
     private let target: UInt16
     private let threads = BlockingPool(name: "proxy", threads: 24)
-    /// Bytes that the next answer with a picture may have; nil for all.
-    private let limit = Mutex<Int?>(nil)
+    /// Bytes that the next request with a picture may have, and the next answer with one; nil for all.
+    private let limits = Mutex<[Int?]>([nil, nil])
     private let cuts = Atomic<Int>(0)
     private let open = Mutex<Set<Int32>>([])
     let port: UInt16
@@ -53,7 +53,10 @@ final class CuttingProxy: Sendable {
     }
 
     /// The next answer of more than this ends there, once.
-    func cut(after bytes: Int) { limit.withLock { $0 = bytes } }
+    func cut(after bytes: Int) { limits.withLock { $0[1] = bytes } }
+
+    /// The next request of more than this ends there, once.
+    func cutRequest(after bytes: Int) { limits.withLock { $0[0] = bytes } }
 
     func stop() async {
         shutdown(listener, Int32(SHUT_RDWR))
@@ -76,7 +79,8 @@ final class CuttingProxy: Sendable {
         guard isConnected else { return }
         open.withLock { _ = $0.insert(client) }
         defer { open.withLock { _ = $0.remove(client) } }
-        var sent = 0
+        // Of a request, and of its answer, their headers among them.
+        var carried = [0, 0]
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             var sides = [
@@ -88,20 +92,17 @@ final class CuttingProxy: Sendable {
                 let count = recv(sides[from].fd, &buffer, buffer.count, 0)
                 guard count > 0 else { return }
                 var length = count
-                if from == 0 {
-                    sent = 0
-                } else {
-                    // An answer's bytes, its headers among them.
-                    let rest = limit.withLock { limit -> Int? in
-                        guard let most = limit, sent + count > most else { return nil }
-                        limit = nil
-                        return max(0, most - sent)
-                    }
-                    sent += count
-                    if let rest {
-                        cuts.add(1, ordering: .relaxed)
-                        length = rest
-                    }
+                carried[1 - from] = 0
+                let sent = carried[from]
+                let rest = limits.withLock { limits -> Int? in
+                    guard let most = limits[from], sent + count > most else { return nil }
+                    limits[from] = nil
+                    return max(0, most - sent)
+                }
+                carried[from] += count
+                if let rest {
+                    cuts.add(1, ordering: .relaxed)
+                    length = rest
                 }
                 var done = 0
                 while done < length {
@@ -114,7 +115,9 @@ final class CuttingProxy: Sendable {
                 if length < count {
                     // A reset and no end: what is still on the way is lost, as it is when a cable is pulled.
                     var now = linger(l_onoff: 1, l_linger: 0)
-                    setsockopt(client, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+                    for socket in [client, server] {
+                        setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+                    }
                     return
                 }
             }

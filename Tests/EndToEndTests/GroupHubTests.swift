@@ -7,14 +7,14 @@ import Testing
 
 /// Three machines of three families, each with a home, a daemon and a library of its own; one keeps a group, over real HTTP.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct GroupHubTests {
-    private struct Street {
+    struct Street {
         let hub: Installation
         let members: [Installation]
         let address: String
         let token: String
     }
 
-    private func withStreet(_ names: [String], _ body: (Street) async throws -> Void) async throws {
+    func withStreet(_ names: [String], _ body: (Street) async throws -> Void) async throws {
         let hub = try Installation("hub")
         let members = try names.map { _ in try Installation("member") }
         for place in [hub] + members {
@@ -46,7 +46,7 @@ import Testing
         for place in [hub] + members { try await place.smilepile("down") }
     }
 
-    private func photos(_ place: Installation) async throws -> [GroupPhoto] {
+    func photos(_ place: Installation) async throws -> [GroupPhoto] {
         let client = try place.client()
         defer { client.close() }
         let reply = try await client.call(method: "group.photos", params: Data("{}".utf8), deadlineMs: nil)

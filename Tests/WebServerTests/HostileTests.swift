@@ -167,6 +167,40 @@ import WebPage
         }
     }
 
+    /// Half of them hold a question of somebody unknown, and half have not said yet what they want.
+    @Test func aThousandConnectionsToTheHubLeaveRoomForAMember() async throws {
+        var limits = HTTPLimits()
+        limits.connectionsOfAddress = 2_000
+        limits.connections = 2_000
+        limits.strangersAtOnce = 100
+        try await withSite(limits: limits) { site in
+            let token = "0123456789abcdefghijABCDEFGHIJ-_0123456789a"
+            let group = "0b7f6a52-3f0e-4c3e-9b1d-2f6d5a4c3b2a"
+            site.daemon.state.withLock { $0.members[token] = group }
+            let member = ["Authorization: Bearer " + token]
+            #expect(try await site.ask("GET", "/api/groups", member).status == 200)
+            var held: [RawHTTP] = []
+            for number in 0..<1_000 {
+                let connection = try await site.connect()
+                let stranger = String(format: "%043d", number)
+                try await connection.send(
+                    number % 2 == 0
+                        ? "POST /api/reviews HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer "
+                        : site.request(
+                            "POST", "/api/reviews",
+                            [
+                                "Authorization: Bearer \(stranger)", "Content-Type: application/json",
+                                "Content-Length: 500000",
+                            ]))
+                held.append(connection)
+            }
+            for path in ["/api/groups", "/api/photos/\(group)/today", "/api/reviews"] {
+                #expect(try await site.ask("GET", path, member).status == 200)
+            }
+            #expect(held.count == 1_000)
+        }
+    }
+
     @Test func oneAddressHasOnlySoMany() async throws {
         var limits = HTTPLimits()
         limits.connectionsOfAddress = 10
