@@ -4,8 +4,8 @@ enum BenchmarkProgram {
         [
             MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, ImagesMeasurement.self,
             BackupMeasurement.self, RepeatedBackupMeasurement.self, StoppedBackupMeasurement.self,
-            DurableMeasurement.self, DailyMeasurement.self,
-            SocketMeasurement.self, CatalogueMeasurement.self, WebMeasurement.self,
+            DurableMeasurement.self, DailyMeasurement.self, SocketMeasurement.self, CatalogueMeasurement.self,
+            WebMeasurement.self, HubMeasurement.self,
         ]
     }
 

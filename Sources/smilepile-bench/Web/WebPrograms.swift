@@ -90,6 +90,9 @@ final class WebPrograms {
         return "smilepile-\(address.split(separator: ":").last ?? "")=\(paired.token)"
     }
 
+    /// The daemon and the web program.
+    var processes: [Int32] { [daemon, web].compactMap { $0?.processIdentifier } }
+
     func end() {
         for process in [web, daemon].compactMap({ $0 }) where process.isRunning { process.stop() }
         (web, daemon) = (nil, nil)
