@@ -18,17 +18,24 @@ final class BackupArchive: Sendable {
         let sha256: String
     }
 
+    /// Closes the file once nobody looks at any folder of it.
+    private final class Descriptor: Sendable {
+        let number: Int32
+
+        init(_ number: Int32) { self.number = number }
+
+        deinit { close(number) }
+    }
+
     /// Nil of a bare document.
     private let reader: ZipReader?
     /// Nil of an archive.
     private let bare: Data?
-    /// The index of every entry that was not refused, by its name; those are unique.
+    /// The folder that is looked at, with a slash at its end; empty for the whole archive. Names are names in it.
+    let root: String
+    /// The index of every entry in the folder that was not refused, by its name; those are unique.
     private let indices: [String: Int]
-    /// Entries that are not taken, of an archive from which is taken what is whole.
-    let refused: [Failure]
-    private let descriptor: Int32
-
-    deinit { close(descriptor) }
+    private let descriptor: Descriptor
 
     /// - Parameters:
     ///   - namedFiles: of the library that reads it.
@@ -39,23 +46,36 @@ final class BackupArchive: Sendable {
     init(
         path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil
     ) throws {
-        let (descriptor, status) = try namedFiles.open(path, links: .followed)
-        do {
-            bare = try Self.bareDocument(descriptor, size: Int64(status.st_size))
-            reader =
-                bare == nil ? try Self.read(descriptor, maximumBytes: maximumBytes, salvaging: salvaging, proven) : nil
-        } catch {
-            close(descriptor)
-            throw error
-        }
-        let entries = reader?.entries ?? []
-        let refusals = reader?.refusals ?? []
-        let isRefused = Set(refusals.map(\.entry))
-        indices = Dictionary(
-            entries.filter { !isRefused.contains($0.index) }.map { ($0.name, $0.index) },
-            uniquingKeysWith: { first, _ in first })
-        refused = refusals.map { Failure(name: $0.name, sentence: $0.description) }
-        self.descriptor = descriptor
+        let (number, status) = try namedFiles.open(path, links: .followed)
+        descriptor = Descriptor(number)
+        bare = try Self.bareDocument(number, size: Int64(status.st_size))
+        reader = bare == nil ? try Self.read(number, maximumBytes: maximumBytes, salvaging: salvaging, proven) : nil
+        root = ""
+        indices = Self.indices(reader, root)
+    }
+
+    private init(_ archive: BackupArchive, root: String) {
+        (descriptor, bare, reader, self.root) = (archive.descriptor, archive.bare, archive.reader, root)
+        indices = Self.indices(reader, root)
+    }
+
+    /// The same file, of which only a folder is looked at.
+    /// - Parameter root: as ``root(of:)`` has it.
+    func below(_ root: String) -> BackupArchive { root == self.root ? self : BackupArchive(self, root: root) }
+
+    private static func indices(_ reader: ZipReader?, _ root: String) -> [String: Int] {
+        guard let reader else { return [:] }
+        let isRefused = Set(reader.refusals.map(\.entry))
+        return Dictionary(
+            reader.entries.lazy.filter { !isRefused.contains($0.index) }.compactMap { entry in
+                name(entry.name, below: root).map { ($0, entry.index) }
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// - Returns: nil for what is not in the folder, and for the folder itself.
+    private static func name(_ name: String, below root: String) -> String? {
+        if root.isEmpty { return name }
+        return name.hasPrefix(root) && name != root ? String(name.dropFirst(root.count)) : nil
     }
 
     /// The bytes of a file that begins as an object of JSON does; nil for all others, which are archives or nothing.
@@ -105,15 +125,30 @@ final class BackupArchive: Sendable {
     private var entries: [ZipEntry] { reader?.entries ?? [] }
     var entryCount: Int { bare == nil ? entries.count : 1 }
     /// Names of entries that are no folders.
-    var files: [String] { entries.filter { !$0.isFolder }.map(\.name) }
+    var files: [String] {
+        entries.lazy.filter { !$0.isFolder }.compactMap { Self.name($0.name, below: self.root) }
+    }
+    /// Names, in the archive, of those that are not in the folder.
+    var filesOutside: [String] {
+        root.isEmpty ? [] : entries.filter { !$0.isFolder && !$0.name.hasPrefix(root) }.map(\.name)
+    }
+    /// Entries that are not taken, of an archive from which is taken what is whole.
+    var refused: [Failure] { failures(reader?.refusals ?? []) }
+
+    /// Without those outside the folder, which are ignored.
+    private func failures(_ refusals: [ZipRefusal]) -> [Failure] {
+        refusals.compactMap { refusal in
+            Self.name(refusal.name, below: root).map { Failure(name: $0, sentence: refusal.description) }
+        }
+    }
 
     func has(_ name: String) -> Bool { indices[name].map { !entries[$0].isFolder } ?? false }
 
     /// The files of a folder, of which nothing is promised.
     /// - Parameter folder: with a slash at its end.
     func entries(below folder: String) -> [Entry] {
-        entries.filter { !$0.isFolder && $0.name.hasPrefix(folder) }.map {
-            Entry(path: $0.name, size: $0.size, sha256: "")
+        entries.filter { !$0.isFolder && $0.name.hasPrefix(root + folder) }.compactMap { entry in
+            Self.name(entry.name, below: root).map { Entry(path: $0, size: entry.size, sha256: "") }
         }
     }
 
@@ -210,17 +245,15 @@ final class BackupArchive: Sendable {
         let sentence: String
     }
 
-    /// What reading has found out.
+    /// What reading has found out, by the places of entries in the archive: it may have been read before it was known in which
+    /// folder the backup is.
     struct Checked: Sendable {
         /// That were read.
         let bytes: Int64
-        /// By the names of entries.
-        let digests: [String: ContentDigest]
-        /// By the places of entries in the archive: of all, and of those that were not proven before.
-        fileprivate let placed: [Int: ContentDigest]
-        fileprivate let read: [Int: VerifiedEntry]
-        /// In the order of the archive, then of what is promised.
-        fileprivate(set) var failures: [Failure]
+        /// Of all, and of those that were not proven before.
+        fileprivate var digests: [Int: ContentDigest] = [:]
+        fileprivate var read: [Int: VerifiedEntry] = [:]
+        fileprivate var damaged: [ZipRefusal] = []
     }
 
     /// Whether no entry is compressed: then every reader finds the same bytes in it.
@@ -231,9 +264,7 @@ final class BackupArchive: Sendable {
     func readThrough(
         forOthers: Bool, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> Checked {
-        guard let reader else {
-            return Checked(bytes: Int64(bare?.count ?? 0), digests: [:], placed: [:], read: [:], failures: [])
-        }
+        guard let reader else { return Checked(bytes: Int64(bare?.count ?? 0)) }
         let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
         let verification = ZipVerification(reader, forOthers: forOthers)
         job.begin(phase: "verifying", bytes: verification.bytes)
@@ -263,30 +294,35 @@ final class BackupArchive: Sendable {
             }
             try await group.waitForAll()
         }
-        let placed = verification.digests
         return Checked(
-            bytes: total,
-            digests: Dictionary(
-                placed.map { (entries[$0.key].name, $0.value) }, uniquingKeysWith: { first, _ in first }),
-            placed: placed, read: verification.read,
-            failures: verification.failures.map { Failure(name: $0.name, sentence: $0.description) })
+            bytes: total, digests: verification.digests, read: verification.read, damaged: verification.failures)
+    }
+
+    /// What has been found out about the bytes of entries, by their names.
+    func digests(_ checked: Checked) -> [String: ContentDigest] {
+        Dictionary(
+            checked.digests.compactMap { index, digest in
+                Self.name(entries[index].name, below: root).map { ($0, digest) }
+            }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Compares what was read with what is promised.
-    func compare(_ promised: [Entry], _ checked: Checked) -> Checked {
-        guard reader != nil else { return checked }
-        var checked = checked
-        let unreadable = Set(checked.failures.map(\.name))
+    /// - Returns: in the order of the archive, then of what is promised.
+    func failures(_ promised: [Entry], _ checked: Checked) -> [Failure] {
+        guard reader != nil else { return [] }
+        var failures = failures(checked.damaged)
+        let unreadable = Set(failures.map(\.name))
         for entry in promised where !unreadable.contains(entry.path) {
-            guard let index = indices[entry.path], checked.placed[index]?.sha256.hex == entry.sha256.lowercased() else {
-                checked.failures.append(
+            guard let index = indices[entry.path], checked.digests[index]?.sha256.hex == entry.sha256.lowercased()
+            else {
+                failures.append(
                     Failure(
                         name: entry.path,
                         sentence: "the bytes of '\(entry.path.prefix(200))' are not those that were saved."))
                 continue
             }
         }
-        return checked
+        return failures
     }
 }
 
