@@ -40,16 +40,29 @@ final class BackupArchive: Sendable {
     /// - Parameters:
     ///   - namedFiles: of the library that reads it.
     ///   - maximumBytes: that it may hold, inflated.
-    ///   - salvaging: whether what is whole of it is wanted: then an entry that is not taken refuses nothing but itself.
+    ///   - salvaging: whether what is whole of it is wanted: then an entry that is not taken refuses nothing but itself, and
+    ///     entries are found where the directory is damaged.
     ///   - proven: what is known of it by whoever has just written it, and is not read again.
     /// - Throws: `not_found`; `data_loss` for a damaged archive, and for one with names that are not taken.
     init(
-        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil
+        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil,
+        isCancelled: CancellationFlag = CancellationFlag()
     ) throws {
         let (number, status) = try namedFiles.open(path, links: .followed)
         descriptor = Descriptor(number)
         bare = try Self.bareDocument(number, size: Int64(status.st_size))
-        reader = bare == nil ? try Self.read(number, maximumBytes: maximumBytes, salvaging: salvaging, proven) : nil
+        let limits = ZipLimits(
+            maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: maximumBytes,
+            maximumDirectoryBytes: 128 << 20)
+        if bare != nil {
+            reader = nil
+        } else if salvaging {
+            reader = try Self.refusing {
+                try ZipReader.salvaging(number, limits: limits, cancelled: { isCancelled.isSet })
+            }
+        } else {
+            reader = try Self.read(number, limits, proven)
+        }
         root = ""
         indices = Self.indices(reader, root)
     }
@@ -65,60 +78,20 @@ final class BackupArchive: Sendable {
 
     private static func indices(_ reader: ZipReader?, _ root: String) -> [String: Int] {
         guard let reader else { return [:] }
-        let isRefused = Set(reader.refusals.map(\.entry))
+        let isRefused = Set(reader.refusals.filter { !$0.problem.concernsOtherReaders }.map(\.entry))
+        let taken = reader.entries.lazy.filter { !isRefused.contains($0.index) }
+        let others = reader.salvage?.otherNames ?? [:]
         return Dictionary(
-            reader.entries.lazy.filter { !isRefused.contains($0.index) }.compactMap { entry in
-                name(entry.name, below: root).map { ($0, entry.index) }
-            }, uniquingKeysWith: { first, _ in first })
+            (taken.map { ($0.name, $0.index) }
+                + taken.compactMap { entry in others[entry.index].map { ($0, entry.index) } })
+                .compactMap { full, index in name(full, below: root).map { ($0, index) } },
+            uniquingKeysWith: { first, _ in first })
     }
 
     /// - Returns: nil for what is not in the folder, and for the folder itself.
     private static func name(_ name: String, below root: String) -> String? {
         if root.isEmpty { return name }
         return name.hasPrefix(root) && name != root ? String(name.dropFirst(root.count)) : nil
-    }
-
-    /// The bytes of a file that begins as an object of JSON does; nil for all others, which are archives or nothing.
-    private static func bareDocument(_ descriptor: Int32, size: Int64) throws -> Data? {
-        var head = [UInt8](repeating: 0, count: 64)
-        let count = pread(descriptor, &head, head.count, 0)
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        var start = head.prefix(max(0, count))
-        if start.starts(with: mark) { start = start.dropFirst(mark.count) }
-        guard start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return nil }
-        guard size <= BackupFormat.maximumDocument else {
-            throw MeshError(refusingBackup: "it is a document of more than \(BackupFormat.maximumDocument >> 20) MiB.")
-        }
-        var bytes = Data(count: Int(size))
-        let read = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        guard read == bytes.count else { throw MeshError(refusingBackup: "it cannot be read to its end.") }
-        return start.startIndex == 0 ? bytes : bytes.dropFirst(mark.count)
-    }
-
-    private static func read(
-        _ descriptor: Int32, maximumBytes: Int64, salvaging: Bool, _ proven: ProvenEntries?
-    ) throws -> ZipReader {
-        let reader: ZipReader
-        do {
-            reader = try ZipReader(
-                descriptor: descriptor,
-                limits: ZipLimits(
-                    maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: maximumBytes,
-                    maximumDirectoryBytes: 128 << 20), proven: proven)
-        } catch {
-            throw MeshError(refusingBackup: MeshError(describing: error).message)
-        }
-        if salvaging { return reader }
-        guard reader.bytesInFront == 0 else {
-            throw MeshError(
-                refusingBackup:
-                    "\(reader.bytesInFront) bytes stand before the archive, and not every reader of ZIP files finds what is behind them."
-            )
-        }
-        if let refusal = reader.refusals.first {
-            throw MeshError(refusingBackup: refusal.description, entry: refusal.name)
-        }
-        return reader
     }
 
     var isBare: Bool { bare != nil }
@@ -128,17 +101,36 @@ final class BackupArchive: Sendable {
     var files: [String] {
         entries.lazy.filter { !$0.isFolder }.compactMap { Self.name($0.name, below: self.root) }
     }
-    /// Names, in the archive, of those that are not in the folder.
-    var filesOutside: [String] {
-        root.isEmpty ? [] : entries.filter { !$0.isFolder && !$0.name.hasPrefix(root) }.map(\.name)
+
+    /// Names, in the archive, of entries that are no folders and none of those that are meant by their names in the folder.
+    func files(otherThan known: Set<String>) -> [String] {
+        let meant = Set(known.compactMap { indices[$0] })
+        return entries.filter { entry in
+            guard !entry.isFolder, !meant.contains(entry.index) else { return false }
+            return Self.name(entry.name, below: root).map { !known.contains($0) } ?? true
+        }.map(\.name)
     }
     /// Entries that are not taken, of an archive from which is taken what is whole.
-    var refused: [Failure] { failures(reader?.refusals ?? []) }
+    var refused: [Failure] { failures((reader?.refusals ?? []).filter { !$0.problem.concernsOtherReaders }) }
+
+    /// What is wrong with the archive and with entries of it that are taken all the same.
+    var mended: [Failure] {
+        let whole = reader?.salvage?.problem.map {
+            Failure(name: "archive", sentence: "\($0); its entries were found by what stands before each of them")
+        }
+        let others = (reader?.refusals ?? []).filter(\.problem.concernsOtherReaders)
+        return [whole].compactMap { $0 }
+            + failures((reader?.salvage?.mended ?? []) + others) {
+                "what the archive says of it is damaged (\($0.problem)); it is taken all the same"
+            }
+    }
 
     /// Without those outside the folder, which are ignored.
-    private func failures(_ refusals: [ZipRefusal]) -> [Failure] {
+    private func failures(
+        _ refusals: [ZipRefusal], _ sentence: (ZipRefusal) -> String = { $0.description }
+    ) -> [Failure] {
         refusals.compactMap { refusal in
-            Self.name(refusal.name, below: root).map { Failure(name: $0, sentence: refusal.description) }
+            Self.name(refusal.name, below: root).map { Failure(name: $0, sentence: sentence(refusal)) }
         }
     }
 

@@ -35,12 +35,13 @@ final class BackupFile: Sendable {
         self.archive = archive
         lost = described.contents.isForeign ? archive.refused : try Self.match(described, archive, salvaging: salvaging)
         let known = Set(described.promised.map(\.path)).union(described.unpromised)
-        unknownEntries =
-            archive.files.filter { !known.contains($0) }.map { archive.root + $0 } + archive.filesOutside
+        unknownEntries = archive.files(otherThan: known)
         summary = described.summary
         contents = described.contents
         damaged = described.damaged
-        notices = described.notices
+        notices =
+            described.notices
+            + archive.mended.map { ReceiptLine(item: $0.name, outcome: "damaged", detail: $0.sentence) }
         checksums = described.checksums
         promised = described.promised
     }
@@ -111,22 +112,23 @@ final class BackupFile: Sendable {
     /// By whichever document is whole: the manifest's digests stand in the metadata too, and most of that in the document for
     /// the phone apps.
     private static func describeDamaged(_ archive: BackupArchive) throws -> Placed {
-        func isDamage(_ error: any Error) -> Bool { MeshError(describing: error).status == .dataLoss }
         let metadata = archive.root(of: SmilePileDialect.metadataEntry)
+        let phone = archive.root(of: PhoneDialect.metadataEntry)
         do {
             guard archive.root(of: SmilePileDialect.manifestEntry) != nil || metadata == nil else {
                 throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it, or cannot be read.")
             }
             return try describe(archive)
-        } catch  where isDamage(error) || metadata != nil {
+        } catch  where MeshError(describing: error).status == .dataLoss || metadata != nil || phone != nil {
             let failure = BackupArchive.Failure(
                 name: SmilePileDialect.manifestEntry, sentence: MeshError(describing: error).message)
-            let folder = archive.below(metadata ?? "")
-            if let described = try? SmilePileDialect.readWithoutManifest(folder, failure) {
+            if let metadata, case let folder = archive.below(metadata),
+                let described = try? SmilePileDialect.readWithoutManifest(folder, failure)
+            {
                 return (folder, described)
             }
-            guard let root = archive.root(of: PhoneDialect.metadataEntry) else { throw error }
-            let described = try PhoneDialect.read(archive, root: root).adding(
+            guard let phone else { throw error }
+            let described = try PhoneDialect.read(archive, root: phone).adding(
                 ReceiptLine(
                     item: SmilePileDialect.metadataEntry, outcome: "damaged",
                     detail:
