@@ -110,6 +110,34 @@ import Testing
         await old.library.close()
     }
 
+    /// What is not in our form throughout was packed by others, or they have added something: no damage.
+    @Test(arguments: [
+        ["zip", "-q", "OUT", "note.txt"], ["zip", "-q", "-0", "-D", "-r", "OUT", "."],
+        ["7z", "a", "OUT", "note.txt"],
+        ["python3", "-m", "zipfile", "-c", "OUT", "."], ["bash", "-c", "echo ours | zip -q -z $0", "OUT"],
+        ["python3", "-c", "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'a').write('note.txt')", "OUT"],
+    ])
+    func whatOthersPackOrAddIsNoDamage(_ packer: [String]) async throws {
+        let (old, path) = try await library()
+        let folder = old.folder.file("unpacked")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var packed = path
+        if packer.contains(".") {
+            try run(["unzip", "-q", path], in: folder)
+            packed = old.folder.file("packed.zip")
+        }
+        try Data("a note".utf8).write(to: URL(fileURLWithPath: folder + "/note.txt"))
+        try run(packer.map { $0 == "OUT" ? packed : $0 }, in: folder)
+        let verified = try await old.run(VerifyBackup(path: packed))
+        #expect(verified.state == .finished && Set(verified.outcomes.keys).isSubset(of: ["ignored"]), "\(verified)")
+        let new = try await empty(like: old)
+        let job = try await new.run(RestoreBackup(path: packed))
+        #expect(job.state == .finished && Set(job.outcomes.keys).isSubset(of: ["ignored"]), "\(job)")
+        try await expectSame(new, old)
+        await old.library.close()
+        await new.library.close()
+    }
+
     @Test func whatLiesBesideTheFolderIsIgnoredAndListed() async throws {
         let (old, path) = try await library()
         let photo = try await old.allPhotos()[0]

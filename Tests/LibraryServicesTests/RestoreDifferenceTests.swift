@@ -181,7 +181,7 @@ import ZipArchive
         return Set(all + [good.count - 1]).sorted()
     }
 
-    /// One flipped byte anywhere: salvaging gets every photo but the one that it hit.
+    /// One flipped byte anywhere: it is reported, and salvaging gets every photo but the one that it hit.
     @Test func oneFlippedByteCostsOnePhotoAtMost() async throws {
         let old = try await TestLibrary("damaged")
         _ = try await old.importSamples(20, album: SampleAlbum(width: 48, height: 32))
@@ -197,6 +197,8 @@ import ZipArchive
             var bytes = good
             bytes[place] ^= [0x01, 0x10, 0x80][number % 3]
             try bytes.write(to: URL(fileURLWithPath: bad))
+            let verified = try await new.run(VerifyBackup(path: bad))
+            #expect(verified.error?.status == .dataLoss, "byte \(place): \(verified)")
             let hit = extents.first { $0.1.contains(place) }?.0
             let salvaged = try await new.run(RestoreBackup(path: bad, dryRun: true, salvage: true))
             #expect(salvaged.state == .finished && salvaged.needsAttention, "byte \(place): \(salvaged)")

@@ -125,6 +125,22 @@ final class BackupArchive: Sendable {
             }
     }
 
+    /// What is not as it was written, of an archive of ours, though its entries have their bytes. One of which we have written
+    /// none of the entries was packed by somebody else, in a way of their own; what somebody has added to one of ours likewise.
+    /// - Parameter known: names of entries that are part of the backup.
+    func altered(_ known: Set<String>) -> [Failure] {
+        guard let form = reader?.form, form.hasOtherEnd || !form.otherEntries.isEmpty else { return [] }
+        let (others, ours) = (Set(form.otherEntries), known.compactMap { indices[$0] })
+        guard ours.contains(where: { !others.contains($0) }) else { return [] }
+        let altered = ours.filter(others.contains).sorted().map { index in
+            let name = entries[index].name
+            return Failure(
+                name: name, sentence: "what the archive says of '\(name.prefix(200))' is not what was saved.")
+        }
+        let end = Failure(name: "archive", sentence: "what stands at the end of the archive is not what was saved.")
+        return altered + (form.hasOtherEnd ? [end] : [])
+    }
+
     /// Without those outside the folder, which are ignored.
     private func failures(
         _ refusals: [ZipRefusal], _ sentence: (ZipRefusal) -> String = { $0.description }

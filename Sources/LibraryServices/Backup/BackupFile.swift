@@ -26,6 +26,8 @@ final class BackupFile: Sendable {
     private let salvaging: Bool
     /// Entries that are not what they should be, as far as can be seen without reading them; none unless salvaging.
     private let lost: [BackupArchive.Failure]
+    /// What is not as it was written, though the entries have their bytes.
+    private let altered: [BackupArchive.Failure]
 
     /// - Parameter salvaging: whether what is whole of a damaged one is wanted.
     /// - Throws: `data_loss` for a damaged archive, `invalid_argument` for one that is no backup.
@@ -39,9 +41,10 @@ final class BackupFile: Sendable {
         summary = described.summary
         contents = described.contents
         damaged = described.damaged
+        altered = archive.altered(known)
         notices =
             described.notices
-            + archive.mended.map { ReceiptLine(item: $0.name, outcome: "damaged", detail: $0.sentence) }
+            + (archive.mended + altered).map { ReceiptLine(item: $0.name, outcome: "damaged", detail: $0.sentence) }
         checksums = described.checksums
         promised = described.promised
     }
@@ -200,7 +203,7 @@ final class BackupFile: Sendable {
         let failures = Dictionary(
             (lost + found).map { ($0.name, $0.sentence) }, uniquingKeysWith: { first, _ in first })
         let photos = contents.photos.filter { failures[$0.photo.path] == nil }
-        if !salvaging, let first = found.first {
+        if !salvaging, let first = found.first ?? altered.first {
             throw MeshError(
                 refusingBackup:
                     "\(first.sentence) \(photos.count) of \(contents.photos.count) photos in it are whole."

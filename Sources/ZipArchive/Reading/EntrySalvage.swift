@@ -93,10 +93,10 @@ struct EntrySalvage {
                 lost.append(Found(entry: entry, data: -1, problems: [problem]))
                 continue
             }
-            let (data, problems) = try LocalHeaders.check(
+            let (header, problems) = try LocalHeaders.check(
                 entry, in: directory, descriptor: descriptor, isRefused: false)
             let problem = problems.first(where: \.hindersReading)
-            records.append(Record(entry: entry, own: own, data: problem == nil ? data : nil, problem: problem))
+            records.append(Record(entry: entry, own: own, data: problem == nil ? header?.data : nil, problem: problem))
         }
         // Before the next entry that needs no proof, the others end.
         var limits = Array(repeating: limit, count: records.count)

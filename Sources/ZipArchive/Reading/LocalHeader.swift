@@ -12,6 +12,8 @@ struct LocalHeader {
         case pastTheEnd
     }
 
+    /// All of it.
+    let bytes: ArraySlice<UInt8>
     /// Of its first byte, and of the entry's, from the start of the file.
     let start: Int64
     let data: Int64
@@ -58,7 +60,7 @@ struct LocalHeader {
         self.size = wide.value(size)
         compressedSize = wide.value(compressed)
         (isShort, self.extra, rawName) = (wide.isShort, extra, name)
-        (self.start, data) = (start, start + Int64(bytes.count))
+        (self.bytes, self.start, data) = (bytes, start, start + Int64(bytes.count))
         (self.version, self.flags, self.method, self.crc32) = (version, flags, method, crc32)
         (self.time, self.date) = (time, date)
     }

@@ -8,6 +8,7 @@ struct LocalHeaders {
     private(set) var refusals: [ZipRefusal] = []
     /// Of entries whose header was not read, because it is known as it was written.
     private(set) var proven: [Int: ContentDigest] = [:]
+    private(set) var form = WriterForm()
 
     /// - Throws: `.unusableArchive` where entries overlap, or together declare more than the limits.
     init(
@@ -26,10 +27,12 @@ struct LocalHeaders {
                 dataOffsets.append(known.dataOffset)
                 let end = known.dataOffset + entry.size
                 extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
+                form.take(entry, record: directory.record(of: entry), header: nil, end: end)
                 continue
             }
-            var (data, problems) = try Self.check(
+            var (header, problems) = try Self.check(
                 entry, in: directory, descriptor: descriptor, isRefused: unreadable.contains(entry.index))
+            let data = header?.data
             var length = entry.compressedSize
             if let data, !unreadable.contains(entry.index), !problems.contains(where: \.hindersReading),
                 !problems.contains(.dataDescriptorWrong), entry.flags & EntryFlags.dataDescriptor != 0
@@ -46,21 +49,28 @@ struct LocalHeaders {
                 .filter { !known.contains($0) }
             if problems.contains(where: \.hindersReading) { unreadable.insert(entry.index) }
             dataOffsets.append(data ?? -1)
-            if let data {
+            if let header {
                 if unreadable.contains(entry.index) { length = 0 }
-                extents.append(Extent(start: entry.headerOffset, end: data + length, entry: entry.index))
+                let end = header.data + length
+                extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
+                form.take(entry, record: directory.record(of: entry), header: header.bytes, end: end)
+            } else {
+                form.miss(entry)
             }
         }
+        let end = directory.end.directory.upperBound
+        form.takeEnd(
+            directory.end, try ZipDirectory.bytes(of: descriptor, end..<max(end, DescriptorIO.size(descriptor))))
         try Self.checkOverlaps(&extents, directory.entries)
         try Self.checkTotals(directory.entries.lazy.filter { !unreadable.contains($0.index) }, limits)
     }
 
-    /// Where the entry's data starts, if it has a local header, and what that header contradicts.
+    /// The entry's local header, if it has one, and what that contradicts.
     /// - Parameter isRefused: the directory alone has shown why the entry cannot be read; what else keeps readers from
     ///   it is not said a second time.
     static func check(
         _ entry: ZipEntry, in directory: ZipDirectory, descriptor: Int32, isRefused: Bool
-    ) throws(ZipError) -> (data: Int64?, problems: [EntryProblem]) {
+    ) throws(ZipError) -> (header: LocalHeader?, problems: [EntryProblem]) {
         let limit = directory.end.directory.lowerBound
         let header: LocalHeader
         switch try LocalHeader.read(descriptor, at: entry.headerOffset, before: limit) {
@@ -68,7 +78,7 @@ struct LocalHeaders {
         case .pastTheEnd: return (nil, [.pastTheEnd])
         case .header(let found): header = found
         }
-        let (extra, data) = (header.extra, header.data)
+        let extra = header.extra
         var problems: [EntryProblem] = []
         if header.rawName != directory.rawName(of: entry) { problems.append(.localHeaderDisagrees(.name)) }
         if header.method != entry.method { problems.append(.localHeaderDisagrees(.method)) }
@@ -97,8 +107,8 @@ struct LocalHeaders {
         if !agrees(header.compressedSize, UInt64(entry.compressedSize)) {
             problems.append(.localHeaderDisagrees(.compressedSize))
         }
-        if entry.compressedSize > limit - data { problems.append(.pastTheEnd) }
-        return (data, problems)
+        if entry.compressedSize > limit - header.data { problems.append(.pastTheEnd) }
+        return (header, problems)
     }
 
     /// Header and data of one entry; the header alone where the data is refused anyway.

@@ -49,6 +49,13 @@ struct ZipDirectory: Sendable {
     /// The name of `entry` as it stands in the directory.
     func rawName(of entry: ZipEntry) -> ArraySlice<UInt8> { bytes[entry.rawName] }
 
+    /// All bytes of the entry's record.
+    func record(of entry: ZipEntry) -> ArraySlice<UInt8> {
+        func start(_ entry: ZipEntry) -> Int { entry.rawName.lowerBound - CentralRecord.fixedSize }
+        let next = entry.index + 1
+        return bytes[start(entry)..<(next < entries.count ? start(entries[next]) : bytes.count)]
+    }
+
     /// Later entries under a name that was there before: which of the two is meant cannot be known.
     static func takenNames(_ entries: [ZipEntry]) -> [ZipRefusal] {
         var taken = TakenNames(capacity: entries.count)

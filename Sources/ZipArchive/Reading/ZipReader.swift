@@ -24,6 +24,8 @@ public final class ZipReader: Sendable {
     private let problems: [Int: [EntryProblem]]
     /// Of entries that need not be read to be known, by index.
     let proven: [Int: ContentDigest]
+    /// Nil where the archive had to be salvaged.
+    package let form: WriterForm?
     /// Nil where nothing had to be salvaged.
     package let salvage: Salvage?
 
@@ -50,7 +52,7 @@ public final class ZipReader: Sendable {
         dataOffsets = headers.dataOffsets
         refusals = directory.refusals + headers.refusals
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
-        salvage = nil
+        (form, salvage) = (headers.form, nil)
     }
 
     /// What was wrong with an archive of which everything is taken that can be.
@@ -104,6 +106,7 @@ public final class ZipReader: Sendable {
         dataOffsets = placed.map(\.data)
         refusals = own + ZipDirectory.takenNames(entries)
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
+        form = nil
         salvage = Salvage(
             problem: problem,
             mended: placed.enumerated().compactMap { index, found in found.mended.map { refusal(index, $0) } },
