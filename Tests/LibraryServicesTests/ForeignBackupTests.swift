@@ -234,6 +234,8 @@ import ZipArchive
         let header = try #require(bytes.range(of: name)).lowerBound - 30
         #expect(bytes[header] == UInt8(ascii: "P"))
         bytes[header] = 0
+        // The directory knows the rest, but not where its bytes are.
+        bytes[header + 26] = 0
         try bytes.write(to: URL(fileURLWithPath: path))
         let refused = try await test.run(RestoreBackup(path: path))
         #expect(refused.error?.status == .dataLoss, "\(refused)")

@@ -18,105 +18,149 @@ final class BackupArchive: Sendable {
         let sha256: String
     }
 
+    /// Closes the file once nobody looks at any folder of it.
+    private final class Descriptor: Sendable {
+        let number: Int32
+
+        init(_ number: Int32) { self.number = number }
+
+        deinit { close(number) }
+    }
+
     /// Nil of a bare document.
     private let reader: ZipReader?
     /// Nil of an archive.
     private let bare: Data?
-    /// The index of every entry that was not refused, by its name; those are unique.
+    /// The folder that is looked at, with a slash at its end; empty for the whole archive. Names are names in it.
+    let root: String
+    /// The index of every entry in the folder that was not refused, by its name; those are unique.
     private let indices: [String: Int]
-    /// Entries that are not taken, of an archive from which is taken what is whole.
-    let refused: [Failure]
     /// When the file was last written, as its file system says.
     let modified: Timestamp
-    private let descriptor: Int32
-
-    deinit { close(descriptor) }
+    private let descriptor: Descriptor
 
     /// - Parameters:
     ///   - namedFiles: of the library that reads it.
     ///   - maximumBytes: that it may hold, inflated.
-    ///   - salvaging: whether what is whole of it is wanted: then an entry that is not taken refuses nothing but itself.
+    ///   - salvaging: whether what is whole of it is wanted: then an entry that is not taken refuses nothing but itself, and
+    ///     entries are found where the directory is damaged.
     ///   - proven: what is known of it by whoever has just written it, and is not read again.
     /// - Throws: `not_found`; `data_loss` for a damaged archive, and for one with names that are not taken.
     init(
-        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil
+        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil,
+        isCancelled: CancellationFlag = CancellationFlag()
     ) throws {
-        let (descriptor, status) = try namedFiles.open(path, links: .followed)
-        do {
-            bare = try Self.bareDocument(descriptor, size: Int64(status.st_size))
-            reader =
-                bare == nil ? try Self.read(descriptor, maximumBytes: maximumBytes, salvaging: salvaging, proven) : nil
-        } catch {
-            close(descriptor)
-            throw error
+        let (number, status) = try namedFiles.open(path, links: .followed)
+        descriptor = Descriptor(number)
+        bare = try Self.bareDocument(number, size: Int64(status.st_size))
+        let limits = ZipLimits(
+            maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: maximumBytes,
+            maximumDirectoryBytes: 128 << 20)
+        if bare != nil {
+            reader = nil
+        } else if salvaging {
+            reader = try Self.refusing {
+                try ZipReader.salvaging(number, limits: limits, cancelled: { isCancelled.isSet })
+            }
+        } else {
+            reader = try Self.read(number, limits, proven)
         }
-        let entries = reader?.entries ?? []
-        let refusals = reader?.refusals ?? []
-        let isRefused = Set(refusals.map(\.entry))
-        indices = Dictionary(
-            entries.filter { !isRefused.contains($0.index) }.map { ($0.name, $0.index) },
-            uniquingKeysWith: { first, _ in first })
-        refused = refusals.map { Failure(name: $0.name, sentence: $0.description) }
+        root = ""
         modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
-        self.descriptor = descriptor
+        indices = Self.indices(reader, root)
     }
 
-    /// The bytes of a file that begins as an object of JSON does; nil for all others, which are archives or nothing.
-    private static func bareDocument(_ descriptor: Int32, size: Int64) throws -> Data? {
-        var head = [UInt8](repeating: 0, count: 64)
-        let count = pread(descriptor, &head, head.count, 0)
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        var start = head.prefix(max(0, count))
-        if start.starts(with: mark) { start = start.dropFirst(mark.count) }
-        guard start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return nil }
-        guard size <= BackupFormat.maximumDocument else {
-            throw MeshError(refusingBackup: "it is a document of more than \(BackupFormat.maximumDocument >> 20) MiB.")
-        }
-        var bytes = Data(count: Int(size))
-        let read = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        guard read == bytes.count else { throw MeshError(refusingBackup: "it cannot be read to its end.") }
-        return start.startIndex == 0 ? bytes : bytes.dropFirst(mark.count)
+    private init(_ archive: BackupArchive, root: String) {
+        (descriptor, bare, reader, self.root) = (archive.descriptor, archive.bare, archive.reader, root)
+        modified = archive.modified
+        indices = Self.indices(reader, root)
     }
 
-    private static func read(
-        _ descriptor: Int32, maximumBytes: Int64, salvaging: Bool, _ proven: ProvenEntries?
-    ) throws -> ZipReader {
-        let reader: ZipReader
-        do {
-            reader = try ZipReader(
-                descriptor: descriptor,
-                limits: ZipLimits(
-                    maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: maximumBytes,
-                    maximumDirectoryBytes: 128 << 20), proven: proven)
-        } catch {
-            throw MeshError(refusingBackup: MeshError(describing: error).message)
-        }
-        if salvaging { return reader }
-        guard reader.bytesInFront == 0 else {
-            throw MeshError(
-                refusingBackup:
-                    "\(reader.bytesInFront) bytes stand before the archive, and not every reader of ZIP files finds what is behind them."
-            )
-        }
-        if let refusal = reader.refusals.first {
-            throw MeshError(refusingBackup: refusal.description, entry: refusal.name)
-        }
-        return reader
+    /// The same file, of which only a folder is looked at.
+    /// - Parameter root: as ``root(of:)`` has it.
+    func below(_ root: String) -> BackupArchive { root == self.root ? self : BackupArchive(self, root: root) }
+
+    private static func indices(_ reader: ZipReader?, _ root: String) -> [String: Int] {
+        guard let reader else { return [:] }
+        let isRefused = Set(reader.refusals.filter { !$0.problem.concernsOtherReaders }.map(\.entry))
+        let taken = reader.entries.lazy.filter { !isRefused.contains($0.index) }
+        let others = reader.salvage?.otherNames ?? [:]
+        return Dictionary(
+            (taken.map { ($0.name, $0.index) }
+                + taken.compactMap { entry in others[entry.index].map { ($0, entry.index) } })
+                .compactMap { full, index in name(full, below: root).map { ($0, index) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// - Returns: nil for what is not in the folder, and for the folder itself.
+    private static func name(_ name: String, below root: String) -> String? {
+        if root.isEmpty { return name }
+        return name.hasPrefix(root) && name != root ? String(name.dropFirst(root.count)) : nil
     }
 
     var isBare: Bool { bare != nil }
     private var entries: [ZipEntry] { reader?.entries ?? [] }
     var entryCount: Int { bare == nil ? entries.count : 1 }
     /// Names of entries that are no folders.
-    var files: [String] { entries.filter { !$0.isFolder }.map(\.name) }
+    var files: [String] {
+        entries.lazy.filter { !$0.isFolder }.compactMap { Self.name($0.name, below: self.root) }
+    }
+
+    /// Names, in the archive, of entries that are no folders and none of those that are meant by their names in the folder.
+    func files(otherThan known: Set<String>) -> [String] {
+        let meant = Set(known.compactMap { indices[$0] })
+        return entries.filter { entry in
+            guard !entry.isFolder, !meant.contains(entry.index) else { return false }
+            return Self.name(entry.name, below: root).map { !known.contains($0) } ?? true
+        }.map(\.name)
+    }
+    /// Entries that are not taken, of an archive from which is taken what is whole.
+    var refused: [Failure] { failures((reader?.refusals ?? []).filter { !$0.problem.concernsOtherReaders }) }
+
+    /// What is wrong with the archive and with entries of it that are taken all the same.
+    var mended: [Failure] {
+        let whole = reader?.salvage?.problem.map {
+            Failure(name: "archive", sentence: "\($0); its entries were found by what stands before each of them")
+        }
+        let others = (reader?.refusals ?? []).filter(\.problem.concernsOtherReaders)
+        return [whole].compactMap { $0 }
+            + failures((reader?.salvage?.mended ?? []) + others) {
+                "what the archive says of it is damaged (\($0.problem)); it is taken all the same"
+            }
+    }
+
+    /// What is not as it was written, of an archive of ours, though its entries have their bytes. One of which we have written
+    /// none of the entries was packed by somebody else, in a way of their own; what somebody has added to one of ours likewise.
+    /// - Parameter known: names of entries that are part of the backup.
+    func altered(_ known: Set<String>) -> [Failure] {
+        guard let form = reader?.form, form.hasOtherEnd || !form.otherEntries.isEmpty else { return [] }
+        let (others, ours) = (Set(form.otherEntries), known.compactMap { indices[$0] })
+        guard ours.contains(where: { !others.contains($0) }) else { return [] }
+        let altered = ours.filter(others.contains).sorted().map { index in
+            let name = entries[index].name
+            return Failure(
+                name: name, sentence: "what the archive says of '\(name.prefix(200))' is not what was saved.")
+        }
+        let end = Failure(name: "archive", sentence: "what stands at the end of the archive is not what was saved.")
+        return altered + (form.hasOtherEnd ? [end] : [])
+    }
+
+    /// Without those outside the folder, which are ignored.
+    private func failures(
+        _ refusals: [ZipRefusal], _ sentence: (ZipRefusal) -> String = { $0.description }
+    ) -> [Failure] {
+        refusals.compactMap { refusal in
+            Self.name(refusal.name, below: root).map { Failure(name: $0, sentence: sentence(refusal)) }
+        }
+    }
 
     func has(_ name: String) -> Bool { indices[name].map { !entries[$0].isFolder } ?? false }
 
     /// The files of a folder, of which nothing is promised.
     /// - Parameter folder: with a slash at its end.
     func entries(below folder: String) -> [Entry] {
-        entries.filter { !$0.isFolder && $0.name.hasPrefix(folder) }.map {
-            Entry(path: $0.name, size: $0.size, sha256: "")
+        entries.filter { !$0.isFolder && $0.name.hasPrefix(root + folder) }.compactMap { entry in
+            Self.name(entry.name, below: root).map { Entry(path: $0, size: entry.size, sha256: "") }
         }
     }
 
@@ -208,15 +252,15 @@ final class BackupArchive: Sendable {
         let sentence: String
     }
 
-    /// What reading has found out.
+    /// What reading has found out, by the places of entries in the archive: it may have been read before it was known in which
+    /// folder the backup is.
     struct Checked: Sendable {
         /// That were read.
         let bytes: Int64
-        /// By the places of entries in the archive: of all, and of those that were not proven before.
-        fileprivate let placed: [Int: ContentDigest]
-        fileprivate let read: [Int: VerifiedEntry]
-        /// In the order of the archive, then of what is promised.
-        fileprivate(set) var failures: [Failure]
+        /// Of all, and of those that were not proven before.
+        fileprivate var digests: [Int: ContentDigest] = [:]
+        fileprivate var read: [Int: VerifiedEntry] = [:]
+        fileprivate var damaged: [ZipRefusal] = []
     }
 
     /// Whether no entry is compressed: then every reader finds the same bytes in it.
@@ -227,9 +271,7 @@ final class BackupArchive: Sendable {
     func readThrough(
         forOthers: Bool, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> Checked {
-        guard let reader else {
-            return Checked(bytes: Int64(bare?.count ?? 0), placed: [:], read: [:], failures: [])
-        }
+        guard let reader else { return Checked(bytes: Int64(bare?.count ?? 0)) }
         let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
         let verification = ZipVerification(reader, forOthers: forOthers)
         job.begin(phase: "verifying", bytes: verification.bytes)
@@ -260,28 +302,29 @@ final class BackupArchive: Sendable {
             try await group.waitForAll()
         }
         return Checked(
-            bytes: total, placed: verification.digests, read: verification.read,
-            failures: verification.failures.map { Failure(name: $0.name, sentence: $0.description) })
+            bytes: total, digests: verification.digests, read: verification.read, damaged: verification.failures)
     }
 
     /// What reading has found an entry to be.
-    func digest(of name: String, _ checked: Checked) -> ContentDigest? { indices[name].flatMap { checked.placed[$0] } }
+    func digest(of name: String, _ checked: Checked) -> ContentDigest? { indices[name].flatMap { checked.digests[$0] } }
 
     /// Compares what was read with what is promised.
-    func compare(_ promised: [Entry], _ checked: Checked) -> Checked {
-        guard reader != nil else { return checked }
-        var checked = checked
-        let unreadable = Set(checked.failures.map(\.name))
+    /// - Returns: in the order of the archive, then of what is promised.
+    func failures(_ promised: [Entry], _ checked: Checked) -> [Failure] {
+        guard reader != nil else { return [] }
+        var failures = failures(checked.damaged)
+        let unreadable = Set(failures.map(\.name))
         for entry in promised where !unreadable.contains(entry.path) {
-            guard let index = indices[entry.path], checked.placed[index]?.sha256.hex == entry.sha256.lowercased() else {
-                checked.failures.append(
+            guard let index = indices[entry.path], checked.digests[index]?.sha256.hex == entry.sha256.lowercased()
+            else {
+                failures.append(
                     Failure(
                         name: entry.path,
                         sentence: "the bytes of '\(entry.path.prefix(200))' are not those that were saved."))
                 continue
             }
         }
-        return checked
+        return failures
     }
 }
 

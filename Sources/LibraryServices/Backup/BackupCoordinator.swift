@@ -154,7 +154,7 @@ public actor BackupCoordinator: MeshService {
     func openKey(_ request: OpenBackupKey) async throws -> BackupKey {
         try Self.requireAbsolute(request.path)
         let namedFiles = namedFiles
-        let sealed = try await bulk.run { try BackupFile(path: request.path, namedFiles).contents.sealed }
+        let sealed = try await bulk.run { try Self.sealed(in: request.path, namedFiles) }
         guard let export = sealed?.key?.export else {
             throw MeshError(
                 .invalidArgument,
@@ -178,6 +178,19 @@ public actor BackupCoordinator: MeshService {
             return BackupKey(try keyring.wrapBackupKey(keys, export: export))
         } catch is SealingError {
             throw MeshError(refusingBackup: "it has no key of its own.", entry: BackupFormat.sealedEntry)
+        }
+    }
+
+    /// Of a damaged backup too: whoever salvages it wants to have what is sealed in it.
+    private static func sealed(in path: String, _ namedFiles: NamedFiles) throws -> SealedDocument? {
+        do {
+            return try BackupFile(path: path, namedFiles).contents.sealed
+        } catch let error as MeshError where error.status == .dataLoss {
+            let archive = try? BackupArchive(path: path, namedFiles, maximumBytes: .max, salvaging: true)
+            guard let archive, let sealed = try? BackupFile(archive, salvaging: true).contents.sealed else {
+                throw error
+            }
+            return sealed
         }
     }
 
@@ -232,7 +245,7 @@ public actor BackupCoordinator: MeshService {
                     maximumBytes: max(
                         photoFiles.room(),
                         FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0),
-                    salvaging: isSalvage)
+                    salvaging: isSalvage, isCancelled: flag)
             }
             try begin("A restore")
             defer { end() }

@@ -26,20 +26,25 @@ final class BackupFile: Sendable {
     private let salvaging: Bool
     /// Entries that are not what they should be, as far as can be seen without reading them; none unless salvaging.
     private let lost: [BackupArchive.Failure]
+    /// What is not as it was written, though the entries have their bytes.
+    private let altered: [BackupArchive.Failure]
 
     /// - Parameter salvaging: whether what is whole of a damaged one is wanted.
     /// - Throws: `data_loss` for a damaged archive, `invalid_argument` for one that is no backup.
     init(_ archive: BackupArchive, salvaging: Bool = false) throws {
         self.salvaging = salvaging
+        let (archive, described) = salvaging ? try Self.describeDamaged(archive) : try Self.describe(archive)
         self.archive = archive
-        let described = salvaging ? try Self.describeDamaged(archive) : try Self.describe(archive)
         lost = described.contents.isForeign ? archive.refused : try Self.match(described, archive, salvaging: salvaging)
         let known = Set(described.promised.map(\.path)).union(described.unpromised)
-        unknownEntries = archive.files.filter { !known.contains($0) }
+        unknownEntries = archive.files(otherThan: known)
         summary = described.summary
         contents = described.contents
         damaged = described.damaged
-        notices = described.notices
+        altered = archive.altered(known)
+        notices =
+            described.notices
+            + (archive.mended + altered).map { ReceiptLine(item: $0.name, outcome: "damaged", detail: $0.sentence) }
         checksums = described.checksums
         promised = described.promised
     }
@@ -79,18 +84,24 @@ final class BackupFile: Sendable {
         return try await file.compare(reading, pool: pool, isCancelled: isCancelled, job: job)
     }
 
+    /// With the folder of the archive in which it is, as far as its names are names in a folder.
+    private typealias Placed = (archive: BackupArchive, described: DescribedBackup)
+
     /// Whoever wrote it is told by its documents.
-    private static func describe(_ archive: BackupArchive) throws -> DescribedBackup {
-        if archive.isBare { return try PhoneDialect.read(archive) }
+    private static func describe(_ archive: BackupArchive) throws -> Placed {
+        if archive.isBare { return (archive, try PhoneDialect.read(archive)) }
         if let root = archive.root(of: SmilePileDialect.manifestEntry) {
             let manifest = try archive.decoded(root + SmilePileDialect.manifestEntry, BackupManifest.read)
             try FormatVersion.require(manifest.backupVersion, in: SmilePileDialect.manifestEntry)
-            if manifest.generator == SmilePileDialect.generator, root.isEmpty {
-                return try SmilePileDialect.read(archive, manifest)
+            if manifest.generator == SmilePileDialect.generator {
+                let folder = archive.below(root)
+                return (folder, try SmilePileDialect.read(folder, manifest))
             }
-            return try StoryDialect.read(archive, manifest, root: root)
+            return (archive, try StoryDialect.read(archive, manifest, root: root))
         }
-        if let root = archive.root(of: PhoneDialect.metadataEntry) { return try PhoneDialect.read(archive, root: root) }
+        if let root = archive.root(of: PhoneDialect.metadataEntry) {
+            return (archive, try PhoneDialect.read(archive, root: root))
+        }
         throw MeshError(
             .invalidArgument,
             "This is not a SmilePile backup: it has neither a \(SmilePileDialect.manifestEntry) nor a \(PhoneDialect.metadataEntry)."
@@ -99,24 +110,30 @@ final class BackupFile: Sendable {
 
     /// By whichever document is whole: the manifest's digests stand in the metadata too, and most of that in the document for
     /// the phone apps.
-    private static func describeDamaged(_ archive: BackupArchive) throws -> DescribedBackup {
-        func isDamage(_ error: any Error) -> Bool { MeshError(describing: error).status == .dataLoss }
+    private static func describeDamaged(_ archive: BackupArchive) throws -> Placed {
+        let metadata = archive.root(of: SmilePileDialect.metadataEntry)
+        let phone = archive.root(of: PhoneDialect.metadataEntry)
         do {
-            guard archive.has(SmilePileDialect.manifestEntry) || !archive.has(SmilePileDialect.metadataEntry) else {
+            guard archive.root(of: SmilePileDialect.manifestEntry) != nil || metadata == nil else {
                 throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it, or cannot be read.")
             }
             return try describe(archive)
-        } catch  where isDamage(error) || archive.has(SmilePileDialect.metadataEntry) {
+        } catch  where MeshError(describing: error).status == .dataLoss || metadata != nil || phone != nil {
             let failure = BackupArchive.Failure(
                 name: SmilePileDialect.manifestEntry, sentence: MeshError(describing: error).message)
-            if let described = try? SmilePileDialect.readWithoutManifest(archive, failure) { return described }
-            guard archive.has(PhoneDialect.metadataEntry) else { throw error }
-            return try PhoneDialect.read(archive).adding(
+            if let metadata, case let folder = archive.below(metadata),
+                let described = try? SmilePileDialect.readWithoutManifest(folder, failure)
+            {
+                return (folder, described)
+            }
+            guard let phone else { throw error }
+            let described = try PhoneDialect.read(archive, root: phone).adding(
                 ReceiptLine(
                     item: SmilePileDialect.metadataEntry, outcome: "damaged",
                     detail:
                         "captions, reviews and sealed fields are lost; the rest is known from \(PhoneDialect.metadataEntry)"
                 ))
+            return (archive, described)
         }
     }
 
@@ -164,25 +181,25 @@ final class BackupFile: Sendable {
         unknownEntries.map { ReceiptLine(item: $0, outcome: "ignored", detail: "it is not part of a backup") } + notices
     }
 
-    /// Reads every byte and compares it with what the documents promise. What passes of ours is read by others too.
-    /// - Parameters:
-    ///   - forOthers: whether programs of others have to be able to read it; nil for what is ours.
+    /// Reads every byte and compares it with what the documents promise.
+    /// - Parameter forOthers: whether programs of others have to be able to read it. They are of what we have written; what
+    ///   is compressed was packed by somebody else, in whatever way that may be.
     func check(
-        forOthers: Bool? = nil, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
+        forOthers: Bool = false, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> CheckedBackup {
         let read = try await archive.readThrough(
-            forOthers: forOthers ?? !contents.isForeign, width: width, pool: pool, isCancelled: isCancelled, job: job)
+            forOthers: forOthers, width: width, pool: pool, isCancelled: isCancelled, job: job)
         return try await compare(read, pool: pool, isCancelled: isCancelled, job: job)
     }
 
     private func compare(
         _ read: BackupArchive.Checked, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> CheckedBackup {
-        let checked = archive.compare(promised, read)
+        let found = archive.failures(promised, read)
         let failures = Dictionary(
-            (lost + checked.failures).map { ($0.name, $0.sentence) }, uniquingKeysWith: { first, _ in first })
+            (lost + found).map { ($0.name, $0.sentence) }, uniquingKeysWith: { first, _ in first })
         let photos = failures.isEmpty ? contents.photos : contents.photos.filter { failures[$0.photo.path] == nil }
-        if !salvaging, let first = checked.failures.first {
+        if !salvaging, let first = found.first ?? altered.first {
             throw MeshError(
                 refusingBackup:
                     "\(first.sentence) \(photos.count) of \(contents.photos.count) photos in it are whole."
@@ -202,7 +219,7 @@ final class BackupFile: Sendable {
             promised.filter { failures[$0.path] == nil }.map { ($0.path, $0.sha256) },
             uniquingKeysWith: { first, _ in first })
         return CheckedBackup(
-            file: self, contents: try whole.resolved { archive.digest(of: $0, checked) }, checked: checked,
+            file: self, contents: try whole.resolved { archive.digest(of: $0, read) }, checked: read,
             damaged: lines + unlike,
             digests: sound)
     }

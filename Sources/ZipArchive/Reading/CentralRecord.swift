@@ -57,6 +57,19 @@ struct CentralRecord {
             headerOffset: overflow ? .max : headerOffset, rawName: rawName.startIndex..<rawName.endIndex)
     }
 
+    /// What the directory should have of the entry with this header, of which it says nothing.
+    init(_ header: LocalHeader) {
+        let name = header.name
+        (kind, version, isAES, extraDamage) = (.file, header.version, header.extra.isAES, header.extra.damage)
+        (nameIsBroken, size) = (name.isBroken, 0)
+        entry = ZipEntry(
+            index: 0, name: name.text, isFolder: name.text.utf8.last == UInt8(ascii: "/"), method: header.method,
+            size: Int64(clamping: header.size), compressedSize: Int64(clamping: header.compressedSize),
+            crc32: header.crc32,
+            modified: Self.modified(header.extra.timestamp, date: header.date, time: header.time), flags: header.flags,
+            headerOffset: header.start, rawName: 0..<0)
+    }
+
     /// What this record alone shows to be wrong with its entry.
     func problems(_ limits: ZipLimits) -> [EntryProblem] {
         var problems: [EntryProblem] = []

@@ -8,10 +8,7 @@ struct LocalHeaders {
     private(set) var refusals: [ZipRefusal] = []
     /// Of entries whose header was not read, because it is known as it was written.
     private(set) var proven: [Int: ContentDigest] = [:]
-
-    private static let fixedSize = 30
-    /// Enough for a header without padding; a longer one is read again in full.
-    private static let firstRead = 512
+    private(set) var form = WriterForm()
 
     /// - Throws: `.unusableArchive` where entries overlap, or together declare more than the limits.
     init(
@@ -30,10 +27,12 @@ struct LocalHeaders {
                 dataOffsets.append(known.dataOffset)
                 let end = known.dataOffset + entry.size
                 extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
+                form.take(entry, record: directory.record(of: entry), header: nil, end: end)
                 continue
             }
-            var (data, problems) = try Self.check(
+            var (header, problems) = try Self.check(
                 entry, in: directory, descriptor: descriptor, isRefused: unreadable.contains(entry.index))
+            let data = header?.data
             var length = entry.compressedSize
             if let data, !unreadable.contains(entry.index), !problems.contains(where: \.hindersReading),
                 !problems.contains(.dataDescriptorWrong), entry.flags & EntryFlags.dataDescriptor != 0
@@ -50,75 +49,66 @@ struct LocalHeaders {
                 .filter { !known.contains($0) }
             if problems.contains(where: \.hindersReading) { unreadable.insert(entry.index) }
             dataOffsets.append(data ?? -1)
-            if let data {
+            if let header {
                 if unreadable.contains(entry.index) { length = 0 }
-                extents.append(Extent(start: entry.headerOffset, end: data + length, entry: entry.index))
+                let end = header.data + length
+                extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
+                form.take(entry, record: directory.record(of: entry), header: header.bytes, end: end)
+            } else {
+                form.miss(entry)
             }
         }
+        let end = directory.end.directory.upperBound
+        form.takeEnd(
+            directory.end, try ZipDirectory.bytes(of: descriptor, end..<max(end, DescriptorIO.size(descriptor))))
         try Self.checkOverlaps(&extents, directory.entries)
         try Self.checkTotals(directory.entries.lazy.filter { !unreadable.contains($0.index) }, limits)
     }
 
-    /// Where the entry's data starts, if it has a local header, and what that header contradicts.
+    /// The entry's local header, if it has one, and what that contradicts.
     /// - Parameter isRefused: the directory alone has shown why the entry cannot be read; what else keeps readers from
     ///   it is not said a second time.
-    private static func check(
+    static func check(
         _ entry: ZipEntry, in directory: ZipDirectory, descriptor: Int32, isRefused: Bool
-    ) throws(ZipError) -> (data: Int64?, problems: [EntryProblem]) {
+    ) throws(ZipError) -> (header: LocalHeader?, problems: [EntryProblem]) {
         let limit = directory.end.directory.lowerBound
-        let start = entry.headerOffset
-        guard start >= 0, start <= limit - Int64(fixedSize) else { return (nil, [.localHeaderMissing]) }
-        var bytes = try ZipDirectory.bytes(of: descriptor, start..<min(limit, start + Int64(firstRead)))
-        var view = RecordView(bytes[...])
-        guard view.u32(0) == 0x0403_4B50, let nameLength = view.u16(26), let extraLength = view.u16(28) else {
-            return (nil, [.localHeaderMissing])
+        let header: LocalHeader
+        switch try LocalHeader.read(descriptor, at: entry.headerOffset, before: limit) {
+        case .missing: return (nil, [.localHeaderMissing])
+        case .pastTheEnd: return (nil, [.pastTheEnd])
+        case .header(let found): header = found
         }
-        let headerSize = fixedSize + Int(nameLength) + Int(extraLength)
-        let data = start + Int64(headerSize)
-        guard data <= limit else { return (nil, [.pastTheEnd]) }
-        if headerSize > bytes.count {
-            bytes = try ZipDirectory.bytes(of: descriptor, start..<data)
-            view = RecordView(bytes[...])
-        }
-        guard let version = view.u16(4), let flags = view.u16(6), let method = view.u16(8), let crc32 = view.u32(14),
-            let compressed = view.u32(18), let size = view.u32(22), let name = view.slice(fixedSize, Int(nameLength)),
-            let rawExtra = view.slice(fixedSize + Int(nameLength), Int(extraLength))
-        else { return (nil, [.localHeaderMissing]) }
-
+        let extra = header.extra
         var problems: [EntryProblem] = []
-        if name != directory.rawName(of: entry) { problems.append(.localHeaderDisagrees(.name)) }
-        if method != entry.method { problems.append(.localHeaderDisagrees(.method)) }
-        if !EntryFlags.agree(flags, entry.flags, method: entry.method) {
+        if header.rawName != directory.rawName(of: entry) { problems.append(.localHeaderDisagrees(.name)) }
+        if header.method != entry.method { problems.append(.localHeaderDisagrees(.method)) }
+        if !EntryFlags.agree(header.flags, entry.flags, method: entry.method) {
             problems.append(.localHeaderDisagrees(.flags))
         }
-        let extra = ExtraFields(rawExtra)
         if !isRefused {
-            if (flags ^ entry.flags) & EntryFlags.dataDescriptor != 0 { problems.append(.dataDescriptorWrong) }
+            if (header.flags ^ entry.flags) & EntryFlags.dataDescriptor != 0 { problems.append(.dataDescriptorWrong) }
             if extra.isAES { problems.append(.encrypted) }
-            if !ZipMethod.mayNeed(version) { problems.append(.versionUnsupported(version & 0xFF)) }
+            if !ZipMethod.mayNeed(header.version) { problems.append(.versionUnsupported(header.version & 0xFF)) }
             if let damage = extra.damage { problems.append(EntryProblem(damage)) }
         }
-        if let path = extra.unicodePath {
-            let text = NameText(name, isUTF8: flags & EntryFlags.utf8Name != 0, unicodePath: path)
-            if text.isBroken || !text.text.utf8.elementsEqual(entry.name.utf8) {
+        if extra.unicodePath != nil {
+            let name = header.name
+            if name.isBroken || !name.text.utf8.elementsEqual(entry.name.utf8) {
                 problems.append(.localHeaderDisagrees(.name))
             }
         }
-        var wide = Zip64Values(extra.zip64)
-        let wideSize = wide.value(size)
-        let wideCompressed = wide.value(compressed)
         // With a data descriptor the three may be left at zero; where they are given, they count.
-        let mayBeZero = flags & EntryFlags.dataDescriptor != 0
+        let mayBeZero = header.flags & EntryFlags.dataDescriptor != 0
         func agrees(_ local: UInt64, _ central: UInt64) -> Bool { local == central || (mayBeZero && local == 0) }
-        if !agrees(UInt64(crc32), UInt64(entry.crc32)) { problems.append(.localHeaderDisagrees(.checksum)) }
-        if extra.damage == nil && wide.isShort || extra.isAmbiguous || !agrees(wideSize, UInt64(entry.size)) {
+        if !agrees(UInt64(header.crc32), UInt64(entry.crc32)) { problems.append(.localHeaderDisagrees(.checksum)) }
+        if extra.damage == nil && header.isShort || extra.isAmbiguous || !agrees(header.size, UInt64(entry.size)) {
             problems.append(.localHeaderDisagrees(.size))
         }
-        if !agrees(wideCompressed, UInt64(entry.compressedSize)) {
+        if !agrees(header.compressedSize, UInt64(entry.compressedSize)) {
             problems.append(.localHeaderDisagrees(.compressedSize))
         }
-        if entry.compressedSize > limit - data { problems.append(.pastTheEnd) }
-        return (data, problems)
+        if entry.compressedSize > limit - header.data { problems.append(.pastTheEnd) }
+        return (header, problems)
     }
 
     /// Header and data of one entry; the header alone where the data is refused anyway.
@@ -140,7 +130,7 @@ struct LocalHeaders {
         }
     }
 
-    private static func checkTotals(_ entries: some Sequence<ZipEntry>, _ limits: ZipLimits) throws(ZipError) {
+    static func checkTotals(_ entries: some Sequence<ZipEntry>, _ limits: ZipLimits) throws(ZipError) {
         var total: Int64 = 0
         var inflated: Int64 = 0
         var compressed: Int64 = 0

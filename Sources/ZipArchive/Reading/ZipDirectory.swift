@@ -8,7 +8,7 @@ struct ZipDirectory: Sendable {
     let entries: [ZipEntry]
     let end: ZipEnd
     /// What the directory alone shows to be wrong, in its order.
-    private(set) var refusals: [ZipRefusal] = []
+    let refusals: [ZipRefusal]
     private let bytes: [UInt8]
 
     init(descriptor: Int32, limits: ZipLimits) throws(ZipError) {
@@ -43,20 +43,28 @@ struct ZipDirectory: Sendable {
             throw .unusableArchive(.countDisagrees(declared: end.count, found: UInt64(entries.count)))
         }
         self.entries = entries
-        self.refusals = refusals
-        refuseTakenNames()
+        self.refusals = refusals + Self.takenNames(entries)
     }
 
     /// The name of `entry` as it stands in the directory.
     func rawName(of entry: ZipEntry) -> ArraySlice<UInt8> { bytes[entry.rawName] }
 
+    /// All bytes of the entry's record.
+    func record(of entry: ZipEntry) -> ArraySlice<UInt8> {
+        func start(_ entry: ZipEntry) -> Int { entry.rawName.lowerBound - CentralRecord.fixedSize }
+        let next = entry.index + 1
+        return bytes[start(entry)..<(next < entries.count ? start(entries[next]) : bytes.count)]
+    }
+
     /// Later entries under a name that was there before: which of the two is meant cannot be known.
-    private mutating func refuseTakenNames() {
+    static func takenNames(_ entries: [ZipEntry]) -> [ZipRefusal] {
         var taken = TakenNames(capacity: entries.count)
-        for entry in entries {
-            guard let other = taken.take(entry.name, index: entry.index, nameAt: { entries[$0].name }) else { continue }
+        return entries.compactMap { entry in
+            guard let other = taken.take(entry.name, index: entry.index, nameAt: { entries[$0].name }) else {
+                return nil
+            }
             let problem = EntryProblem.nameTaken(by: entries[other].name)
-            refusals.append(ZipRefusal(entry: entry.index, name: entry.name, problem: problem))
+            return ZipRefusal(entry: entry.index, name: entry.name, problem: problem)
         }
     }
 

@@ -27,6 +27,13 @@ public struct ZipEntry: Sendable, Hashable {
     let headerOffset: Int64
     /// The name's bytes in the directory, to compare them with the local header's.
     let rawName: Range<Int>
+
+    /// The same entry in another place of a directory.
+    func moved(to index: Int) -> ZipEntry {
+        ZipEntry(
+            index: index, name: name, isFolder: isFolder, method: method, size: size, compressedSize: compressedSize,
+            crc32: crc32, modified: modified, flags: flags, headerOffset: headerOffset, rawName: rawName)
+    }
 }
 
 /// One thing that is wrong with one entry.

@@ -24,6 +24,10 @@ public final class ZipReader: Sendable {
     private let problems: [Int: [EntryProblem]]
     /// Of entries that need not be read to be known, by index.
     let proven: [Int: ContentDigest]
+    /// Nil where the archive had to be salvaged.
+    package let form: WriterForm?
+    /// Nil where nothing had to be salvaged.
+    package let salvage: Salvage?
 
     /// - Throws: `.unusableArchive`, `.readFailed`.
     public convenience init(descriptor: Int32, limits: ZipLimits = ZipLimits()) throws(ZipError) {
@@ -32,18 +36,84 @@ public final class ZipReader: Sendable {
 
     /// - Parameter proven: what is known of this very file by whoever has just written it. What the directory says the same of is
     ///   not read again, neither here nor by a `ZipVerification`.
-    package init(descriptor: Int32, limits: ZipLimits, proven: ProvenEntries?) throws(ZipError) {
+    package convenience init(descriptor: Int32, limits: ZipLimits, proven: ProvenEntries?) throws(ZipError) {
         let directory = try ZipDirectory(descriptor: descriptor, limits: limits)
         let headers = try LocalHeaders(
             directory, descriptor: descriptor, limits: limits,
             proven: proven.flatMap { $0.areIn(descriptor) ? $0 : nil })
-        self.proven = headers.proven
+        self.init(descriptor, directory, headers)
+    }
+
+    private init(_ descriptor: Int32, _ directory: ZipDirectory, _ headers: LocalHeaders) {
+        proven = headers.proven
         self.descriptor = descriptor
         entries = directory.entries
         bytesInFront = directory.end.prefix
         dataOffsets = headers.dataOffsets
         refusals = directory.refusals + headers.refusals
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
+        (form, salvage) = (headers.form, nil)
+    }
+
+    /// What was wrong with an archive of which everything is taken that can be.
+    package struct Salvage: Sendable {
+        /// With the archive as a whole.
+        package let problem: ArchiveProblem?
+        /// With the directory's record or the header of entries that are taken by the other of the two.
+        package let mended: [ZipRefusal]
+        /// The other name of entries that have one in each, by index.
+        package let otherNames: [Int: String]
+    }
+
+    /// Opens a damaged archive for what is whole of it: see `EntrySalvage`. One in order is opened as by others.
+    ///
+    /// - Parameter cancelled: asked while entries are looked for, which may take as long as to read all.
+    /// - Throws: `.unusableArchive` where nothing is found, or more than the limits allow; `.readFailed`, `.cancelled`.
+    package static func salvaging(
+        _ descriptor: Int32, limits: ZipLimits, cancelled: @escaping () -> Bool = { false }
+    ) throws(ZipError) -> ZipReader {
+        var directory: ZipDirectory?
+        var problem: ArchiveProblem?
+        do throws(ZipError) {
+            let parsed = try ZipDirectory(descriptor: descriptor, limits: limits)
+            directory = parsed
+            let reader = ZipReader(
+                descriptor, parsed, try LocalHeaders(parsed, descriptor: descriptor, limits: limits))
+            guard reader.refusals.contains(where: \.problem.hindersReading) else { return reader }
+            // It may say of all entries that they are elsewhere than they are.
+            if reader.bytesInFront != 0, reader.entries.allSatisfy({ reader.obstacle(to: $0.index) != nil }) {
+                directory = nil
+                throw .unusableArchive(.directoryMisplaced)
+            }
+        } catch .unusableArchive(let found) {
+            problem = found
+        }
+        let salvage = try EntrySalvage(directory, descriptor: descriptor, limits: limits, cancelled: cancelled)
+        if let problem, salvage.told.isEmpty, salvage.searched.isEmpty { throw .unusableArchive(problem) }
+        return ZipReader(descriptor, salvage.all, problem)
+    }
+
+    /// - Parameter placed: what is known of entries, each at its place in the file.
+    init(_ descriptor: Int32, _ placed: [EntrySalvage.Found], _ problem: ArchiveProblem? = nil) {
+        self.descriptor = descriptor
+        let entries = placed.enumerated().map { $1.entry.moved(to: $0) }
+        func refusal(_ index: Int, _ problem: EntryProblem) -> ZipRefusal {
+            ZipRefusal(entry: index, name: entries[index].name, problem: problem)
+        }
+        let own = placed.enumerated().flatMap { index, found in found.problems.map { refusal(index, $0) } }
+        self.entries = entries
+        (bytesInFront, proven) = (0, [:])
+        dataOffsets = placed.map(\.data)
+        refusals = own + ZipDirectory.takenNames(entries)
+        problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
+        form = nil
+        salvage = Salvage(
+            problem: problem,
+            mended: placed.enumerated().compactMap { index, found in found.mended.map { refusal(index, $0) } },
+            otherNames: Dictionary(
+                uniqueKeysWithValues: placed.enumerated().compactMap { index, found in
+                    found.otherName.map { (index, $0) }
+                }))
     }
 
     /// What is wrong with the entry, as far as that shows without reading it.

@@ -100,9 +100,7 @@ public struct ZipLayout: Sendable {
                 throw .unusableName(entry: entry.name, problem: .nameTaken(by: entries[other].name))
             }
             guard entry.size >= 0 else { throw .unusableSize(entry: entry.name) }
-            let tight = position + Int64(ZipRecords.localHeaderSize(entry, padding: 0))
-            let padding = entry.size >= Self.alignedFrom ? Self.padding(after: tight) : 0
-            let place = Place(header: position, data: tight + Int64(padding), padding: padding)
+            let place = Self.place(of: entry, at: position)
             places.append(place)
             // Half of Int64 leaves room for every header, so that nothing after this can overflow.
             let (end, overflow) = place.data.addingReportingOverflow(entry.size)
@@ -116,6 +114,13 @@ public struct ZipLayout: Sendable {
         totalSize =
             position + directorySize
             + Int64(ZipRecords.endSize(count: entries.count, directoryOffset: position, directorySize: directorySize))
+    }
+
+    /// - Parameter position: of its header; half of Int64 at most.
+    static func place(of entry: Entry, at position: Int64) -> Place {
+        let tight = position + Int64(ZipRecords.localHeaderSize(entry, padding: 0))
+        let padding = entry.size >= alignedFrom ? Self.padding(after: tight) : 0
+        return Place(header: position, data: tight + Int64(padding), padding: padding)
     }
 
     private static func folderProblem(_ name: String) -> EntryProblem? {

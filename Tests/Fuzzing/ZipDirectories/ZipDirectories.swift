@@ -4,7 +4,8 @@ import FuzzSupport
 
 @testable import ZipArchive
 
-/// The bytes of an archive: its end records, directory and local headers, and what its entries inflate to.
+/// The bytes of an archive: its end records, directory and local headers, and what its entries inflate to; and the same bytes
+/// as a damaged archive, from which is taken what is whole.
 ///
 /// Where nothing is refused, libarchive, which shares no line with our parser, must see the same entries with the
 /// same contents.
@@ -18,6 +19,7 @@ enum ZipDirectories: FuzzTarget {
 
     static func run(_ input: [UInt8]) {
         file.replace(with: input)
+        let salvaged = salvage()
         do throws(ZipError) {
             let directory = try ZipDirectory(descriptor: file.descriptor, limits: limits)
             let headers = try LocalHeaders(directory, descriptor: file.descriptor, limits: limits)
@@ -33,6 +35,9 @@ enum ZipDirectories: FuzzTarget {
                 total += digest.size
             }
             require(total <= limits.maximumTotalBytes, "more bytes than the limit: \(total)")
+            for (index, digest) in verification.digests where reader.problems(of: index).isEmpty {
+                require(salvaged[reader.entries[index].name] == digest, "whole, and not salvaged")
+            }
             let strict = ZipVerification(reader, forOthers: true)
             try strict.work()
             require(strict.digests.allSatisfy { verification.digests[$0] == $1 }, "the same entry, another digest")
@@ -45,6 +50,37 @@ enum ZipDirectories: FuzzTarget {
             require(!error.description.isEmpty && error.description.utf8.count < 200_000, "a refusal without words")
             if case .readFailed(let code) = error { fail("reading failed with \(code)") }
         }
+    }
+
+    /// - Returns: what is whole, by its names.
+    private static func salvage() -> [String: ContentDigest] {
+        var digests: [String: ContentDigest] = [:]
+        do throws(ZipError) {
+            let directory = try? ZipDirectory(descriptor: file.descriptor, limits: limits)
+            let salvage = try EntrySalvage(
+                directory, descriptor: file.descriptor, limits: limits, cancelled: { false })
+            var end: Int64 = 0
+            for found in (salvage.told + salvage.searched).sorted(by: { $0.data < $1.data }) {
+                require(found.entry.headerOffset >= end && found.data >= found.entry.headerOffset, "shared bytes")
+                end = found.end
+            }
+            require(try end <= DescriptorIO.size(file.descriptor), "bytes past the end")
+            let reader = try ZipReader.salvaging(file.descriptor, limits: limits)
+            require(reader.entries.count <= limits.maximumEntries * 2, "too many entries")
+            let verification = ZipVerification(reader)
+            try verification.work()
+            for (index, digest) in verification.digests {
+                let entry = reader.entries[index]
+                require(digest.size == entry.size && digest.crc32 == entry.crc32, "a digest of other bytes")
+                let isPath = EntryName.problem(in: entry.name) == nil
+                require(isPath || !reader.problems(of: index).isEmpty, "a name that is no path passes")
+                if reader.problems(of: index).isEmpty { digests[entry.name] = digest }
+            }
+        } catch {
+            require(!error.description.isEmpty, "a refusal without words")
+            if case .readFailed(let code) = error { fail("reading failed with \(code)") }
+        }
+        return digests
     }
 
     /// Entries that may be read lie between the file's start and the directory, and share nothing.

@@ -1,0 +1,71 @@
+import Foundation
+
+/// How far an archive is, byte for byte, what ``ZipWriter`` writes.
+///
+/// Each byte of such an archive that is no entry's follows from the entries: their names, sizes, times, checksums and order. So
+/// one that is another one can be told, also where readers would not look: the zeros that align an entry, a time, who made it.
+/// That costs no reading, since both headers are read anyway.
+package struct WriterForm: Sendable {
+    /// Entries with other headers than the writer gives them, or in another place, by index and ascending.
+    package private(set) var otherEntries: [Int] = []
+    /// Whether what stands behind the entries is not what it writes there. Somebody's comment is not looked at.
+    package private(set) var hasOtherEnd = false
+    /// Where the next entry's header would be.
+    private var position: Int64 = 0
+
+    /// Entries have to come in the order of the directory.
+    /// - Parameters:
+    ///   - record: in the directory.
+    ///   - header: nil for one that is known to be as the writer wrote it.
+    ///   - end: of its bytes.
+    mutating func take(
+        _ entry: ZipEntry, record: ArraySlice<UInt8>, header: ArraySlice<UInt8>?, end: Int64
+    ) {
+        if !isAsWritten(entry, record, header) { otherEntries.append(entry.index) }
+        position = end
+    }
+
+    /// An entry without a header, or one that cannot be read.
+    mutating func miss(_ entry: ZipEntry) { otherEntries.append(entry.index) }
+
+    /// - Parameter bytes: from the end of the directory to that of the file.
+    mutating func takeEnd(_ end: ZipEnd, _ bytes: [UInt8]) {
+        let size = end.directory.upperBound - end.directory.lowerBound
+        let expected = ZipRecords.end(
+            count: Int(clamping: end.count), directoryOffset: end.directory.lowerBound, directorySize: size)
+        // The last two are the length of the comment, which fits the file.
+        hasOtherEnd = position != end.directory.lowerBound || !bytes.starts(with: expected.dropLast(2))
+    }
+
+    private func isAsWritten(_ entry: ZipEntry, _ record: ArraySlice<UInt8>, _ header: ArraySlice<UInt8>?) -> Bool {
+        guard entry.isStored, entry.flags == EntryFlags.utf8Name, entry.headerOffset == position,
+            entry.name.utf8.count <= EntryName.longest
+        else { return false }
+        return Self.times(of: entry).contains { time in
+            let written = ZipLayout.Entry(name: entry.name, size: entry.size, modified: time)
+            let place = ZipLayout.place(of: written, at: entry.headerOffset)
+            guard Self.areSame(record, ZipRecords.centralHeader(written, place: place, crc32: entry.crc32)) else {
+                return false
+            }
+            guard let header else { return true }
+            return Self.areSame(header, ZipRecords.localHeader(written, place: place, crc32: entry.crc32))
+        }
+    }
+
+    /// Headers of large entries have thousands of bytes.
+    private static func areSame(_ bytes: ArraySlice<UInt8>, _ expected: [UInt8]) -> Bool {
+        guard bytes.count == expected.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            expected.withUnsafeBytes { memcmp(bytes.baseAddress!, $0.baseAddress!, $0.count) == 0 }
+        }
+    }
+
+    /// 1980-01-01, the first day that DOS knows.
+    private static let earliest: Int64 = 315_532_800_000
+
+    /// What the writer may have been told: seconds say nothing of the rest, and all times before 1901 become one.
+    private static func times(of entry: ZipEntry) -> [Int64] {
+        guard let modified = entry.modified else { return [] }
+        return modified == earliest ? [modified, .min] : [modified]
+    }
+}
