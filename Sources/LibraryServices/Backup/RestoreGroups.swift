@@ -30,7 +30,9 @@ extension RestorePlan {
                 let others = group.members.count { !$0.isSelf }
                 guard others > 0 else { continue }
                 // Nobody of them gets in with what they had.
-                tell(ForeignContents.left, "its members need new invitations: smilepile groups invite GROUP NAME --again")
+                tell(
+                    ForeignContents.left,
+                    "its members need new invitations: smilepile groups invite GROUP NAME --again")
             }
         }
     }
