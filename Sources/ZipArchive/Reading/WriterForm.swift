@@ -5,6 +5,9 @@ import Foundation
 /// Each byte of such an archive that is no entry's follows from the entries: their names, sizes, times, checksums and order. So
 /// one that is another one can be told, also where readers would not look: the zeros that align an entry, a time, who made it.
 /// That costs no reading, since both headers are read anyway.
+///
+/// The writer's form has not changed since its first archive. One that is to change it has to keep the old one here beside its own:
+/// archives of before would be called damaged.
 package struct WriterForm: Sendable {
     /// Entries with other headers than the writer gives them, or in another place, by index and ascending.
     package private(set) var otherEntries: [Int] = []
