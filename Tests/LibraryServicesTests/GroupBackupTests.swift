@@ -76,6 +76,20 @@ import Testing
         await other.library.close()
     }
 
+    /// What a hub calls this library's person is that hub's.
+    @Test func groupsOfHubsKeepNoneFromComing() async throws {
+        let (test, path) = try await library()
+        await test.library.close()
+        let street = try await GroupNeighbours(["Ben"])
+        let house = street.members[0]
+        #expect(try await house.groups().map(\.members.count) == [2])
+        let started = try await house.mesh.send(RestoreBackup(path: path))
+        let job = try await house.mesh.send(WaitForJob(job: started.job))
+        #expect(job.receipt?["groupsAdded"] == 2 && job.outcomes["left_out"] == nil, "\(job)")
+        #expect(try await house.groups().map(\.name).sorted() == ["Choir", "Cousins", "Cousins"])
+        await street.close()
+    }
+
     @Test func groupsThatCannotBeAreRefused() async throws {
         let (test, path) = try await library()
         let bad = test.folder.file("bad.zip")

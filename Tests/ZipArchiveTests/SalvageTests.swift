@@ -241,6 +241,38 @@ struct SalvageTests {
         }
     }
 
+    /// Nothing but the beginnings of headers: none of them is one, and to look at each would take hours for a large file.
+    @Test func aFileOfSignaturesEndsSoon() throws {
+        var asked = 0
+        try file.replace(with: Array(repeatElement([0x50, 0x4B, 3, 4] as [UInt8], count: 500_000).joined()))
+        #expect(throws: ZipError.unusableArchive(.endNotFound)) {
+            try ZipReader.salvaging(
+                file.descriptor, limits: ZipLimits(),
+                cancelled: {
+                    asked += 1
+                    return false
+                })
+        }
+        #expect(asked < 20_000, "\(asked)")
+    }
+
+    /// A name that the damaged directory has twice belongs to the entry of which it is.
+    @Test func aNameThatBecameAnotherOnesLeavesThatOneWhole() throws {
+        var bytes = RawArchive([.init("photos/1.jpg", noise(90, seed: 1)), .init("photos/3.jpg", noise(70, seed: 2))])
+            .bytes
+        let name = Array("photos/1.jpg".utf8)
+        let place = try #require(bytes.indices.dropLast(name.count).last { bytes[$0...].starts(with: name) })
+        bytes[place + 7] ^= 2
+        try file.replace(with: bytes)
+        let reader = try ZipReader.salvaging(file.descriptor, limits: ZipLimits())
+        for (index, name) in ["photos/1.jpg", "photos/3.jpg"].enumerated() {
+            let found = try #require(reader.entries.first { $0.name == name }, "\(reader.entries.map(\.name))")
+            #expect(reader.problems(of: found.index).isEmpty, "\(reader.problems(of: found.index))")
+            let content = noise(index == 0 ? 90 : 70, seed: index == 0 ? 1 : 2)
+            #expect(try reader.read(found.index, limit: 1000) == Data(content))
+        }
+    }
+
     /// The seed makes every run the same. What is got is what the archive says, of bytes that nothing else has.
     @Test func mutatedArchivesNeverCrash() throws {
         var random = SplitMix64(seed: 0x5A17_A6E5)

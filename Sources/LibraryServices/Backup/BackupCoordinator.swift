@@ -154,7 +154,12 @@ public actor BackupCoordinator: MeshService {
     func openKey(_ request: OpenBackupKey) async throws -> BackupKey {
         try Self.requireAbsolute(request.path)
         let namedFiles = namedFiles
-        let sealed = try await bulk.run { try Self.sealed(in: request.path, namedFiles) }
+        let isCancelled = CancellationFlag()
+        let sealed = try await withTaskCancellationHandler {
+            try await bulk.run { try Self.sealed(in: request.path, namedFiles, isCancelled) }
+        } onCancel: {
+            isCancelled.set()
+        }
         guard let export = sealed?.key?.export else {
             throw MeshError(
                 .invalidArgument,
@@ -182,11 +187,14 @@ public actor BackupCoordinator: MeshService {
     }
 
     /// Of a damaged backup too: whoever salvages it wants to have what is sealed in it.
-    private static func sealed(in path: String, _ namedFiles: NamedFiles) throws -> SealedDocument? {
+    private static func sealed(
+        in path: String, _ namedFiles: NamedFiles, _ isCancelled: CancellationFlag
+    ) throws -> SealedDocument? {
         do {
             return try BackupFile(path: path, namedFiles).contents.sealed
         } catch let error as MeshError where error.status == .dataLoss {
-            let archive = try? BackupArchive(path: path, namedFiles, maximumBytes: .max, salvaging: true)
+            let archive = try? BackupArchive(
+                path: path, namedFiles, maximumBytes: .max, salvaging: true, isCancelled: isCancelled)
             guard let archive, let sealed = try? BackupFile(archive, salvaging: true).contents.sealed else {
                 throw error
             }

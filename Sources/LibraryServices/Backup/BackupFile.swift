@@ -118,6 +118,9 @@ final class BackupFile: Sendable {
                 throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it, or cannot be read.")
             }
             return try describe(archive)
+        } catch let error as MeshError where error.status == .unimplemented {
+            // Nothing of it is damaged: a later version has to read it.
+            throw error
         } catch  where MeshError(describing: error).status == .dataLoss || metadata != nil || phone != nil {
             let failure = BackupArchive.Failure(
                 name: SmilePileDialect.manifestEntry, sentence: MeshError(describing: error).message)

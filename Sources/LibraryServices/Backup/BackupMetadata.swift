@@ -138,16 +138,19 @@ extension BackupMetadata {
         _ bytes: Data, isPartial: Bool
     ) throws -> (metadata: BackupMetadata, contents: BackupContents) {
         let lists = try LongLists(
-            bytes, ["photos": BackupFormat.maximumPhotos, "swipeSessions": BackupFormat.maximumSessions],
-            single: ["swipeSessions"])
+            bytes,
+            [
+                "categories": CategoryLimits.count, "groups": LibraryModel.Group.maximumCount,
+                "photos": BackupFormat.maximumPhotos, "swipeSessions": BackupFormat.maximumSessions,
+            ], single: ["swipeSessions"])
         let metadata = try lists.decodeRest(BackupMetadata.self)
         var contents = BackupContents(
             photos: try lists.decode("photos") { (photo: Photo) in photo.sourced },
             swipeSessions: try lists.decodeObjects(
                 "swipeSessions", ["actions": BackupFormat.maximumActions], SwipeSession.record),
             preferences: metadata.preferences, isPartial: isPartial)
-        contents.groups = (metadata.groups ?? []).map(\.stored)
-        for category in metadata.categories {
+        contents.groups = try lists.decode("groups") { (group: Group) in group.stored }
+        for category in try lists.decode("categories", { (category: Category) in category }) {
             try contents.enterCategory(
                 id: category.id, displayName: category.displayName, position: category.orderIndex,
                 colorHex: category.colorHex, iconResource: category.iconResource, isDefault: category.isDefault,

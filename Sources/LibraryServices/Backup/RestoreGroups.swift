@@ -11,7 +11,8 @@ extension RestorePlan {
         guard !groups.isEmpty else { return }
         let there = try transaction.groups.groups(nil)
         let known = Dictionary(there.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        var person = there.lazy.compactMap(\.ownMember).first?.userId
+        // What a hub calls this person is that hub's.
+        var person = there.lazy.filter { $0.hub == nil }.compactMap(\.ownMember).first?.userId
         for group in groups {
             func tell(_ outcome: String, _ detail: String) {
                 lines.append(ReceiptLine(item: group.name, outcome: outcome, detail: detail))

@@ -24,7 +24,7 @@ enum SmilePileDialect {
             try BackupMetadata.read($0, isPartial: manifest.isPartial == true)
         }
         try FormatVersion.require(metadata.version, in: metadataEntry)
-        guard photoCount == contents.photos.count, categoryCount == metadata.categories.count else {
+        guard photoCount == contents.photos.count, categoryCount == contents.categories.count else {
             throw MeshError(refusingBackup: "its counts of photos and categories disagree with its contents.")
         }
         try contents.validate()

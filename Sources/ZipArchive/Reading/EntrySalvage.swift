@@ -8,7 +8,8 @@ import Foundation
 /// bytes, and whoever has digests of its own still has to compare them: a file that is an archive itself, in a place where
 /// no header tells of it, looks like entries.
 ///
-/// Bounded: it reads each byte between entries once, and of what turns out to be none, four times the file's bytes at most.
+/// Bounded: whatever looks like an entry and is none costs of a budget, four times the file's bytes. Once that is used up nothing
+/// more is looked for.
 struct EntrySalvage {
     /// An entry that is described well enough to be read.
     struct Found {
@@ -40,6 +41,8 @@ struct EntrySalvage {
 
     /// So much each try counts at least: there may be many for a few bytes each.
     private static let leastCost: Int64 = 4096
+    /// A signature with nothing behind it that is a header: to read that may take as much, and to search on.
+    private static let searchCost: Int64 = 32 << 10
     /// Bytes that are searched for a header at a time.
     private static let window: Int64 = 64 << 10
 
@@ -84,7 +87,10 @@ struct EntrySalvage {
     }
 
     private mutating func takeTold(by directory: ZipDirectory) throws(ZipError) {
-        let refusals = Dictionary(grouping: directory.refusals, by: \.entry).mapValues { $0.map(\.problem) }
+        // Which names are there twice is found out when they are mended.
+        let refusals = Dictionary(grouping: directory.refusals, by: \.entry).mapValues { refusals in
+            refusals.map(\.problem).filter { if case .nameTaken = $0 { false } else { true } }
+        }
         var records: [Record] = []
         for entry in directory.entries.sorted(by: { ($0.headerOffset, $0.index) < ($1.headerOffset, $1.index) }) {
             if cancelled() { throw .cancelled }
@@ -160,18 +166,19 @@ struct EntrySalvage {
 
     /// Takes what headers describe in a range of which the directory tells nothing.
     private mutating func search(_ range: Range<Int64>) throws(ZipError) {
-        var position = range.lowerBound
-        while position < range.upperBound {
+        var (position, isSigned) = (range.lowerBound, false)
+        while position < range.upperBound, budget > 0 {
             if cancelled() { throw .cancelled }
             if let taken = try take(at: position, before: range.upperBound) {
-                position = taken.end
+                (position, isSigned) = (taken.end, false)
                 let count = told.count + searched.count
                 guard count < limits.maximumEntries else {
                     throw .unusableArchive(.tooManyEntries(count: UInt64(count) + 1, limit: limits.maximumEntries))
                 }
                 searched.append(taken)
             } else if let next = try nextHeader(in: position + 1..<range.upperBound) {
-                position = next
+                if isSigned { budget -= Self.searchCost }
+                (position, isSigned) = (next, true)
             } else {
                 return
             }

@@ -335,19 +335,21 @@ public actor SyncCoordinator: MeshService {
                 try await job.mayContinue()
                 asked += 1
                 try await link(hub).forgive()
-                var outcome = HubSync.Outcome()
+                var isBrokenOff = false
                 repeat {
                     // While it stands still it is the turn of others.
                     try await job.mayContinue()
-                    outcome.add(try await sync(hub, job: job))
-                } while outcome.isBrokenOff
-                (sum.sent, sum.fetched) = (sum.sent + outcome.sent, sum.fetched + outcome.fetched)
-                sum.lost += outcome.lost
-                job.record(outcome.lines)
-                if let problem = outcome.problem {
-                    failed += 1
-                    job.record(ReceiptLine(item: hub.address, outcome: "failed", detail: problem.message))
-                }
+                    let outcome = try await sync(hub, job: job)
+                    // At once: what a turn has done is told also where the next one does not come about.
+                    (sum.sent, sum.fetched) = (sum.sent + outcome.sent, sum.fetched + outcome.fetched)
+                    sum.lost += outcome.lost
+                    job.record(outcome.lines)
+                    if let problem = outcome.problem {
+                        failed += 1
+                        job.record(ReceiptLine(item: hub.address, outcome: "failed", detail: problem.message))
+                    }
+                    isBrokenOff = outcome.isBrokenOff
+                } while isBrokenOff
             } catch {
                 if job.isCancelled {
                     isCancelled = true

@@ -6,7 +6,8 @@ import ServiceMesh
 /// Reviews that a person's machines have in common.
 extension SyncCoordinator {
     private func partners() async throws -> [StoredReviewPartner] {
-        try await catalogue.read { try $0.reviewMachines.partners() }
+        // One that is being left (``LeaveReviews/forget``) is asked nothing any more.
+        try await catalogue.read { try $0.reviewMachines.partners().filter { $0.token != .none } }
     }
 
     // MARK: By itself
@@ -155,7 +156,16 @@ extension SyncCoordinator {
         _ address: HubAddress, in transaction: any CatalogueTransaction
     ) throws -> StoredReviewPartner? {
         let there = try transaction.reviewMachines.partners()
-        if let known = there.first(where: { $0.address == address.text }) { return known }
+        if let known = there.first(where: { $0.address == address.text }) {
+            // What it told is being forgotten under its id, and with the last of that its row goes.
+            guard known.token != .none else {
+                throw MeshError(
+                    .failedPrecondition,
+                    "This machine is being left, and what it told forgotten. End that first: smilepile swipe leave \(known.id) --forget"
+                )
+            }
+            return known
+        }
         guard there.count < ReviewMachine.maximumCount else {
             throw MeshError(
                 short: .count,
