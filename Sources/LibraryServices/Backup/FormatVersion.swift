@@ -10,7 +10,8 @@ enum FormatVersion {
         let name = version.prefix(40)
         let parts = version.split(separator: ".", omittingEmptySubsequences: false)
         // A sign is none of a version.
-        let numbers = parts.filter { $0.utf8.allSatisfy { (48...57).contains($0) } }.compactMap { UInt16($0) }.map(Int.init)
+        let digits = parts.filter { $0.utf8.allSatisfy { (48...57).contains($0) } }
+        let numbers = digits.compactMap { UInt16($0) }.map(Int.init)
         guard numbers.count == parts.count, (1...known.count).contains(numbers.count) else {
             throw MeshError(refusingBackup: "\(document) says version '\(name)', which is none.", entry: document)
         }
