@@ -107,14 +107,19 @@ import ZipArchive
         #expect(try await Self.sync(locked.mesh) == [1, 1])
         for problem in try await Self.problems(locked.mesh) {
             #expect(problem?.contains("\(file) is missing") == true, "\(problem ?? "")")
-            #expect(problem?.contains("Or join that machine again") == true, "\(problem ?? "")")
+            #expect(problem?.contains(". Or join that machine again") == true, "\(problem ?? "")")
+            #expect(problem?.contains("..") == false, "\(problem ?? "")")
         }
-        // Joined again, it goes on without the key, and the next one who has it seals.
+        // Joined again, it goes on without the key, and is sealed once that is back.
         _ = try await locked.mesh.send(JoinGroups(address: "http://127.0.0.1:1", token: Self.tokens[0]))
         #expect(try await Self.sync(locked.mesh) == [0, 1])
-        await locked.close()
-
+        #expect(try await Self.stored(locked)[0] == .plain(Self.tokens[0]))
         try FileManager.default.moveItem(atPath: aside, toPath: file)
+        #expect(try await Self.sync(locked.mesh) == [0, 0])
+        #expect(try await Self.stored(locked).allSatisfy { $0.sealed != nil })
+        await locked.close()
+        #expect(try Self.files(with: Self.tokens, in: folder).isEmpty)
+
         let opened = try await Self.open(folder, shown)
         #expect(try await Self.sync(opened.mesh) == [0, 0])
         #expect(try await Self.problems(opened.mesh) == [nil, nil])

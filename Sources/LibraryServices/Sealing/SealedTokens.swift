@@ -63,7 +63,7 @@ struct SealedTokens: Sendable {
         return wasPlain
     }
 
-    /// Seals what versions before left as it is, and what could not be sealed when it came.
+    /// Seals what versions before left as it is, and what could not be sealed when it came: the key may be here by now.
     func sealPlain() async throws {
         let hasPlain = try await catalogue.read { transaction in
             try (transaction.groupHubs.all().map(\.token) + transaction.reviewMachines.partners().map(\.token))
@@ -89,8 +89,9 @@ struct SealedTokens: Sendable {
         } catch {
             try Task.checkCancellation()
             let error = MeshError(describing: error)
+            let reason = error.message.hasSuffix(".") ? error.message : "\(error.message)."
             throw MeshError(
-                error.status, "The token for this machine cannot be opened. \(error.message). Or \(Self.remedy)",
+                error.status, "The token for this machine cannot be opened. \(reason) Or \(Self.remedy)",
                 details: error.details)
         }
         guard let text = try? keyring?.open(bytes, at: place) else {

@@ -87,7 +87,6 @@ public actor SyncCoordinator: MeshService {
             if parts.contains(.swipeSessions) { reviews.yield() }
         }
         following = [
-            Task(executorPreference: MeshClock.executor) { [tokens] in try? await tokens.sealPlain() },
             Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
                 while !Task.isCancelled, let pause = await self?.syncInTime() {
                     // A timer by nature: what others have sent does not tell of itself.
@@ -137,6 +136,7 @@ public actor SyncCoordinator: MeshService {
     /// Asks all hubs, and all machines that were joined for reviews.
     /// - Returns: when to do so again: not the same for everybody, or a hub would be asked by all of its members at once.
     private func syncInTime() async -> Duration {
+        try? await tokens.sealPlain()
         let all = (try? await hubs()) ?? []
         // At once: one that is slow must not keep what is for the others.
         async let reviewsAnswered = syncAllReviews()
@@ -326,6 +326,7 @@ public actor SyncCoordinator: MeshService {
     }
 
     func run(_ request: SyncGroups, job: Job) async throws -> SyncReceipt {
+        try? await tokens.sealPlain()
         let wanted = try await hubs().filter { request.hubId == nil || $0.id == request.hubId?.lowercased() }
         var sum = HubSync.Outcome()
         var (asked, failed) = (0, 0)
@@ -334,7 +335,7 @@ public actor SyncCoordinator: MeshService {
             do {
                 try await job.mayContinue()
                 asked += 1
-                try await link(hub).forgive()
+                links[hub.id]?.forgive()
                 var isBrokenOff = false
                 repeat {
                     // While it stands still it is the turn of others.
