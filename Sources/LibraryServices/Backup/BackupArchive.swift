@@ -257,9 +257,8 @@ final class BackupArchive: Sendable {
     struct Checked: Sendable {
         /// That were read.
         let bytes: Int64
-        /// Of all, and of those that were not proven before.
-        fileprivate var digests: [Int: ContentDigest] = [:]
-        fileprivate var read: [Int: VerifiedEntry] = [:]
+        /// Entries that were not proven before.
+        fileprivate var read = EntryTable<VerifiedEntry>()
         fileprivate var damaged: [ZipRefusal] = []
     }
 
@@ -302,11 +301,13 @@ final class BackupArchive: Sendable {
             try await group.waitForAll()
         }
         return Checked(
-            bytes: total, digests: verification.digests, read: verification.read, damaged: verification.failures)
+            bytes: total, read: verification.read, damaged: verification.failures)
     }
 
     /// What reading has found an entry to be.
-    func digest(of name: String, _ checked: Checked) -> ContentDigest? { indices[name].flatMap { checked.digests[$0] } }
+    func digest(of name: String, _ checked: Checked) -> ContentDigest? {
+        indices[name].flatMap { checked.read[$0]?.digest ?? reader?.proven[$0] }
+    }
 
     /// Compares what was read with what is promised.
     /// - Returns: in the order of the archive, then of what is promised.
@@ -315,8 +316,7 @@ final class BackupArchive: Sendable {
         var failures = failures(checked.damaged)
         let unreadable = Set(failures.map(\.name))
         for entry in promised where !unreadable.contains(entry.path) {
-            guard let index = indices[entry.path], checked.digests[index]?.sha256.hex == entry.sha256.lowercased()
-            else {
+            guard digest(of: entry.path, checked)?.sha256.hex == entry.sha256.lowercased() else {
                 failures.append(
                     Failure(
                         name: entry.path,

@@ -38,8 +38,8 @@ struct BackupWriter: Sendable {
         var unreadable: [String: String] = [:]
         /// Digests of thumbnails, which nobody knew before; lower-case hex, by path.
         var thumbnails: [String: String] = [:]
-        /// Digests of entries that the disk has, by their place in the archive.
-        var proven: [Int: ContentDigest] = [:]
+        /// Digests of entries that the disk has.
+        var proven = EntryTable<ContentDigest>()
 
         /// Whether everything was as it was known.
         var isEmpty: Bool { deviations.isEmpty && unreadable.isEmpty }
@@ -136,7 +136,7 @@ struct BackupWriter: Sendable {
     /// Has the whole file on the disk, and reads back what was not yet.
     /// - Returns: what of it need not be read once more.
     private func prove(
-        _ digests: [Int: ContentDigest], with writer: ZipWriter, _ descriptor: Int32, _ path: String
+        _ digests: EntryTable<ContentDigest>, with writer: ZipWriter, _ descriptor: Int32, _ path: String
     ) async throws -> ProvenEntries {
         try await pool.run { try FileSystem.sync(descriptor, path) }
         let isProven = try await withThrowingTaskGroup(of: Bool.self) { [pool, isCancelled] group in
@@ -145,7 +145,7 @@ struct BackupWriter: Sendable {
             }
             return try await group.reduce(true) { $0 && $1 }
         }
-        return try await pool.run { writer.proven(isProven ? digests : [:]) }
+        return try await pool.run { writer.proven(isProven ? digests : EntryTable()) }
     }
 
     private static func failure(_ action: String) -> FileSystem.Failure {
@@ -287,7 +287,11 @@ struct BackupWriter: Sendable {
             for (entry, digest) in digests where !files[entry - first].isThumbnail {
                 progress.finish(entry - first, crc32: digest.crc32)
             }
-            if isProven { found.withLock { $0.proven.merge(digests) { $1 } } }
+            if isProven {
+                found.withLock { found in
+                    for (entry, digest) in digests { found.proven[entry] = digest }
+                }
+            }
         }
         /// One turn; false where no run is left.
         let copyRuns: @Sendable () throws -> Bool = {

@@ -7,7 +7,7 @@ struct LocalHeaders {
     private(set) var dataOffsets: [Int64] = []
     private(set) var refusals: [ZipRefusal] = []
     /// Of entries whose header was not read, because it is known as it was written.
-    private(set) var proven: [Int: ContentDigest] = [:]
+    private(set) var proven = EntryTable<ContentDigest>()
     private(set) var form = WriterForm()
 
     /// - Throws: `.unusableArchive` where entries overlap, or together declare more than the limits.
@@ -18,18 +18,21 @@ struct LocalHeaders {
         var unreadable = Set(directory.refusals.lazy.filter { $0.problem.hindersReading }.map(\.entry))
         var extents: [Extent] = []
         extents.reserveCapacity(directory.entries.count)
+        // Shared with whoever has proven them, unless the directory says something else.
+        self.proven = proven?.digests ?? EntryTable()
+        self.proven.keepFirst(directory.entries.count)
         dataOffsets.reserveCapacity(directory.entries.count)
         for entry in directory.entries {
             if !unreadable.contains(entry.index),
-                let known = proven?.find(entry, rawName: directory.rawName(of: entry))
+                let known = proven?.dataOffset(of: entry, rawName: directory.rawName(of: entry))
             {
-                self.proven[entry.index] = known.digest
-                dataOffsets.append(known.dataOffset)
-                let end = known.dataOffset + entry.size
+                dataOffsets.append(known)
+                let end = known + entry.size
                 extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
                 form.take(entry, record: directory.record(of: entry), header: nil, end: end)
                 continue
             }
+            if self.proven[entry.index] != nil { self.proven[entry.index] = nil }
             var (header, problems) = try Self.check(
                 entry, in: directory, descriptor: descriptor, isRefused: unreadable.contains(entry.index))
             let data = header?.data

@@ -22,8 +22,8 @@ public final class ZipReader: Sendable {
     private let dataOffsets: [Int64]
     private let sharing = BlockSharing()
     private let problems: [Int: [EntryProblem]]
-    /// Of entries that need not be read to be known, by index.
-    let proven: [Int: ContentDigest]
+    /// Of entries that need not be read to be known.
+    package let proven: EntryTable<ContentDigest>
     /// Nil where the archive had to be salvaged.
     package let form: WriterForm?
     /// Nil where nothing had to be salvaged.
@@ -102,7 +102,7 @@ public final class ZipReader: Sendable {
         }
         let own = placed.enumerated().flatMap { index, found in found.problems.map { refusal(index, $0) } }
         self.entries = entries
-        (bytesInFront, proven) = (0, [:])
+        (bytesInFront, proven) = (0, EntryTable())
         dataOffsets = placed.map(\.data)
         refusals = own + ZipDirectory.takenNames(entries)
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }

@@ -10,8 +10,7 @@ import Synchronization
 public final class ZipVerification: Sendable {
     private struct State {
         var next = 0
-        var digests: [Int: ContentDigest] = [:]
-        var read: [Int: VerifiedEntry] = [:]
+        var read = EntryTable<VerifiedEntry>()
         var failures: [ZipRefusal] = []
     }
 
@@ -26,17 +25,19 @@ public final class ZipVerification: Sendable {
         self.forOthers = forOthers
         // What has no problem, or only one of its name.
         indices = reader.entries.indices.filter { reader.obstacle(to: $0) == nil && reader.proven[$0] == nil }
-        state.withLock { $0.digests = reader.proven }
     }
 
     /// Bytes of the entries that are to be read.
     public var bytes: Int64 { indices.reduce(0) { $0 &+ reader.entries[$1].size } }
 
-    /// The digests of entries read so far, by index.
-    public var digests: [Int: ContentDigest] { state.withLock { $0.digests } }
+    /// The digests of entries read so far and of those that were proven before, by index: a copy, made anew each time.
+    public var digests: [Int: ContentDigest] {
+        let known = reader.proven.map { ($0.index, $0.value) } + read.map { ($0.index, $0.value.digest) }
+        return Dictionary(known, uniquingKeysWith: { _, read in read })
+    }
 
-    /// The entries read so far by index, as they are known again; not those that were proven before.
-    package var read: [Int: VerifiedEntry] { state.withLock { $0.read } }
+    /// The entries read so far, as they are known again; not those that were proven before.
+    package var read: EntryTable<VerifiedEntry> { state.withLock { $0.read } }
 
     /// The entries that turned out to be damaged so far, in the order of the archive.
     public var failures: [ZipRefusal] { state.withLock { $0.failures }.sorted { $0.entry < $1.entry } }
@@ -60,10 +61,7 @@ public final class ZipVerification: Sendable {
         do throws(ZipError) {
             let read = try reader.readThrough(
                 index, forOthers: forOthers, cancelled: cancelled, progress: progress)
-            state.withLock { state in
-                state.digests[index] = read.digest
-                state.read[index] = read
-            }
+            state.withLock { $0.read[index] = read }
         } catch .unusableEntry(let name, let problem) {
             state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }
         }

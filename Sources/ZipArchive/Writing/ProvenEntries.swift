@@ -4,16 +4,15 @@ import Foundation
 /// given to it. Whoever opens that file need not read them once more.
 package struct ProvenEntries: Sendable {
     private let layout: ZipLayout
-    /// By the place in the archive.
-    private let digests: [Int: ContentDigest]
+    let digests: EntryTable<ContentDigest>
     private let device: UInt64
     private let inode: UInt64
 
-    init(_ digests: [Int: ContentDigest], of layout: ZipLayout, in descriptor: Int32) {
+    init(_ digests: EntryTable<ContentDigest>, of layout: ZipLayout, in descriptor: Int32) {
         var status = stat()
         let isKnown = fstat(descriptor, &status) == 0
         self.layout = layout
-        self.digests = isKnown ? digests : [:]
+        self.digests = isKnown ? digests : EntryTable()
         (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
@@ -23,15 +22,15 @@ package struct ProvenEntries: Sendable {
         return fstat(descriptor, &status) == 0 && UInt64(status.st_dev) == device && UInt64(status.st_ino) == inode
     }
 
-    /// What is known of an entry, if its record in the directory says what was written.
+    /// Where the bytes of an entry are, if it is proven and its record in the directory says what was written.
     /// - Parameter rawName: as it stands there.
-    func find(_ entry: ZipEntry, rawName: ArraySlice<UInt8>) -> (digest: ContentDigest, dataOffset: Int64)? {
+    func dataOffset(of entry: ZipEntry, rawName: ArraySlice<UInt8>) -> Int64? {
         guard let digest = digests[entry.index], layout.entries.indices.contains(entry.index) else { return nil }
         let (written, place) = (layout.entries[entry.index], layout.places[entry.index])
         guard entry.isStored, entry.size == digest.size, entry.compressedSize == digest.size,
             entry.size == written.size, entry.crc32 == digest.crc32, entry.headerOffset == place.header,
             entry.flags == EntryFlags.utf8Name, rawName.elementsEqual(written.name.utf8)
         else { return nil }
-        return (digest, place.data)
+        return place.data
     }
 }

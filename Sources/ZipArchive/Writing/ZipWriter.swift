@@ -109,8 +109,8 @@ public final class ZipWriter: Sendable {
 
     /// What the finished archive may be opened with, once ``proveSeams(cancelled:)`` has said that it is so. Takes the rest of it
     /// out of memory, so that it is read from the disk, which is told to begin.
-    /// - Parameter digests: of entries of which a run's `finish` has said that the disk has them, by index.
-    package func proven(_ digests: [Int: ContentDigest]) -> ProvenEntries {
+    /// - Parameter digests: of entries of which a run's `finish` has said that the disk has them.
+    package func proven(_ digests: EntryTable<ContentDigest>) -> ProvenEntries {
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         var ahead = Self.readAhead
         for index in layout.entries.indices where digests[index] == nil && ahead > 0 {
