@@ -16,6 +16,20 @@ package struct ReadFailure: Error, Equatable {
     package init(code: Int32) { self.code = code }
 }
 
+/// Bytes in memory.
+package struct HeldBytes: ByteSource, Sendable {
+    private let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package func read(into room: UnsafeMutableRawBufferPointer, at position: Int64) throws(ReadFailure) -> Int {
+        guard position >= 0, position < bytes.count else { return 0 }
+        let part = bytes[Int(position)...].prefix(room.count)
+        room.copyBytes(from: part)
+        return part.count
+    }
+}
+
 /// A file that somebody else has open. Its own position is neither used nor moved.
 package struct OpenFile: ByteSource, Sendable {
     package let descriptor: Int32

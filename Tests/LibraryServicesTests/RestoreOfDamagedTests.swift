@@ -102,10 +102,13 @@ import Testing
         let beside = [try #require(photo.originalPath), photo.sidecars[0].path]
         for path in beside { try flip(path, of: test) }
         let backup = test.folder.file(Self.path)
-        #expect(try await test.run(CreateBackup(path: backup)).outcomes == ["damaged": 2])
+        // A sidecar that cannot be read may name a place, and is sealed.
+        let key = try await test.mesh.send(MakeBackupKey(passphrase: "correct horse"))
+        #expect(try await test.run(CreateBackup(path: backup, key: key)).outcomes == ["damaged": 2])
         let new = try await TestLibrary()
+        let opened = try await new.mesh.send(OpenBackupKey(path: backup, passphrase: "correct horse"))
         for dryRun in [true, false] {
-            let job = try await new.run(RestoreBackup(path: backup, dryRun: dryRun))
+            let job = try await new.run(RestoreBackup(path: backup, dryRun: dryRun, key: opened))
             #expect(try await damaged(new, job).keys.sorted() == beside.sorted(), "\(job)")
         }
         #expect(try await new.allPhotos().count == 2)

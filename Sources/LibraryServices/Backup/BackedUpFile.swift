@@ -1,16 +1,39 @@
 import LibraryModel
 
-/// A stored file on its way into a backup, under the name that it has in the library.
+/// A stored file on its way into a backup.
 struct BackedUpFile: Sendable {
+    enum Content: Sendable {
+        /// As it is stored. SHA-256 as the catalogue recorded it, lower-case hex.
+        case stored(digest: String)
+        /// As it is stored, and the catalogue records nothing of it.
+        case thumbnail
+        /// Sealed while it is copied.
+        case sealed(SealedSidecar)
+    }
+
+    /// The name of its entry: the one that it has in the library, unless it is sealed.
     let path: String
-    /// Bytes.
+    /// Bytes of the entry.
     let size: Int64
-    /// SHA-256 as the catalogue recorded it, lower-case hex; nil of thumbnails, of which it records nothing.
-    let digest: String?
+    let content: Content
     /// Milliseconds since 1970.
     let modified: Int64
 
-    var isThumbnail: Bool { digest == nil }
+    /// Of the stored file, as the catalogue recorded it; nil where it did not.
+    var digest: String? {
+        switch content {
+        case .stored(let digest): digest
+        case .thumbnail: nil
+        case .sealed(let sealed): sealed.sidecar.contentDigest
+        }
+    }
+
+    /// Where it is stored.
+    var storedPath: String { if case .sealed(let sealed) = content { sealed.sidecar.path } else { path } }
+
+    var isThumbnail: Bool { if case .thumbnail = content { true } else { false } }
+    /// Whether it is known what the entry has to be, before it is written.
+    var isKnown: Bool { if case .stored = content { true } else { false } }
 
     static func isThumbnail(_ path: String) -> Bool { path.hasPrefix(BackupFormat.thumbnailPrefix) }
 }
@@ -20,7 +43,8 @@ extension BackupContents {
     var files: [BackedUpFile] {
         let shown = photos.map(\.photo).map {
             BackedUpFile(
-                path: $0.path, size: $0.fileSize, digest: $0.contentDigest, modified: $0.shownMoment.milliseconds)
+                path: $0.path, size: $0.fileSize, content: .stored(digest: $0.contentDigest),
+                modified: $0.shownMoment.milliseconds)
         }
         var kept: [BackedUpFile] = []
         var taken: Set<String> = []
@@ -29,18 +53,29 @@ extension BackupContents {
             if let original = photo.originalPath, original != photo.path, taken.insert(original).inserted {
                 kept.append(
                     BackedUpFile(
-                        path: original, size: sourced.sourceSize, digest: sourced.sourceDigest, modified: modified))
+                        path: original, size: sourced.sourceSize, content: .stored(digest: sourced.sourceDigest),
+                        modified: modified))
             }
             for sidecar in photo.sidecars where taken.insert(sidecar.path).inserted {
                 kept.append(
                     BackedUpFile(
-                        path: sidecar.path, size: sidecar.fileSize, digest: sidecar.contentDigest, modified: modified))
+                        path: sidecar.path, size: sidecar.fileSize, content: .stored(digest: sidecar.contentDigest),
+                        modified: modified))
+            }
+        }
+        if !sealedSidecars.isEmpty {
+            let moments = Dictionary(
+                photos.map { ($0.photo.uuid, $0.photo.shownMoment.milliseconds) },
+                uniquingKeysWith: { first, _ in first })
+            kept += sealedSidecars.map {
+                BackedUpFile(
+                    path: $0.entry, size: $0.entrySize, content: .sealed($0), modified: moments[$0.uuid] ?? 0)
             }
         }
         let thumbnails = photos.map(\.photo).compactMap { photo in
             self.thumbnails[photo.thumbnailPath].map {
                 BackedUpFile(
-                    path: photo.thumbnailPath, size: $0, digest: nil, modified: photo.shownMoment.milliseconds)
+                    path: photo.thumbnailPath, size: $0, content: .thumbnail, modified: photo.shownMoment.milliseconds)
             }
         }
         return shown + kept + thumbnails
@@ -58,6 +93,8 @@ extension BackupContents {
             left.photo.sidecars.removeAll { gone.contains($0.path) }
             return left
         }
+        let gonePhotos = Set(photos.lazy.filter { gone.contains($0.photo.path) }.map(\.photo.uuid))
+        contents.sealedSidecars.removeAll { gone.contains($0.entry) || gonePhotos.contains($0.uuid) }
         for path in gone { contents.thumbnails[path] = nil }
         return contents
     }

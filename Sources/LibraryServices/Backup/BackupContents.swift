@@ -21,6 +21,9 @@ struct BackupContents: Sendable {
     var groups: [StoredGroup] = []
     /// Nil where none of the photos has any.
     var sealed: SealedDocument?
+    /// Sidecars that name a place, of which the documents say nothing that is not sealed; none of a backup that was read, until
+    /// it is opened.
+    var sealedSidecars: [SealedSidecar] = []
     /// Bytes of the thumbnails that are there, by path; filled in where a backup is written.
     var thumbnails: [String: Int64] = [:]
     /// Whether originals and sidecars are to be left out.
@@ -235,7 +238,7 @@ struct BackupContents: Sendable {
         path.hasPrefix(BackupFormat.originalPrefix) && path.utf8.count <= 300
     }
 
-    private static func isPossible(_ sidecar: KeptSidecar) -> Bool {
+    static func isPossible(_ sidecar: KeptSidecar) -> Bool {
         isOfOriginals(sidecar.path) && (1...255).contains(sidecar.name.utf8.count) && sidecar.fileSize >= 0
             && StoredName(.originals, sidecar.name) != nil && isDigest(sidecar.contentDigest)
     }

@@ -3,6 +3,7 @@ import Files
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Sealing
 import ServiceMesh
 import ZipArchive
 
@@ -118,11 +119,23 @@ extension BackupCreation {
             contents.thumbnails = try Self.thumbnails(of: contents, photoFiles)
             return contents
         }
-        guard let contents = read ?? nil else {
+        guard var contents = read ?? nil,
+            let sidecars = try? await sealedSidecars(contents.sealed)
+        else {
             close(descriptor)
             return nil
         }
+        contents.sealedSidecars = sidecars
         return (descriptor, contents)
+    }
+
+    /// - Throws: where one of them does not open.
+    private func sealedSidecars(_ sealed: SealedDocument?) async throws -> [SealedSidecar] {
+        guard let sealed, sealed.values.contains(where: { SealedSidecar.isField($0.field) }) else { return [] }
+        let keyring = try await fields.keyring()
+        let rings = [try sealed.own(keyring), keyring].compactMap { $0 }
+        guard let sidecars = sealed.sidecars(rings) else { throw SealingError.malformed }
+        return sidecars
     }
 
     /// - Returns: nil where these are not the bytes that were written there.

@@ -260,8 +260,9 @@ public actor BackupCoordinator: MeshService {
             let checked = try await BackupFile.checked(
                 archive, salvaging: isSalvage, width: width, pool: bulk, isCancelled: flag, job: job)
             let opened = try await opened(checked.file, key: request.key, making: request.dryRun != true)
+            let backup = try await bulk.run { checked.opening(opened) }
             return try await restorer.restore(
-                checked, opened, mode: request.mode ?? .merge, dryRun: request.dryRun == true, job: job)
+                backup, opened, mode: request.mode ?? .merge, dryRun: request.dryRun == true, job: job)
         } onCancel: {
             flag.set()
         }

@@ -91,7 +91,8 @@ struct BackupCreation: Sendable {
             let leftOut =
                 request.withoutOriginals == true ? taken.photos.map(\.photo).count(where: \.keepsMoreThanItShows) : 0
             if request.withoutOriginals == true { taken = taken.withoutOriginals() }
-            let (missing, unreadable) = try await leaveOutMissing(&taken)
+            var (missing, unreadable) = try await leaveOutMissing(&taken)
+            unreadable.merge(try await sealSidecars(&taken, job: job)) { first, _ in first }
             let unopened = try await reseal(&taken, under: request.key)
             try await requireSpace(for: taken, target: target)
             contents = taken
@@ -268,7 +269,8 @@ struct BackupCreation: Sendable {
         job: Job
     ) async throws -> BackupWriter.Written {
         let partial = places.path(progress.checkpoint.partial) ?? progress.checkpoint.partial
-        let writer = BackupWriter(photoFiles: photoFiles, pool: bulk, width: width, isCancelled: flag)
+        let writer = BackupWriter(
+            photoFiles: photoFiles, pool: bulk, width: width, isCancelled: flag, sealing: try await sealing(contents))
         let written = try await writer.write(contents, to: descriptor, progress: progress, job: job)
         let proof = try await bulk.run { [namedFiles] in
             try BackupFile(path: partial, namedFiles, proven: written.proven)

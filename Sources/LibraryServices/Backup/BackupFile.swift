@@ -2,7 +2,9 @@ import Executors
 import Files
 import Foundation
 import LibraryModel
+import Sealing
 import ServiceMesh
+import Sidecars
 import ZipArchive
 
 /// A backup that was opened for reading: hostile until ``check(forOthers:width:pool:isCancelled:job:)`` has returned.
@@ -23,7 +25,7 @@ final class BackupFile: Sendable {
     private let unknownEntries: [String]
     private let promised: [BackupArchive.Entry]
     /// Whether what is whole of it is wanted.
-    private let salvaging: Bool
+    let isSalvaged: Bool
     /// Entries that are not what they should be, as far as can be seen without reading them; none unless salvaging.
     private let lost: [BackupArchive.Failure]
     /// What is not as it was written, though the entries have their bytes.
@@ -32,7 +34,7 @@ final class BackupFile: Sendable {
     /// - Parameter salvaging: whether what is whole of a damaged one is wanted.
     /// - Throws: `data_loss` for a damaged archive, `invalid_argument` for one that is no backup.
     init(_ archive: BackupArchive, salvaging: Bool = false) throws {
-        self.salvaging = salvaging
+        isSalvaged = salvaging
         let (archive, described) = salvaging ? try Self.describeDamaged(archive) : try Self.describe(archive)
         self.archive = archive
         lost = described.contents.isForeign ? archive.refused : try Self.match(described, archive, salvaging: salvaging)
@@ -202,7 +204,7 @@ final class BackupFile: Sendable {
         let failures = Dictionary(
             (lost + found).map { ($0.name, $0.sentence) }, uniquingKeysWith: { first, _ in first })
         let photos = failures.isEmpty ? contents.photos : contents.photos.filter { failures[$0.photo.path] == nil }
-        if !salvaging, let first = found.first ?? altered.first {
+        if !isSalvaged, let first = found.first ?? altered.first {
             throw MeshError(
                 refusingBackup:
                     "\(first.sentence) \(photos.count) of \(contents.photos.count) photos in it are whole."
@@ -250,12 +252,16 @@ final class BackupFile: Sendable {
 struct CheckedBackup: Sendable {
     let file: BackupFile
     /// With what reading has found out about pictures of which the documents say nothing.
-    let contents: BackupContents
+    private(set) var contents: BackupContents
     private let checked: BackupArchive.Checked
     /// A line for each entry that was left out because it is damaged, or is unlike its checksum.
     private let damaged: [ReceiptLine]
-    /// Of every entry that is promised, and is what is promised; lower-case hex, by name.
-    let digests: [String: String]
+    /// Of every entry that is promised, and is what is promised; lower-case hex, by name. A sidecar that was sealed has what its
+    /// open bytes are said to be, under the name that it would have open.
+    private(set) var digests: [String: String]
+    /// Those that were opened, by that name.
+    private var sealedSidecars: [String: SealedSidecar] = [:]
+    private var rings: [Keyring] = []
 
     fileprivate init(
         file: BackupFile, contents: BackupContents, checked: BackupArchive.Checked, damaged: [ReceiptLine],
@@ -268,6 +274,53 @@ struct CheckedBackup: Sendable {
         self.digests = digests
     }
 
+    /// The same with the sidecars that were sealed among those of their photos, where the archive has them whole.
+    func opening(_ opened: OpenedFields) -> CheckedBackup {
+        guard !opened.sidecars.isEmpty else { return self }
+        var backup = self
+        backup.rings = opened.rings
+        for index in contents.photos.indices {
+            let sidecars = opened.sidecars[contents.photos[index].photo.uuid] ?? []
+            for sealed in sidecars.sorted(by: { $0.place < $1.place }) where backup.has(sealed) {
+                let path = sealed.sidecar.path
+                var own = backup.contents.photos[index].photo.sidecars
+                guard backup.digests[path] == nil, own.count < KeptSidecar.maximumCount else { continue }
+                own.insert(sealed.sidecar, at: min(sealed.place, own.count))
+                backup.contents.photos[index].photo.sidecars = own
+                backup.digests[path] = sealed.sidecar.contentDigest
+                backup.sealedSidecars[path] = sealed
+            }
+        }
+        return backup
+    }
+
+    private func has(_ sealed: SealedSidecar) -> Bool {
+        if digests[sealed.entry] != nil { return true }
+        // Where the manifest is lost, nobody promises it; it is whole if it opens.
+        return file.isSalvaged && file.archive.has(sealed.entry) && (try? open(sealed)) != nil
+    }
+
+    private func open(_ sealed: SealedSidecar) throws -> [UInt8] {
+        let limit = SealedSidecar.entrySize(Int64(SidecarLimits.bytes))
+        let (bytes, _) = try file.archive.read(sealed.entry, limit: Int(limit), checked)
+        guard let opened = sealed.open(Array(bytes), with: rings) else {
+            throw MeshError(refusingBackup: "a sealed sidecar does not open.", entry: sealed.entry)
+        }
+        return opened
+    }
+
+    /// Whether it was sealed, and is a sidecar.
+    func isSealed(_ path: String) -> Bool { sealedSidecars[path] != nil }
+
+    /// Entries whose bytes were not those that the catalogue had recorded when they were saved; of what was sealed, the name that
+    /// it would have open.
+    var damagedWhenSaved: [String] {
+        guard !sealedSidecars.isEmpty else { return file.damaged }
+        let open = Dictionary(
+            sealedSidecars.map { ($1.entry, $0) }, uniquingKeysWith: { first, _ in first })
+        return file.damaged.map { open[$0] ?? $0 }
+    }
+
     /// That were read.
     var bytes: Int64 { checked.bytes }
     var summary: BackupSummary { file.summary }
@@ -278,12 +331,18 @@ struct CheckedBackup: Sendable {
         try file.archive.read(name, limit: limit, checked)
     }
 
-    /// Writes an entry's bytes to `output`.
+    /// Writes an entry's bytes to `output`, open where it was sealed.
     /// - Returns: their digest.
     func extract(
         _ name: String, to output: Int32, cancelled: () -> Bool, progress: (Int) -> Void
     ) throws -> ContentDigest {
-        try file.archive.extract(name, checked, to: output, cancelled: cancelled, progress: progress)
+        if let sealed = sealedSidecars[name] {
+            let opened = try open(sealed)
+            try opened.withUnsafeBytes { try FileSystem.write($0, to: output, name) }
+            progress(opened.count)
+            return ContentDigest(of: opened)
+        }
+        return try file.archive.extract(name, checked, to: output, cancelled: cancelled, progress: progress)
     }
 
     /// Whether nothing was left out, nor is unlike its checksum.

@@ -35,7 +35,7 @@ struct BackupRestorer: Sendable {
         let contents = backup.contents
         var preview = try await catalogue.read { transaction in
             try RestorePlan.make(
-                contents, opened, digests: backup.digests, damaged: backup.file.damaged, mode: mode,
+                contents, opened, digests: backup.digests, damaged: backup.damagedWhenSaved, mode: mode,
                 prefersBackup: prefersBackup, in: transaction)
         }
         if mode == .replace { preview = try await distrustDamagedFiles(preview, backup, dryRun: dryRun, job: job) }
@@ -137,7 +137,8 @@ struct BackupRestorer: Sendable {
             photosAdded: plan.newPhotos.count, photosKept: plan.kept.count, photosRemoved: plan.removed.count,
             swipeSessionsAdded: plan.newSessions.count,
             groupsAdded: backup.contents.groups.isEmpty ? nil : plan.newGroups.count,
-            sealedValuesAdded: backup.contents.sealed == nil ? nil : plan.sealedCount,
+            sealedValuesAdded: backup.contents.sealed == nil
+                ? nil : plan.sealedCount + plan.newSidecars.count { backup.isSealed($0.path) },
             becameBackup: mode == .merge && plan.mode == .replace ? true : nil,
             takeableDifferences: plan.mode == .merge && plan.takeable > 0 ? plan.takeable : nil,
             ending: plan.lines.contains { !RestorePlan.harmless.contains($0.outcome) }
@@ -218,7 +219,7 @@ struct BackupRestorer: Sendable {
         staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
         let contents = backup.contents.taking(staged)
-        let (unknown, digests, damaged) = (backup.lines, backup.digests, backup.file.damaged)
+        let (unknown, digests, damaged) = (backup.lines, backup.digests, backup.damagedWhenSaved)
         let (opened, unsealed) = try await adding(staged, to: opened)
         // With the key of now, and not with that of when the restore began.
         let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
@@ -234,8 +235,12 @@ struct BackupRestorer: Sendable {
                 in: transaction)
             if plan.mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
             plan.lines = unknown + plan.damagedLines(contents) + plan.lines
-            // What was staged is called after the photo as it was then.
-            plan.completions = plan.completions.filter { completes[$0.key]?.path == $0.value.there.path }
+            plan.completions = plan.completions.compactMapValues { completion in
+                // What was staged is called after the photo as it was then.
+                let uuid = completion.uuid
+                guard let staged = completes[uuid], staged.path == completion.there.path else { return nil }
+                return completion.with(original: staged.original != nil, sidecars: sidecars[uuid] ?? [])
+            }
             let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
             guard lacking.isEmpty else { return .lacking(lacking) }
             if !plan.sealed.isEmpty {
@@ -246,7 +251,7 @@ struct BackupRestorer: Sendable {
             }
             try RestoreApplication(
                 contents: contents, plan: plan, names: names, sidecars: sidecars,
-                originals: completes.mapValues(\.original), keyring: keyring
+                originals: completes.compactMapValues(\.original), keyring: keyring
             ).apply(in: transaction)
             let made = MadeRestore(
                 receipt: receipt(backup, plan, mode: mode, dryRun: false),

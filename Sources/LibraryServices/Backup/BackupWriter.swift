@@ -4,7 +4,9 @@ import Files
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Sealing
 import ServiceMesh
+import Sidecars
 import Synchronization
 import ZipArchive
 
@@ -15,6 +17,8 @@ struct BackupWriter: Sendable {
     let pool: BlockingPool
     let width: Int
     let isCancelled: CancellationFlag
+    /// Seals what is sealed while it is copied; nil where nothing is.
+    var sealing: Keyring?
 
     struct Written {
         let bytes: Int64
@@ -36,8 +40,8 @@ struct BackupWriter: Sendable {
     private struct Findings: Sendable {
         var deviations: [String: Deviation] = [:]
         var unreadable: [String: String] = [:]
-        /// Digests of thumbnails, which nobody knew before; lower-case hex, by path.
-        var thumbnails: [String: String] = [:]
+        /// Digests of entries that nobody knew before; lower-case hex, by path.
+        var digests: [String: String] = [:]
         /// Digests of entries that the disk has.
         var proven = EntryTable<ContentDigest>()
 
@@ -57,6 +61,7 @@ struct BackupWriter: Sendable {
         switch error {
         case let failure as FileSystem.Failure where isItsOwn(failure.code): String(cString: strerror(failure.code))
         case ZipError.readFailed(let code) where isItsOwn(code): String(cString: strerror(code))
+        case let failure as ReadFailure where isItsOwn(failure.code): String(cString: strerror(failure.code))
         case ZipError.unusableName(_, let problem): "\(problem)"
         case ZipError.unusableSize: "its size cannot be right"
         case let error as MeshError where [.dataLoss, .invalidArgument].contains(error.status): error.message
@@ -100,7 +105,7 @@ struct BackupWriter: Sendable {
                         ? documents.all[0].bytes
                         : try SmilePileDialect.manifest(
                             of: contents, documents: Array(documents.all.dropFirst()),
-                            files: listed(files, deviations, thumbnails: found.thumbnails), at: begun.time)
+                            files: listed(files, deviations, found.digests), at: begun.time)
                     try await pool.run {
                         try writer.writeEntry(0, bytes: first)
                         try writer.finish()
@@ -185,22 +190,21 @@ struct BackupWriter: Sendable {
             return sourced
         }
         if contents.isForPhone { return Documents(all: try PhoneDialect.documents(of: contents, at: time)) }
-        let listed = listed(files, deviations, thumbnails: [:])
+        let listed = listed(files, deviations, [:])
         return Documents(all: try SmilePileDialect.documents(of: contents, files: listed, at: time))
     }
 
-    /// - Parameter thumbnails: their digests, by path; of those that are not known yet, something as long stands in the
-    ///   manifest.
+    /// - Parameter found: digests that copying has found, by path; of those that are not known yet, something as long stands in
+    ///   the manifest.
     private func listed(
-        _ files: [BackedUpFile], _ deviations: [String: Deviation], thumbnails: [String: String]
+        _ files: [BackedUpFile], _ deviations: [String: Deviation], _ found: [String: String]
     ) -> [BackupManifest.File] {
         let unknown = String(repeating: "0", count: 64)
         return files.map { file in
             let deviation = deviations[file.path]
             return BackupManifest.File(
                 path: file.path, size: deviation?.size ?? file.size,
-                sha256: file.isThumbnail
-                    ? thumbnails[file.path] ?? unknown : deviation?.sha256 ?? file.digest ?? unknown,
+                sha256: (file.isKnown ? deviation?.sha256 ?? file.digest : found[file.path]) ?? unknown,
                 damaged: deviation != nil && !file.isThumbnail ? true : nil)
         }
     }
@@ -243,31 +247,49 @@ struct BackupWriter: Sendable {
         let runs = writer.layout.runs(of: left.map { first + $0 })
         let next = Atomic<Int>(0)
         let found = Mutex(Findings())
-        /// Nil where the file is not what it was known to be.
-        let copyFile: @Sendable (Int, EntryRun) throws -> ContentDigest? = { [photoFiles, isCancelled] index, run in
-            let file = files[index]
-            let expected = deviations[file.path]?.sha256 ?? file.digest
-            return try photoFiles.withReader(StoredName(catalogued: file.path)) { source in
-                let digest: ContentDigest
-                var isCopied = true
-                do {
-                    digest = try run.copy(
-                        first + index, reading: source, cancelled: { isCancelled.isSet },
-                        progress: { job.advance(bytes: Int64($0)) })
-                } catch ZipError.sourceSizeDiffers {
-                    isCopied = false
-                    digest = try ContentDigest(reading: source, cancelled: { isCancelled.isSet })
-                }
-                if isCopied, file.isThumbnail {
-                    found.withLock { $0.thumbnails[file.path] = digest.sha256.hex }
-                    return digest
-                }
-                if isCopied, digest.sha256.hex == expected { return digest }
-                found.withLock {
-                    $0.deviations[file.path] = Deviation(size: digest.size, sha256: digest.sha256.hex)
-                }
-                return nil
+        /// What became of an entry, and of the stored file where that is not what it was known to be.
+        typealias Copied = (entry: ContentDigest?, deviation: Deviation?)
+        let copyStored: @Sendable (Int, any ByteSource, EntryRun) throws -> Copied = {
+            [isCancelled] index, source, run in
+            do {
+                let digest = try run.copy(
+                    first + index, reading: source, cancelled: { isCancelled.isSet },
+                    progress: { job.advance(bytes: Int64($0)) })
+                let file = files[index]
+                let isExpected =
+                    file.isThumbnail || digest.sha256.hex == deviations[file.path]?.sha256 ?? file.digest
+                return isExpected ? (digest, nil) : (nil, Deviation(size: digest.size, sha256: digest.sha256.hex))
+            } catch ZipError.sourceSizeDiffers {
+                let digest = try ContentDigest(reading: source, cancelled: { isCancelled.isSet })
+                return (nil, Deviation(size: digest.size, sha256: digest.sha256.hex))
             }
+        }
+        let copySealed: @Sendable (Int, SealedSidecar, any ByteSource, EntryRun) throws -> Copied = {
+            [isCancelled, sealing] index, sidecar, source, run in
+            let (file, bytes) = (files[index], try SealedSidecar.bytes(of: source))
+            let digest = ContentDigest(of: bytes)
+            let size = SealedSidecar.entrySize(digest.size)
+            guard digest.sha256.hex == deviations[file.path]?.sha256 ?? file.digest,
+                size == deviations[file.path]?.size ?? file.size
+            else { return (nil, Deviation(size: size, sha256: digest.sha256.hex)) }
+            guard let sealing else { throw MeshError(.internal, "There is no key to seal a sidecar with.") }
+            let entry = try run.copy(
+                first + index, reading: HeldBytes(sidecar.seal(bytes, with: sealing)),
+                cancelled: { isCancelled.isSet }, progress: { job.advance(bytes: Int64($0)) })
+            return (entry, nil)
+        }
+        /// Nil where the file is not what it was known to be.
+        let copyFile: @Sendable (Int, EntryRun) throws -> ContentDigest? = { [photoFiles] index, run in
+            let file = files[index]
+            let copied = try photoFiles.withReader(StoredName(catalogued: file.storedPath)) { source in
+                if case .sealed(let sidecar) = file.content { return try copySealed(index, sidecar, source, run) }
+                return try copyStored(index, source, run)
+            }
+            found.withLock { found in
+                if let entry = copied.entry, !file.isKnown { found.digests[file.path] = entry.sha256.hex }
+                if let deviation = copied.deviation { found.deviations[file.path] = deviation }
+            }
+            return copied.entry
         }
         let copyRun: @Sendable (Range<Int>) throws -> Void = { [isCancelled] entries in
             let run = EntryRun(entries, of: writer)
@@ -283,8 +305,8 @@ struct BackupWriter: Sendable {
                 if file.path.hasPrefix(BackupFormat.photoPrefix) { job.advance(items: 1) }
             }
             let isProven = try run.finish(cancelled: { isCancelled.isSet })
-            // What was copied of a thumbnail is not remembered by its digest, which the manifest needs.
-            for (entry, digest) in digests where !files[entry - first].isThumbnail {
+            // A later run would not know the digest of what it finds here, which the manifest needs.
+            for (entry, digest) in digests where files[entry - first].isKnown {
                 progress.finish(entry - first, crc32: digest.crc32)
             }
             if isProven {

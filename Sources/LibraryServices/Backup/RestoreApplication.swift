@@ -13,9 +13,10 @@ struct RestoreApplication {
     private var mode: RestoreMode { plan.mode }
     /// The new files' names, by the photo's uuid: in place and durable already.
     let names: [String: PhotoNames]
-    /// New photos' sidecars, under their new names, by the photo's uuid.
+    /// Sidecars of new photos and of those that lacked them, under their new names, by the photo's uuid in the backup: in place and
+    /// durable already, as the next ones.
     var sidecars: [String: [KeptSidecar]] = [:]
-    /// Originals of photos that lacked them, by the photo's uuid in the backup: in place and durable already.
+    /// Originals of photos that lacked them, by the photo's uuid in the backup.
     var originals: [String: StoredName] = [:]
     /// The library's, to seal with what is sealed; nil where nothing is.
     var keyring: Keyring?
@@ -82,11 +83,9 @@ struct RestoreApplication {
             try transaction.photos.update(photo)
         }
         for (uuid, completion) in plan.completions {
-            guard let original = originals[uuid], var photo = try transaction.photos.find(.id(completion.there.id))
-            else {
-                continue
-            }
-            photo.originalPath = original.path
+            guard var photo = try transaction.photos.find(.id(completion.there.id)) else { continue }
+            if completion.original != nil { photo.originalPath = originals[uuid]?.path }
+            if !completion.sidecars.isEmpty { photo.sidecars = sidecars[uuid] ?? [] }
             // It had none, so no file is given up.
             _ = try transaction.photos.setFiles(of: photo, line: nil, of: nil)
         }

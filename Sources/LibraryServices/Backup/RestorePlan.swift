@@ -42,22 +42,50 @@ struct RestorePlan: Sendable {
     /// What photos that are kept lack and the backup has (merge), by its uuid.
     var completions: [String: Completion] = [:]
 
-    /// An original that a photo of the library gets.
+    /// What a photo of the library gets.
     struct Completion: Sendable {
+        struct Original: Sendable {
+            /// The entry that has it.
+            let entry: String
+            /// Of the source: SHA-256, lower-case hex.
+            let digest: String
+            /// In bytes.
+            let size: Int64
+        }
+
+        /// Of the photo in the backup.
+        let uuid: String
         let there: Photo
-        /// The entry that has it.
-        let entry: String
-        /// Of the source: SHA-256, lower-case hex.
-        let digest: String
+        var original: Original?
+        /// As the backup has them.
+        var sidecars: [KeptSidecar] = []
+
+        /// What of it could be staged.
+        /// - Returns: nil where that is nothing.
+        func with(original hasOriginal: Bool, sidecars staged: [KeptSidecar]) -> Completion? {
+            var completion = self
+            if !hasOriginal { completion.original = nil }
+            completion.sidecars = sidecars.filter { wanted in
+                staged.contains { $0.contentDigest == wanted.contentDigest }
+            }
+            return completion.isEmpty ? nil : completion
+        }
+
+        var isEmpty: Bool { original == nil && sidecars.isEmpty }
         /// In bytes.
-        let size: Int64
+        var size: Int64 { sidecars.reduce(original?.size ?? 0) { $0 &+ $1.fileSize } }
 
         var line: ReceiptLine {
-            ReceiptLine(
+            let names = sidecars.map(\.name).joined(separator: ", ")
+            let gets = (original == nil ? [] : ["its original"]) + (sidecars.isEmpty ? [] : [names])
+            return ReceiptLine(
                 item: there.path, outcome: RestorePlan.completed,
-                detail: "photo \(there.id) gets its original from the backup")
+                detail: "photo \(there.id) gets \(gets.joined(separator: " and ")) from the backup")
         }
     }
+
+    /// As the backup has them, of photos that are new and of those that get some.
+    var newSidecars: [KeptSidecar] { newPhotos.flatMap(\.sidecars) + completions.values.flatMap(\.sidecars) }
 
     static let completed = "completed"
     static let damagedOutcome = "damaged"
@@ -81,7 +109,7 @@ struct RestorePlan: Sendable {
         plan.mode = try !contents.isPartial && isUnused(transaction) ? .replace : mode
         switch plan.mode {
         case .merge:
-            try plan.merge(contents, prefersBackup, in: transaction)
+            try plan.merge(contents, digests, prefersBackup, in: transaction)
             plan.leaveDamagedOriginals(digests)
         case .replace:
             try plan.replace(contents, in: transaction)
@@ -96,9 +124,10 @@ struct RestorePlan: Sendable {
 
     /// The backup may hold an original as it was when it was saved, damaged: the photo here stays as it is.
     private mutating func leaveDamagedOriginals(_ digests: [String: String]) {
-        let damaged = completions.filter { digests[$0.value.entry] != $0.value.digest }
+        let damaged = completions.filter { $0.value.original.map { digests[$0.entry] != $0.digest } ?? false }
         for (uuid, completion) in damaged.sorted(by: { $0.value.there.id < $1.value.there.id }) {
-            completions[uuid] = nil
+            completions[uuid]?.original = nil
+            if completion.sidecars.isEmpty { completions[uuid] = nil }
             lines.append(
                 ReceiptLine(
                     item: completion.there.path, outcome: Self.damagedOutcome,
@@ -153,6 +182,7 @@ struct RestorePlan: Sendable {
             // What cannot be opened cannot be compared: only what the library does not have is missing.
             guard let photo = kept[uuid] else { continue }
             there[uuid] = Set(try transaction.sealedFields.values(of: photo.uuid).map(\.name.field))
+                .union(photo.sidecars.indices.map(SealedSidecar.field))
         }
         lines += opened.lines(
             contents, "sealed fields do not open, and are not taken over: they are damaged, or under another key",
@@ -188,7 +218,8 @@ struct RestorePlan: Sendable {
     }
 
     private mutating func merge(
-        _ contents: BackupContents, _ prefersBackup: Bool, in transaction: any CatalogueTransaction
+        _ contents: BackupContents, _ digests: [String: String], _ prefersBackup: Bool,
+        in transaction: any CatalogueTransaction
     ) throws {
         let isForeign = contents.isForeign
         try mergeCategories(contents, prefersBackup, in: transaction)
@@ -202,7 +233,9 @@ struct RestorePlan: Sendable {
             let photo = sourced.photo
             if let there {
                 kept[photo.uuid] = there
-                if !isForeign, !completed.contains(there.id), try complete(there, from: sourced, in: transaction) {
+                if !isForeign, !completed.contains(there.id),
+                    try complete(there, from: sourced, digests, in: transaction)
+                {
                     completed.insert(there.id)
                 }
                 compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
@@ -216,16 +249,24 @@ struct RestorePlan: Sendable {
         comparePreferences(contents, with: try transaction.settings.settings(), prefersBackup: prefersBackup)
     }
 
-    /// A photo that was reduced, or came without its original, gets that where the backup has it, and it is the same source's.
-    /// - Returns: whether it does.
+    /// A photo that was reduced, or came without its original, gets that where the backup has it, and it is the same source's; and
+    /// sidecars where it has none.
+    /// - Returns: whether it gets anything.
     private mutating func complete(
-        _ there: Photo, from sourced: SourcedPhoto, in transaction: any CatalogueTransaction
+        _ there: Photo, from sourced: SourcedPhoto, _ digests: [String: String],
+        in transaction: any CatalogueTransaction
     ) throws -> Bool {
-        guard there.originalPath == nil, let entry = sourced.photo.originalPath,
+        var completion = Completion(uuid: sourced.photo.uuid, there: there)
+        if there.originalPath == nil, let entry = sourced.photo.originalPath {
+            completion.original = .init(entry: entry, digest: sourced.sourceDigest, size: sourced.sourceSize)
+        }
+        if there.sidecars.isEmpty {
+            completion.sidecars = sourced.photo.sidecars.filter { digests[$0.path] != nil }
+        }
+        guard !completion.isEmpty,
             try transaction.photos.find(sourceDigest: sourced.sourceDigest)?.id == there.id
         else { return false }
-        completions[sourced.photo.uuid] = Completion(
-            there: there, entry: entry, digest: sourced.sourceDigest, size: sourced.sourceSize)
+        completions[sourced.photo.uuid] = completion
         return true
     }
 

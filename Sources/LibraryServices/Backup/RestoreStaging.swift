@@ -17,8 +17,9 @@ extension BackupRestorer {
         var made: MadePhoto?
         /// Under their new names.
         var sidecars: [KeptSidecar] = []
-        /// The original of a photo that the library has and that lacked it, and the path of that photo.
-        var completes: (path: String, original: StoredName)?
+        /// The path of a photo that the library has and that lacked these files, and the name of its original where that is one
+        /// of them.
+        var completes: (path: String, original: StoredName?)?
     }
 
     /// What was made of another program's picture, and where that was taken.
@@ -31,27 +32,20 @@ extension BackupRestorer {
 
     typealias RestoredPhoto = (photo: Photo, files: RestoredFiles)
 
-    /// Extracts originals of photos that the library has without them, by the uuids of those in the backup.
+    /// Extracts originals and sidecars of photos that the library has without them, by the uuids of those in the backup.
     func stage(
         _ completions: [String: RestorePlan.Completion], from backup: CheckedBackup, job: Job
     ) async throws -> [String: RestoredFiles] {
         guard !completions.isEmpty else { return [:] }
         job.begin(
-            phase: "restoring originals", items: Int64(completions.count),
+            phase: "completing photos", items: Int64(completions.count),
             bytes: completions.values.reduce(0) { $0 &+ $1.size })
         var staged: [String: RestoredFiles] = [:]
         do {
             for (uuid, completion) in completions {
                 try await job.mayContinue()
-                let name = try StoredName(catalogued: completion.there.path).original(
-                    PhotoFileName.fileExtension(of: completion.entry))
-                // A file of that name is somebody else's, or was left by who knows whom: the photo stays as it is.
-                guard try await pool.run({ try photoFiles.facts(name) == nil }) else { continue }
-                let file = try await pool.run {
-                    try extract(completion.entry, completion.digest, as: name, from: backup, job: job)
-                }
-                staged[uuid] = RestoredFiles(
-                    names: nil, files: [StagedFile(file, as: name)], completes: (completion.there.path, name))
+                let files = try await pool.run { try extract(completion, from: backup, job: job) }
+                if !files.files.isEmpty { staged[uuid] = files }
                 job.advance(items: 1)
             }
             try await pool.run { try photoFiles.syncStaged() }
@@ -61,6 +55,45 @@ extension BackupRestorer {
             throw error
         }
         return staged
+    }
+
+    /// Blocks. A file that has the name of one is somebody else's, or was left by who knows whom: then the photo stays without.
+    private func extract(
+        _ completion: RestorePlan.Completion, from backup: CheckedBackup, job: Job
+    ) throws -> RestoredFiles {
+        let owner = try StoredName(catalogued: completion.there.path)
+        var restored = RestoredFiles(names: nil)
+        var named: StoredName?
+        do {
+            if let original = completion.original {
+                let name = owner.original(PhotoFileName.fileExtension(of: original.entry))
+                if try photoFiles.facts(name) == nil {
+                    let file = try extract(original.entry, original.digest, as: name, from: backup, job: job)
+                    restored.files.append(StagedFile(file, as: name))
+                    named = name
+                }
+            }
+            for (place, sidecar) in completion.sidecars.enumerated() {
+                let name = owner.sidecar(place + 1, PhotoFileName.fileExtension(of: sidecar.path))
+                guard try photoFiles.facts(name) == nil else { continue }
+                restored.files.append(try stage(sidecar, as: name, from: backup, job: job))
+                restored.sidecars.append(sidecar.stored(as: name))
+            }
+        } catch {
+            photoFiles.unstage(restored.files.map(\.staged))
+            throw error
+        }
+        restored.completes = (completion.there.path, named)
+        return restored
+    }
+
+    /// Blocks.
+    private func stage(
+        _ sidecar: KeptSidecar, as name: StoredName, from backup: CheckedBackup, job: Job
+    ) throws -> StagedFile {
+        // One that was damaged when it was saved is that still, by the digest that stays its own.
+        let expected = backup.digests[sidecar.path] ?? sidecar.contentDigest
+        return StagedFile(try extract(sidecar.path, expected, as: name, from: backup, job: job), as: name)
     }
 
     /// Bytes after which what was staged is made durable while more is.
@@ -189,12 +222,8 @@ extension BackupRestorer {
                 }
                 var sidecars: [KeptSidecar] = []
                 for (sidecar, name) in zip(backup.sidecars(of: photo), names.sidecars) {
-                    // One that was damaged when it was saved is that still, by the digest that stays its own.
-                    try take(sidecar.path, backup.digests[sidecar.path] ?? sidecar.contentDigest, as: name)
-                    sidecars.append(
-                        KeptSidecar(
-                            name: sidecar.name, path: name.path, fileSize: sidecar.fileSize,
-                            contentDigest: sidecar.contentDigest))
+                    staged.append(try stage(sidecar, as: name, from: backup, job: job))
+                    sidecars.append(sidecar.stored(as: name))
                 }
                 restored.append(
                     (photo, RestoredFiles(names: names, files: Array(staged[first...]), sidecars: sidecars)))
@@ -229,7 +258,10 @@ extension BackupRestorer {
         try stage(as: name) { _, descriptor in
             let digest = try backup.extract(
                 path, to: descriptor, cancelled: { isCancelled.isSet }, progress: { job.advance(bytes: Int64($0)) })
-            guard digest.sha256.hex == expected else { throw ZipError.changedSinceVerified(entry: path) }
+            // Whoever sealed it has vouched for its bytes, also for those of one that was damaged when it was saved.
+            guard backup.isSealed(path) || digest.sha256.hex == expected else {
+                throw ZipError.changedSinceVerified(entry: path)
+            }
         }
     }
 
@@ -296,6 +328,12 @@ extension Photo {
                 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
         }
         return isOurs ? StoredName(.photos, String(wanted)) : nil
+    }
+}
+
+extension KeptSidecar {
+    fileprivate func stored(as name: StoredName) -> KeptSidecar {
+        KeptSidecar(name: self.name, path: name.path, fileSize: fileSize, contentDigest: contentDigest)
     }
 }
 

@@ -69,6 +69,27 @@ struct SealedDocument: Codable, Sendable, Equatable {
         }
     }
 
+    /// The backup's own key, which the library that wrote it opens without the passphrase. Nil where it has none, or that one
+    /// does not open here.
+    /// - Parameter opened: the same key, where the passphrase was given.
+    func own(_ keyring: Keyring?, opened: BackupKey? = nil) throws -> Keyring? {
+        try (opened.map { try $0.opened(keyring) } ?? (try? key?.opened(keyring))).map { Keyring(active: $0) }
+    }
+
+    /// The sidecars of which these values tell.
+    /// - Returns: nil where one of the values does not open.
+    func sidecars(_ rings: [Keyring]) -> [SealedSidecar]? {
+        var sidecars: [SealedSidecar] = []
+        for value in values where SealedSidecar.isField(value.field) {
+            let bytes = Array(value.sealed)
+            guard let opened = rings.lazy.compactMap({ try? $0.open(bytes, at: SealedFields.place(value.name)) }).first,
+                let sidecar = SealedSidecar(value.name, opened: opened)
+            else { return nil }
+            sidecars.append(sidecar)
+        }
+        return sidecars
+    }
+
     /// The same values without those of other photos.
     func only(of photos: [SourcedPhoto]) -> SealedDocument? {
         let wanted = Set(photos.map(\.photo.uuid))
@@ -165,6 +186,10 @@ struct OpenedFields: Sendable {
     /// As they are sealed in the library, by the photo's uuid in the backup.
     private(set) var values: [String: [SealedField: [UInt8]]] = [:]
     private(set) var count = 0
+    /// Sidecars that are sealed in the backup, by the uuids of their photos there.
+    private(set) var sidecars: [String: [SealedSidecar]] = [:]
+    /// What opens their bytes.
+    private(set) var rings: [Keyring] = []
     /// Fields of a photo that did not open, by its uuid in the backup.
     private(set) var unopened: [String: Set<String>] = [:]
     /// Why, where it is the same for all.
@@ -228,14 +253,18 @@ struct OpenedFields: Sendable {
         if let key, key.export != document.key?.export {
             throw MeshError(.invalidArgument, "The 'key' is not of this backup. Ask for it again: backup.openKey.")
         }
-        // The library that wrote the backup opens its key without the passphrase.
-        let own = try key.map { try $0.opened(keyring) } ?? (try? document.key?.opened(keyring))
-        let rings = [own.map { Keyring(active: $0) }, keyring].compactMap { $0 }
+        let own = try document.own(keyring, opened: key)
+        rings = [own, keyring].compactMap { $0 }
         for value in document.values {
             let place = SealedFields.place(value.name)
             let bytes = Array(value.sealed)
             let plaintext = rings.lazy.compactMap { try? $0.open(bytes, at: place) }.first
-            if let plaintext, let field = SealedField(rawValue: value.field), DetailText.isValid(plaintext, field) {
+            if let plaintext, let sidecar = SealedSidecar(value.name, opened: plaintext) {
+                sidecars[value.uuid, default: []].append(sidecar)
+                count += 1
+            } else if let plaintext, let field = SealedField(rawValue: value.field),
+                DetailText.isValid(plaintext, field)
+            {
                 values[value.uuid, default: [:]][field] = plaintext
                 count += 1
             } else {

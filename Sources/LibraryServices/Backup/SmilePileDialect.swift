@@ -73,7 +73,9 @@ enum SmilePileDialect {
             },
             unpromised: Set(
                 [manifestEntry, metadataEntry, appMetadataEntry, BackupFormat.sealedEntry]
-                    + archive.entries(below: BackupFormat.thumbnailPrefix).map(\.path)), damaged: [],
+                    + archive.entries(below: BackupFormat.thumbnailPrefix).map(\.path)
+                    + archive.entries(below: BackupFormat.originalPrefix).map(\.path).filter(SealedSidecar.isEntry)),
+            damaged: [],
             notices: [ReceiptLine(item: failure.name, outcome: "damaged", detail: failure.sentence)])
     }
 
