@@ -53,7 +53,7 @@ public struct BackupReceipt: JobReceipt {
     /// Photos whose originals or sidecars were left out, because the request says so.
     public let originalsLeftOut: Int
     public let isPartial: Bool
-    /// Sealed values that are in it; absent where there are none.
+    /// Sealed values that are in it, sidecars that name a place among them; absent where there are none.
     public let sealedValues: Int?
     /// As ``BackupSummary/sealedWith``.
     public let sealedWith: String?

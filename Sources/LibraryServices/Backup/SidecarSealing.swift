@@ -32,11 +32,13 @@ extension BackupCreation {
                 let values = try found.map { try $0.value(sealedBy: keyring) }
                 contents.sealed = SealedDocument(values: (contents.sealed?.values ?? []) + values)
                 contents.sealedSidecars = found
-            } catch let error as MeshError {
+            } catch {
                 try Task.checkCancellation()
+                // The photos are worth more than what stands beside them.
+                let why = MeshError(describing: error).message
                 for sidecar in found {
                     unreadable[sidecar.sidecar.path] =
-                        "it names a place, and is in a backup only if that can be sealed: \(error.message)"
+                        "it names a place, and is in a backup only if that can be sealed: \(why)"
                 }
             }
         }
