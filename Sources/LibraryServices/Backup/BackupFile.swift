@@ -295,9 +295,9 @@ struct CheckedBackup: Sendable {
     }
 
     private func has(_ sealed: SealedSidecar) -> Bool {
-        if digests[sealed.entry] != nil { return true }
-        // Where the manifest is lost, nobody promises it; it is whole if it opens.
-        return file.isSalvaged && file.archive.has(sealed.entry) && (try? open(sealed)) != nil
+        guard file.isSalvaged else { return digests[sealed.entry] != nil }
+        // Where the manifest is lost, nobody promises it; and one that does not open keeps nothing else back.
+        return file.archive.has(sealed.entry) && (try? open(sealed)) != nil
     }
 
     private func open(_ sealed: SealedSidecar) throws -> [UInt8] {
