@@ -200,7 +200,10 @@ import Testing
         let album = folder.file("album")
         try SampleAlbum(width: 64, height: 48).write(count: 6, to: album)
         for number in 0..<6 {
-            try Data("{\(number)".utf8).write(to: URL(fileURLWithPath: "\(album)/sample-000\(number).jpg.json"))
+            // Without a place: there is no key to seal with.
+            let taken = #""photoTakenTime": {"timestamp": "156000000\#(number)"}"#
+            let sidecar = "{\"title\": \"sample-000\(number).jpg\", \(taken)}"
+            try Data(sidecar.utf8).write(to: URL(fileURLWithPath: "\(album)/sample-000\(number).jpg.json"))
         }
         let backup = folder.file("b.zip")
         var library = try await ObjectLibrary(folder)
