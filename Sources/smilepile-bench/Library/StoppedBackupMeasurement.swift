@@ -96,8 +96,10 @@ struct StoppedBackupMeasurement: Measurement {
         while MonotonicClock.now() - moved < 500_000_000 {
             let bytes = try await library.mesh.send(GetJob(job: job)).progress.bytesDone
             if bytes != seen { (seen, moved) = (bytes, MonotonicClock.now()) }
+            // Between two looks at a job that stands still, of which nothing tells.
             try await Task.sleep(for: .milliseconds(5))
         }
+        // What is measured: that it stands still for so long.
         try await Task.sleep(for: .seconds(pause))
         guard try await library.mesh.send(GetJob(job: job)).progress.bytesDone == seen else {
             throw BenchLibrary.Failed(description: "\(path) went on though it was paused")
