@@ -59,10 +59,12 @@ struct AppMetadata: Encodable, Sendable {
 
     /// - Throws: an error of encoding.
     static func encode(_ contents: BackupContents, at time: Timestamp) throws -> Data {
-        let photos = contents.photos.lazy.map(\.photo)
-        return try LongLists.encode(
+        try LongLists.encode(
             AppMetadata(contents, at: time),
-            [.init("photos", photos.map(Photo.init)), .init("photoManifest", photos.map(ManifestEntry.init))])
+            [
+                .init("photos", contents.photos) { Photo($0.photo) },
+                .init("photoManifest", contents.photos) { ManifestEntry($0.photo) },
+            ])
     }
 
     /// Without its lists.

@@ -316,7 +316,7 @@ final class BackupArchive: Sendable {
         var failures = failures(checked.damaged)
         let unreadable = Set(failures.map(\.name))
         for entry in promised where !unreadable.contains(entry.path) {
-            guard digest(of: entry.path, checked)?.sha256.hex == entry.sha256.lowercased() else {
+            guard let found = digest(of: entry.path, checked)?.sha256, found == SHA256Digest(hex: entry.sha256) else {
                 failures.append(
                     Failure(
                         name: entry.path,

@@ -147,7 +147,7 @@ final class BackupFile: Sendable {
     private static func match(
         _ described: DescribedBackup, _ archive: BackupArchive, salvaging: Bool
     ) throws -> [BackupArchive.Failure] {
-        var entries: [String: BackupArchive.Entry] = [:]
+        var entries = [String: BackupArchive.Entry](minimumCapacity: described.promised.count)
         var lost = archive.refused
         for entry in described.promised {
             guard entries.updateValue(entry, forKey: entry.path) == nil else {
@@ -220,9 +220,8 @@ final class BackupFile: Sendable {
         let lines = failures.sorted { $0.key < $1.key }.map { name, sentence in
             ReceiptLine(item: name, outcome: "damaged", detail: "left out: \(sentence)")
         }
-        let sound = Dictionary(
-            promised.filter { failures[$0.path] == nil }.map { ($0.path, $0.sha256) },
-            uniquingKeysWith: { first, _ in first })
+        var sound = [String: String](minimumCapacity: promised.count)
+        for entry in promised where failures[entry.path] == nil { sound[entry.path] = entry.sha256 }
         return CheckedBackup(
             file: self, contents: try whole.resolved { archive.digest(of: $0, read) }, checked: read,
             damaged: lines + unlike,

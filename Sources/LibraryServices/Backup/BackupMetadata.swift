@@ -127,7 +127,7 @@ extension BackupMetadata {
         return try LongLists.encode(
             rest,
             [
-                .init("photos", photos.lazy.map(Photo.init)),
+                .init("photos", photos) { Photo($0) },
                 .init("swipeSessions", encoded: try sessions.map { try SwipeSession.encode($0) }),
             ])
     }
@@ -224,12 +224,12 @@ extension BackupMetadata.SwipeSession {
         let rest = BackupMetadata.SwipeSession(
             sessionID: record.sessionID, startTime: record.startTime, endTime: record.endTime,
             forgottenPhotos: record.forgottenPhotos == 0 ? nil : record.forgottenPhotos, actions: [])
-        let actions = record.actions.lazy.map { action in
+        let actions = LongLists.List("actions", record.actions) { action in
             Action(
                 photoIdentifier: action.decision.photo, contentDigest: action.decision.contentDigest,
                 action: action.decision.action, timestamp: action.timestamp, isProcessed: action.isProcessed)
         }
-        return try LongLists.encode(rest, [.init("actions", actions)])
+        return try LongLists.encode(rest, [actions])
     }
 
     fileprivate static func record(_ lists: LongLists) throws -> SwipeRecord {

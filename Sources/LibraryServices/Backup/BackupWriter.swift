@@ -87,7 +87,9 @@ struct BackupWriter: Sendable {
         var contents = contents.without(Set(unreadable.keys))
         for _ in 0..<Self.rounds {
             let files = contents.files
-            let documents = try self.documents(contents, files, deviations, at: begun.time)
+            let documents = try await pool.run { [contents, deviations] in
+                try self.documents(contents, files, deviations, at: begun.time)
+            }
             let layout = try layout(files, documents, deviations, at: begun.time)
             job.begin(phase: "copying", items: Int64(contents.photos.count), bytes: layout.totalSize)
             let there = progress.begin(
@@ -100,17 +102,18 @@ struct BackupWriter: Sendable {
                 found = try await copy(files, left, documents, with: writer, deviations, progress, job: job)
                 if found.isEmpty {
                     // Last, because it names the digests of thumbnails, which are known by now; as long as it was planned.
-                    let first =
-                        contents.isForPhone
-                        ? documents.all[0].bytes
-                        : try SmilePileDialect.manifest(
-                            of: contents, documents: Array(documents.all.dropFirst()),
-                            files: listed(files, deviations, found.digests), at: begun.time)
-                    try await pool.run {
+                    let size = try await pool.run { [contents, deviations] in
+                        let first =
+                            contents.isForPhone
+                            ? documents.all[0].bytes
+                            : try SmilePileDialect.manifest(
+                                of: contents, documents: Array(documents.all.dropFirst()),
+                                files: listed(files, deviations, found.digests), at: begun.time)
                         try writer.writeEntry(0, bytes: first)
                         try writer.finish()
+                        return first.count
                     }
-                    job.advance(bytes: Int64(first.count))
+                    job.advance(bytes: Int64(size))
                     proven = try await prove(found.proven, with: writer, descriptor, begun.partial)
                 }
             } catch  where job.isInterrupted {

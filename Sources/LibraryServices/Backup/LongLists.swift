@@ -1,3 +1,4 @@
+import Executors
 import Foundation
 import ServiceMesh
 
@@ -5,7 +6,8 @@ import ServiceMesh
 ///
 /// Foundation's coders hold a document as a tree, some kilobytes for each photo, and as much for whatever a hostile one
 /// repeats. So the object is coded with these lists empty, and their elements in portions that stand in the same bytes. What a
-/// document makes of memory is bounded by the limits of its lists, and not by its size.
+/// document makes of memory is bounded by the limits of its lists, and not by its size. Portions are coded on all processors at
+/// once, which blocks: for threads of a `BlockingPool`.
 struct LongLists {
     /// Elements that are coded at once, and bytes after which no more are taken.
     private static let portion = (elements: 256, bytes: 256 << 10)
@@ -53,22 +55,30 @@ struct LongLists {
     }
 
     /// The elements of a list, each as `value` makes it; none where the object does not have it.
-    func decode<Element: Decodable, Value>(_ key: String, _ value: (Element) throws -> Value) throws -> [Value] {
-        let decoder = JSONDecoder()
+    func decode<Element: Decodable & Sendable, Value: Sendable>(
+        _ key: String, _ value: @Sendable (Element) throws -> Value
+    ) throws -> [Value] {
+        let portions = portions[key] ?? []
         var values: [Value] = []
-        for portion in portions[key] ?? [] {
-            guard portion.count <= Self.maximumPiece else {
-                throw DecodingError.shape("'\(key)[\(values.count)]' is too long")
+        do {
+            try concurrently(portions.count) { [bytes] number in
+                let portion = portions[number]
+                guard portion.count <= Self.maximumPiece else { throw TooLong() }
+                let list = Data("[".utf8) + bytes[portion] + Data("]".utf8)
+                return try JSONDecoder().decode([Element].self, from: list).map(value)
+            } take: {
+                values += $0
             }
-            let list = Data("[".utf8) + bytes[portion] + Data("]".utf8)
-            do {
-                for element in try decoder.decode([Element].self, from: list) { values.append(try value(element)) }
-            } catch let error as DecodingError {
-                throw error.placed(in: key, after: values.count)
-            }
+        } catch is TooLong {
+            throw DecodingError.shape("'\(key)[\(values.count)]' is too long")
+        } catch let error as DecodingError {
+            throw error.placed(in: key, after: values.count)
         }
         return values
     }
+
+    /// Of a portion, of which only the list knows where it stands.
+    private struct TooLong: Error {}
 
     /// The elements of a list that was announced as one of objects with long lists.
     /// - Parameter lists: theirs.
@@ -142,19 +152,25 @@ struct LongLists {
     /// A list that is to be written.
     struct List {
         fileprivate let key: String
-        fileprivate let append: (inout Data, JSONEncoder) throws -> Void
+        fileprivate let append: (inout Data) throws -> Void
 
-        /// - Parameter elements: a lazy collection makes them as they are written.
-        init<Elements: Collection>(_ key: String, _ elements: Elements) where Elements.Element: Encodable {
+        /// - Parameter element: what is written for one of `values`.
+        init<Value: Sendable>(
+            _ key: String, _ values: [Value],
+            _ element: @escaping @Sendable (Value) -> some Encodable & SendableMetatype
+        ) {
             self.key = key
-            append = { bytes, encoder in
-                var left = elements[...]
-                while !left.isEmpty {
-                    let encoded = try encoder.encode(Array(left.prefix(portion.elements)))
-                    left = left.dropFirst(portion.elements)
+            append = { bytes in
+                let starts = Array(stride(from: 0, to: values.count, by: portion.elements))
+                var isFirst = true
+                try concurrently(starts.count) { number in
+                    let portion = values[starts[number]...].prefix(portion.elements)
                     // Without its brackets.
-                    bytes.append(encoded.dropFirst().dropLast())
-                    if !left.isEmpty { bytes.append(UInt8(ascii: ",")) }
+                    return try encoder().encode(portion.map(element)).dropFirst().dropLast()
+                } take: { encoded in
+                    if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                    bytes.append(encoded)
+                    isFirst = false
                 }
             }
         }
@@ -162,7 +178,7 @@ struct LongLists {
         /// - Parameter encoded: its elements, written already.
         init(_ key: String, encoded: some Sequence<Data>) {
             self.key = key
-            append = { bytes, _ in
+            append = { bytes in
                 for (index, element) in encoded.enumerated() {
                     if index > 0 { bytes.append(UInt8(ascii: ",")) }
                     bytes.append(element)
@@ -174,20 +190,25 @@ struct LongLists {
     /// - Parameters:
     ///   - rest: an object in which these lists are empty, or are not.
     static func encode(_ rest: some Encodable, _ lists: [List]) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let object = try encoder.encode(rest)
+        let object = try encoder().encode(rest)
         // Within a text a quotation mark is escaped, so that these are nothing but a key and its value.
         let places = lists.compactMap { list in object.range(of: Data("\"\(list.key)\":[]".utf8)).map { ($0, list) } }
         var (bytes, written) = (Data(), object.startIndex)
         for (place, list) in places.sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
             let end = place.upperBound - 1
             bytes.append(object[written..<end])
-            try list.append(&bytes, encoder)
+            try list.append(&bytes)
             written = end
         }
         bytes.append(object[written...])
         return bytes
+    }
+
+    /// Of one thread.
+    private static func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
     }
 }
 

@@ -124,7 +124,7 @@ struct SealedDocument: Codable, Sendable, Equatable {
 
     func encoded() throws -> Data {
         let rest = SealedDocument(version: version, key: key, values: [])
-        return try LongLists.encode(rest, [.init("values", values)])
+        return try LongLists.encode(rest, [.init("values", values) { $0 }])
     }
 
     /// The version that a document says it has, whatever else it says.

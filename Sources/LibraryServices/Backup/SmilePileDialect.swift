@@ -111,7 +111,7 @@ enum SmilePileDialect {
             let digest = ContentDigest(of: document.bytes)
             return BackupManifest.File(path: document.name, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
         }
-        return try LongLists.encode(manifest, [.init("files", documents + files)])
+        return try LongLists.encode(manifest, [.init("files", documents + files) { $0 }])
     }
 
     /// What an unfinished backup of ours holds, from its documents.

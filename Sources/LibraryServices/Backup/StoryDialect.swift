@@ -45,7 +45,7 @@ enum StoryDialect {
     }
 
     /// A value that costs nothing but itself where it cannot be read.
-    struct Lenient<Value: Decodable>: Decodable {
+    struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
         let value: Value?
 
         init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(Value.self) }

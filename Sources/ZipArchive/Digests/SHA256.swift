@@ -15,15 +15,14 @@ public struct SHA256Digest: Hashable, Sendable {
 
     /// 64 lower-case hexadecimal digits.
     public var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(unsafeUninitializedCapacity: 64) { room in
-            var position = 0
-            for byte in bytes {
-                room[position] = digits[Int(byte >> 4)]
-                room[position + 1] = digits[Int(byte & 15)]
-                position += 2
+        withUnsafeBytes(of: words) { bytes in
+            String(unsafeUninitializedCapacity: 64) { room in
+                for (index, byte) in bytes.enumerated() {
+                    room[2 * index] = Self.digit(byte >> 4)
+                    room[2 * index + 1] = Self.digit(byte & 15)
+                }
+                return 64
             }
-            return 64
         }
     }
 
@@ -37,16 +36,23 @@ public struct SHA256Digest: Hashable, Sendable {
 
     /// - Parameter hex: exactly 64 hexadecimal digits of either case, else nil.
     public init?(hex: some StringProtocol) {
-        let digits = Array(hex.utf8)
-        guard digits.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        for position in stride(from: 0, to: 64, by: 2) {
-            guard let high = Self.value(digits[position]), let low = Self.value(digits[position + 1]) else {
-                return nil
+        var words = SIMD4<UInt64>()
+        let isWhole = withUnsafeMutableBytes(of: &words) { bytes in
+            var digits = hex.utf8.makeIterator()
+            for index in bytes.indices {
+                guard let first = digits.next(), let high = Self.value(first), let second = digits.next(),
+                    let low = Self.value(second)
+                else { return false }
+                bytes[index] = high << 4 | low
             }
-            bytes.append(high << 4 | low)
+            return digits.next() == nil
         }
-        self.init(bytes: bytes)
+        guard isWhole else { return nil }
+        self.words = words
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     private static func value(_ digit: UInt8) -> UInt8? {

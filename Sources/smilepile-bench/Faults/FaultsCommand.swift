@@ -76,7 +76,7 @@ struct FaultsCommand {
         }
         program = try arguments.text("programs").map { $0 + "/smilepiled" } ?? Programs.beside("smilepiled")
         fixtures = arguments.text("fixtures") ?? "Tests/Fixtures"
-        shim = try arguments.text("shim") ?? Programs.beside("libfaults.so")
+        shim = try arguments.text("shim") ?? Programs.beside("libfaults.so", by: "Scripts/faults, which also starts it")
     }
 
     private static func operation(_ text: String, _ what: String) throws -> FaultOperation {
