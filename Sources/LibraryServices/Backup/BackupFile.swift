@@ -21,6 +21,8 @@ final class BackupFile: Sendable {
     private let checksums: [String: String]
     /// What a person is told about it, whatever is done with it.
     private let notices: [ReceiptLine]
+    /// Documents that others stand in for, of which the notices tell.
+    fileprivate let lostDocuments: Set<String>
     /// Entries that are not part of the format; ignored.
     private let unknownEntries: [String]
     private let promised: [BackupArchive.Entry]
@@ -44,6 +46,7 @@ final class BackupFile: Sendable {
         contents = described.contents
         damaged = described.damaged
         altered = archive.altered(known)
+        lostDocuments = Set(described.notices.filter { $0.outcome == "damaged" }.map(\.item))
         notices =
             described.notices
             + (archive.mended + altered).map { ReceiptLine(item: $0.name, outcome: "damaged", detail: $0.sentence) }
@@ -323,7 +326,8 @@ struct CheckedBackup: Sendable {
     /// That were read.
     var bytes: Int64 { checked.bytes }
     var summary: BackupSummary { file.summary }
-    var lines: [ReceiptLine] { file.lines + damaged }
+    /// A document that is lost is told once: with what that means, and not with its checksum too.
+    var lines: [ReceiptLine] { file.lines + damaged.filter { !file.lostDocuments.contains($0.item) } }
     /// The bytes of a small entry, and their digest.
     /// - Throws: where it has more than `limit`, is damaged, or has changed since.
     func read(_ name: String, limit: Int) throws -> (bytes: Data, digest: ContentDigest) {
