@@ -11,7 +11,7 @@ public final class PseudoTerminal: Sendable {
         /// Where the text begins that was not looked at yet.
         var mark = 0
         var isClosed = false
-        var waiting: [(text: String, continuation: CheckedContinuation<Bool, Never>)] = []
+        var waiting: [UUID: (text: String, continuation: CheckedContinuation<Bool, Never>)] = [:]
     }
 
     private let state = Mutex(State())
@@ -83,15 +83,11 @@ public final class PseudoTerminal: Sendable {
         let ready = state.withLock { state -> [(CheckedContinuation<Bool, Never>, Bool)] in
             if let bytes { state.written += String(decoding: bytes, as: UTF8.self) } else { state.isClosed = true }
             var ready: [(CheckedContinuation<Bool, Never>, Bool)] = []
-            let waiting = state.waiting
-            state.waiting = []
-            for waiter in waiting {
+            for (id, waiter) in state.waiting {
                 let isThere = Self.find(waiter.text, &state)
-                if isThere || state.isClosed {
-                    ready.append((waiter.continuation, isThere))
-                } else {
-                    state.waiting.append(waiter)
-                }
+                guard isThere || state.isClosed else { continue }
+                state.waiting[id] = nil
+                ready.append((waiter.continuation, isThere))
             }
             return ready
         }
@@ -107,16 +103,23 @@ public final class PseudoTerminal: Sendable {
         return true
     }
 
-    /// Returns when the program has written this text, behind what was waited for before; false where it has ended.
+    /// Returns when the program has written this text, behind what was waited for before; false where it has ended, and when
+    /// the test is called off by its time limit.
     public func shows(_ text: String) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let known = state.withLock { state -> Bool? in
-                if Self.find(text, &state) { return true }
-                if state.isClosed { return false }
-                state.waiting.append((text, continuation))
-                return nil
+        let id = UUID()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let known = state.withLock { state -> Bool? in
+                    if Self.find(text, &state) { return true }
+                    // Who calls it off from here on finds it among those that wait.
+                    if state.isClosed || Task.isCancelled { return false }
+                    state.waiting[id] = (text, continuation)
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
             }
-            if let known { continuation.resume(returning: known) }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.continuation.resume(returning: false)
         }
     }
 
@@ -144,16 +147,21 @@ public final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Waits for the program's end, or for its stop. A thread waits, not a task.
+    /// Waits for the program's end, or for its stop. A thread waits, not a task. A test that is called off by its time limit ends
+    /// the program.
     /// - Returns: as waitpid(2) says it.
     public func change() async -> Int32 {
         let pid = pid
-        return await withCheckedContinuation { continuation in
-            Thread {
-                var status: Int32 = 0
-                while waitpid(pid, &status, WUNTRACED) < 0 && errno == EINTR {}
-                continuation.resume(returning: status)
-            }.start()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread {
+                    var status: Int32 = 0
+                    while waitpid(pid, &status, WUNTRACED) < 0 && errno == EINTR {}
+                    continuation.resume(returning: status)
+                }.start()
+            }
+        } onCancel: {
+            kill(pid, SIGKILL)
         }
     }
 }

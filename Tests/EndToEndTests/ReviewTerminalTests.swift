@@ -43,6 +43,19 @@ import Testing
         #expect(await terminal.shows(progress), "\(terminal.written.suffix(2000))")
     }
 
+    /// A suite's time limit has to end a test that waits for what never comes; else the run stands still.
+    @Test func whoIsCalledOffWaitsNoLonger() async throws {
+        let terminal = try PseudoTerminal("/bin/cat", [], environment: [:])
+        terminal.press("here\r")
+        #expect(await terminal.shows("here"))
+        let waiting = [
+            Task { await terminal.shows("what never comes") },
+            Task { await terminal.change() == 0 },
+        ]
+        for task in waiting { task.cancel() }
+        for task in waiting { #expect(await task.value == false) }
+    }
+
     @Test func aReviewIsDecidedUndoneAndApplied() async throws {
         let place = try await place(5)
         let before = try await photos(place)
