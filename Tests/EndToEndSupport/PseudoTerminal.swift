@@ -110,9 +110,10 @@ public final class PseudoTerminal: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let known = state.withLock { state -> Bool? in
-                    if Self.find(text, &state) { return true }
                     // Who calls it off from here on finds it among those that wait.
-                    if state.isClosed || Task.isCancelled { return false }
+                    if Task.isCancelled { return false }
+                    if Self.find(text, &state) { return true }
+                    if state.isClosed { return false }
                     state.waiting[id] = (text, continuation)
                     return nil
                 }
