@@ -69,11 +69,12 @@ public struct LocalDateTime: Codable, Sendable, Hashable, Comparable, CustomStri
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let milliseconds = try? container.decode(Int64.self) {
-            self.init(milliseconds: milliseconds)
+        // As it is written first, as with `Timestamp`.
+        guard let text = try? container.decode(String.self) else {
+            self.init(milliseconds: try container.decode(Int64.self))
             return
         }
-        guard let read = LocalDateTime(try container.decode(String.self)) else {
+        guard let read = LocalDateTime(text) else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "write a date as 2025-06-15 or 2025-06-15T14:05:00.")
         }

@@ -102,11 +102,11 @@ public struct Timestamp: Codable, Sendable, Hashable, Comparable, CustomStringCo
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let milliseconds = try? container.decode(Int64.self) {
-            self.init(milliseconds: milliseconds)
+        // As it is written first: a guess that is wrong makes an error, and there are some of these in every photo.
+        guard let text = try? container.decode(String.self) else {
+            self.init(milliseconds: try container.decode(Int64.self))
             return
         }
-        let text = try container.decode(String.self)
         guard let read = Timestamp(rfc3339: text) else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "write a date as 2025-06-15 or 2025-06-15T10:00:00Z.")
