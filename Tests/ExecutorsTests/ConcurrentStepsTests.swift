@@ -5,10 +5,30 @@ import Testing
 @Suite struct ConcurrentStepsTests {
     private struct Fault: Error, Equatable { let number: Int }
 
-    @Test(arguments: [0, 1, 7, 8, 9, 1000]) func valuesComeInOrder(_ count: Int) throws {
+    @Test(arguments: [0, 1, 7, 8, 9, 1000]) func valuesComeInOrder(_ count: Int) {
         var taken: [Int] = []
-        try concurrently(count, make: { $0 * $0 }, take: { taken.append($0) })
+        concurrently(count, make: { $0 * $0 }, take: { taken.append($0) })
         #expect(taken == (0..<count).map { $0 * $0 })
+    }
+
+    @Test(arguments: [0, 1, 63, 64, 65, 5000]) func valuesOfElementsComeInOrder(_ count: Int) {
+        let elements = (0..<count).map { "\($0)" }
+        var taken: [String] = []
+        concurrently(elements, make: { $0 + "!" }, take: { taken.append($0) })
+        #expect(taken == elements.map { $0 + "!" })
+    }
+
+    @Test func allElementsBeforeAFaultAreTaken() {
+        var taken: [Int] = []
+        #expect(throws: Fault(number: 777)) {
+            try concurrently(Array(0..<5000)) { number throws(Fault) in
+                guard number < 777 else { throw Fault(number: number) }
+                return number
+            } take: { number throws(Fault) in
+                taken.append(number)
+            }
+        }
+        #expect(taken == Array(0..<777))
     }
 
     @Test func theLowestFaultIsThrownAndAllBeforeItTaken() {

@@ -41,8 +41,8 @@ struct ContentDigestTests {
         #expect(SHA256Digest(hex: digest.hex) == digest)
         #expect(SHA256Digest(hex: digest.hex.uppercased()) == digest)
         #expect(SHA256Digest(bytes: digest.bytes) == digest)
-        #expect(SHA256Digest(hex: digest.hex.dropLast()) == nil)
-        #expect(SHA256Digest(hex: "g" + digest.hex.dropFirst()) == nil)
+        #expect(SHA256Digest(hex: String(digest.hex.dropLast())) == nil)
+        #expect(SHA256Digest(hex: String("g" + digest.hex.dropFirst())) == nil)
         #expect(SHA256Digest(bytes: digest.bytes.dropLast()) == nil)
     }
 

@@ -134,6 +134,27 @@ struct ZipReaderTests {
         #expect(throws: ZipError.unusableEntry(name: "b", .damaged)) { try reader.verify(1) }
     }
 
+    /// Whether they are known again by their fingerprints or by their digests.
+    @Test(arguments: [true, false]) func otherBytesThanThoseVerifiedAreNotTaken(hasFingerprints: Bool) throws {
+        let content = noise(300_000, seed: 1)
+        let reader = try open(.init("a", content), RawArchive.Entry("b", content).deflatedAsIs())
+        let verification = ZipVerification(reader, forOthers: true, forAgain: hasFingerprints)
+        try verification.work()
+        let output = try TestFile(creating: folder.file("out"))
+        func extract(_ index: Int) throws -> ContentDigest {
+            let verified = try #require(verification.read[index])
+            #expect((verified.fingerprint != nil) == hasFingerprints)
+            return try reader.extract(
+                index, to: output.descriptor, verified: verified, cancelled: { false }, progress: { _ in })
+        }
+        for index in 0...1 { #expect(try extract(index) == ContentDigest(of: content)) }
+        // Somebody writes to the file meanwhile, and gives both headers the checksum of that.
+        let other = noise(300_000, seed: 2)
+        try file.replace(with: RawArchive([.init("a", other), RawArchive.Entry("b", other).deflatedAsIs()]).bytes)
+        #expect(throws: ZipError.changedSinceVerified(entry: "a")) { try extract(0) }
+        #expect(throws: ZipError.changedSinceVerified(entry: "b")) { try extract(1) }
+    }
+
     @Test func largerThanTheCallerTakes() throws {
         let reader = try open(.init("a", noise(100, seed: 1)))
         #expect(throws: ZipError.entryTooLarge(name: "a", size: 100, limit: 99)) { try reader.read(0, limit: 99) }

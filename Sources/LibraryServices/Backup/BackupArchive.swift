@@ -266,13 +266,15 @@ final class BackupArchive: Sendable {
     var isStored: Bool { reader?.entries.allSatisfy(\.isStored) ?? false }
 
     /// Reads every byte of which nobody knows what the disk has.
-    /// - Parameter forOthers: refuses also what unzip, 7-Zip, bsdtar or Python would not read.
+    /// - Parameters:
+    ///   - forOthers: refuses also what unzip, 7-Zip, bsdtar or Python would not read.
+    ///   - forAgain: whether entries are to be read again.
     func readThrough(
-        forOthers: Bool, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
+        forOthers: Bool, forAgain: Bool, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> Checked {
         guard let reader else { return Checked(bytes: Int64(bare?.count ?? 0)) }
         let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
-        let verification = ZipVerification(reader, forOthers: forOthers)
+        let verification = ZipVerification(reader, forOthers: forOthers, forAgain: forAgain)
         job.begin(phase: "verifying", bytes: verification.bytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<width {

@@ -258,7 +258,8 @@ public actor BackupCoordinator: MeshService {
             try begin("A restore")
             defer { end() }
             let checked = try await BackupFile.checked(
-                archive, salvaging: isSalvage, width: width, pool: bulk, isCancelled: flag, job: job)
+                archive, salvaging: isSalvage, forAgain: request.dryRun != true, width: width, pool: bulk,
+                isCancelled: flag, job: job)
             let opened = try await opened(checked.file, key: request.key, making: request.dryRun != true)
             let backup = try await bulk.run { checked.opening(opened) }
             return try await restorer.restore(

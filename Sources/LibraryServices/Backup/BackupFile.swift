@@ -67,16 +67,18 @@ final class BackupFile: Sendable {
 
     /// Opens a backup and reads every byte of it: what its documents say is understood while the rest is read, where how it is
     /// to be read does not depend on that.
+    /// - Parameter forAgain: whether entries are to be read again.
     static func checked(
-        _ archive: BackupArchive, salvaging: Bool = false, width: Int, pool: BlockingPool,
+        _ archive: BackupArchive, salvaging: Bool = false, forAgain: Bool, width: Int, pool: BlockingPool,
         isCancelled: CancellationFlag, job: Job
     ) async throws -> CheckedBackup {
         guard archive.isStored, !salvaging else {
             let file = try await pool.run { try BackupFile(archive, salvaging: salvaging) }
-            return try await file.check(width: width, pool: pool, isCancelled: isCancelled, job: job)
+            return try await file.check(
+                forAgain: forAgain, width: width, pool: pool, isCancelled: isCancelled, job: job)
         }
         async let reading = archive.readThrough(
-            forOthers: true, width: width, pool: pool, isCancelled: isCancelled, job: job)
+            forOthers: true, forAgain: forAgain, width: width, pool: pool, isCancelled: isCancelled, job: job)
         let file: BackupFile
         do {
             file = try await pool.run { try BackupFile(archive) }
@@ -190,13 +192,16 @@ final class BackupFile: Sendable {
     }
 
     /// Reads every byte and compares it with what the documents promise.
-    /// - Parameter forOthers: whether programs of others have to be able to read it. They are of what we have written; what
-    ///   is compressed was packed by somebody else, in whatever way that may be.
+    /// - Parameters:
+    ///   - forOthers: whether programs of others have to be able to read it. They are of what we have written; what is
+    ///     compressed was packed by somebody else, in whatever way that may be.
+    ///   - forAgain: whether entries are to be read again.
     func check(
-        forOthers: Bool = false, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
+        forOthers: Bool = false, forAgain: Bool = false, width: Int, pool: BlockingPool, isCancelled: CancellationFlag,
+        job: Job
     ) async throws -> CheckedBackup {
         let read = try await archive.readThrough(
-            forOthers: forOthers, width: width, pool: pool, isCancelled: isCancelled, job: job)
+            forOthers: forOthers, forAgain: forAgain, width: width, pool: pool, isCancelled: isCancelled, job: job)
         return try await compare(read, pool: pool, isCancelled: isCancelled, job: job)
     }
 

@@ -94,7 +94,8 @@ extension BackupCoordinator {
             let archive = try await bulk.run { [namedFiles] in
                 try BackupArchive(path: path, namedFiles, maximumBytes: .max, salvaging: false)
             }
-            let checked = try await BackupFile.checked(archive, width: width, pool: bulk, isCancelled: flag, job: job)
+            let checked = try await BackupFile.checked(
+                archive, forAgain: false, width: width, pool: bulk, isCancelled: flag, job: job)
             let backup = checked.file
             let opened = try await opened(backup, key: key, making: false)
             let problems = Self.damagedLines(opened, backup)

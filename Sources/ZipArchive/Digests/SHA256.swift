@@ -35,17 +35,19 @@ public struct SHA256Digest: Hashable, Sendable {
     }
 
     /// - Parameter hex: exactly 64 hexadecimal digits of either case, else nil.
-    public init?(hex: some StringProtocol) {
-        var words = SIMD4<UInt64>()
-        let isWhole = withUnsafeMutableBytes(of: &words) { bytes in
-            var digits = hex.utf8.makeIterator()
-            for index in bytes.indices {
-                guard let first = digits.next(), let high = Self.value(first), let second = digits.next(),
-                    let low = Self.value(second)
-                else { return false }
-                bytes[index] = high << 4 | low
+    public init?(hex: String) {
+        var (hex, words) = (hex, SIMD4<UInt64>())
+        let isWhole = hex.withUTF8 { digits in
+            guard digits.count == 64 else { return false }
+            return withUnsafeMutableBytes(of: &words) { bytes in
+                for index in bytes.indices {
+                    guard let high = Self.value(digits[2 * index]), let low = Self.value(digits[2 * index + 1]) else {
+                        return false
+                    }
+                    bytes[index] = high << 4 | low
+                }
+                return true
             }
-            return digits.next() == nil
         }
         guard isWhole else { return nil }
         self.words = words

@@ -1,3 +1,5 @@
+import Executors
+
 /// Compares every local header with the central directory and finds where the data is.
 ///
 /// A streaming reader goes by these headers, we by the directory: an archive in which they differ is two archives
@@ -14,58 +16,81 @@ struct LocalHeaders {
     init(
         _ directory: ZipDirectory, descriptor: Int32, limits: ZipLimits, proven: ProvenEntries? = nil
     ) throws(ZipError) {
-        let known = Set(directory.refusals)
+        let entries = directory.entries
+        let refused = Set(directory.refusals)
         var unreadable = Set(directory.refusals.lazy.filter { $0.problem.hindersReading }.map(\.entry))
         var extents: [Extent] = []
-        extents.reserveCapacity(directory.entries.count)
+        extents.reserveCapacity(entries.count)
         // Shared with whoever has proven them, unless the directory says something else.
         self.proven = proven?.digests ?? EntryTable()
-        self.proven.keepFirst(directory.entries.count)
-        dataOffsets.reserveCapacity(directory.entries.count)
-        for entry in directory.entries {
-            if !unreadable.contains(entry.index),
-                let known = proven?.dataOffset(of: entry, rawName: directory.rawName(of: entry))
-            {
-                dataOffsets.append(known)
-                let end = known + entry.size
-                extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
-                form.take(entry, record: directory.record(of: entry), header: nil, end: end)
-                continue
-            }
-            if self.proven[entry.index] != nil { self.proven[entry.index] = nil }
-            var (header, problems) = try Self.check(
-                entry, in: directory, descriptor: descriptor, isRefused: unreadable.contains(entry.index))
-            let data = header?.data
-            var length = entry.compressedSize
-            if let data, !unreadable.contains(entry.index), !problems.contains(where: \.hindersReading),
-                !problems.contains(.dataDescriptorWrong), entry.flags & EntryFlags.dataDescriptor != 0
-            {
-                let behind = data + length..<directory.end.directory.lowerBound
-                if let found = try DataDescriptor.length(of: entry, in: behind, of: descriptor) {
-                    length += found
-                } else {
-                    problems.append(.dataDescriptorWrong)
-                }
-            }
+        self.proven.keepFirst(entries.count)
+        dataOffsets.reserveCapacity(entries.count)
+        try concurrently(entries) { [unreadable] entry throws(ZipError) -> Found in
+            try Self.find(
+                entry, in: directory, descriptor: descriptor, isRefused: unreadable.contains(entry.index), proven)
+        } take: { found throws(ZipError) in
+            let entry = entries[found.entry]
+            if !found.isProven, self.proven[entry.index] != nil { self.proven[entry.index] = nil }
             // What both headers have is one problem.
-            refusals += problems.map { ZipRefusal(entry: entry.index, name: entry.name, problem: $0) }
-                .filter { !known.contains($0) }
-            if problems.contains(where: \.hindersReading) { unreadable.insert(entry.index) }
-            dataOffsets.append(data ?? -1)
-            if let header {
-                if unreadable.contains(entry.index) { length = 0 }
-                let end = header.data + length
-                extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
-                form.take(entry, record: directory.record(of: entry), header: header.bytes, end: end)
-            } else {
+            refusals += found.problems.map { ZipRefusal(entry: entry.index, name: entry.name, problem: $0) }
+                .filter { !refused.contains($0) }
+            if found.problems.contains(where: \.hindersReading) { unreadable.insert(entry.index) }
+            guard let data = found.data else {
+                dataOffsets.append(-1)
                 form.miss(entry)
+                return
             }
+            dataOffsets.append(data)
+            let end = unreadable.contains(entry.index) ? data : data + found.length
+            extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
+            form.take(entry, isAsWritten: found.isAsWritten, end: end)
         }
         let end = directory.end.directory.upperBound
         form.takeEnd(
             directory.end, try ZipDirectory.bytes(of: descriptor, end..<max(end, DescriptorIO.size(descriptor))))
-        try Self.checkOverlaps(&extents, directory.entries)
-        try Self.checkTotals(directory.entries.lazy.filter { !unreadable.contains($0.index) }, limits)
+        try Self.checkOverlaps(&extents, entries)
+        try Self.checkTotals(entries.lazy.filter { !unreadable.contains($0.index) }, limits)
+    }
+
+    /// What one entry's local header says.
+    private struct Found {
+        let entry: Int
+        var isProven = false
+        /// Of the entry's first byte; nil where it has no usable header.
+        var data: Int64?
+        /// Bytes that it takes, with a data descriptor behind them.
+        var length: Int64 = 0
+        var problems: [EntryProblem] = []
+        var isAsWritten = false
+    }
+
+    /// - Parameter isRefused: as of `check`.
+    private static func find(
+        _ entry: ZipEntry, in directory: ZipDirectory, descriptor: Int32, isRefused: Bool, _ proven: ProvenEntries?
+    ) throws(ZipError) -> Found {
+        var found = Found(entry: entry.index, length: entry.compressedSize)
+        let record = directory.record(of: entry)
+        if !isRefused, let known = proven?.dataOffset(of: entry, rawName: directory.rawName(of: entry)) {
+            (found.isProven, found.data) = (true, known)
+            found.isAsWritten = WriterForm.isAsWritten(entry, record: record, header: nil)
+            return found
+        }
+        let header: LocalHeader?
+        (header, found.problems) = try check(entry, in: directory, descriptor: descriptor, isRefused: isRefused)
+        guard let header else { return found }
+        found.data = header.data
+        if !isRefused, !found.problems.contains(where: \.hindersReading),
+            !found.problems.contains(.dataDescriptorWrong), entry.flags & EntryFlags.dataDescriptor != 0
+        {
+            let behind = header.data + entry.compressedSize..<directory.end.directory.lowerBound
+            if let length = try DataDescriptor.length(of: entry, in: behind, of: descriptor) {
+                found.length += length
+            } else {
+                found.problems.append(.dataDescriptorWrong)
+            }
+        }
+        found.isAsWritten = WriterForm.isAsWritten(entry, record: record, header: header.bytes)
+        return found
     }
 
     /// The entry's local header, if it has one, and what that contradicts.

@@ -18,13 +18,10 @@ package struct WriterForm: Sendable {
 
     /// Entries have to come in the order of the directory.
     /// - Parameters:
-    ///   - record: in the directory.
-    ///   - header: nil for one that is known to be as the writer wrote it.
+    ///   - isAsWritten: whether its headers are those that the writer would give it where it is.
     ///   - end: of its bytes.
-    mutating func take(
-        _ entry: ZipEntry, record: ArraySlice<UInt8>, header: ArraySlice<UInt8>?, end: Int64
-    ) {
-        if !isAsWritten(entry, record, header) { otherEntries.append(entry.index) }
+    mutating func take(_ entry: ZipEntry, isAsWritten: Bool, end: Int64) {
+        if !isAsWritten || entry.headerOffset != position { otherEntries.append(entry.index) }
         position = end
     }
 
@@ -40,18 +37,21 @@ package struct WriterForm: Sendable {
         hasOtherEnd = position != end.directory.lowerBound || !bytes.starts(with: expected.dropLast(2))
     }
 
-    private func isAsWritten(_ entry: ZipEntry, _ record: ArraySlice<UInt8>, _ header: ArraySlice<UInt8>?) -> Bool {
-        guard entry.isStored, entry.flags == EntryFlags.utf8Name, entry.headerOffset == position,
-            entry.name.utf8.count <= EntryName.longest
+    /// Whether these are the headers that the writer would give the entry where it is.
+    /// - Parameters:
+    ///   - record: in the directory.
+    ///   - header: nil for one that is known to be as the writer wrote it.
+    static func isAsWritten(_ entry: ZipEntry, record: ArraySlice<UInt8>, header: ArraySlice<UInt8>?) -> Bool {
+        guard entry.isStored, entry.flags == EntryFlags.utf8Name, entry.name.utf8.count <= EntryName.longest
         else { return false }
-        return Self.times(of: entry).contains { time in
+        return times(of: entry).contains { time in
             let written = ZipLayout.Entry(name: entry.name, size: entry.size, modified: time)
             let place = ZipLayout.place(of: written, at: entry.headerOffset)
-            guard Self.areSame(record, ZipRecords.centralHeader(written, place: place, crc32: entry.crc32)) else {
+            guard areSame(record, ZipRecords.centralHeader(written, place: place, crc32: entry.crc32)) else {
                 return false
             }
             guard let header else { return true }
-            return Self.areSame(header, ZipRecords.localHeader(written, place: place, crc32: entry.crc32))
+            return areSame(header, ZipRecords.localHeader(written, place: place, crc32: entry.crc32))
         }
     }
 

@@ -161,7 +161,7 @@ public final class ZipReader: Sendable {
     }
 
     /// - Parameter verified: what a `ZipVerification` has found: the bytes have to be those of then. They are known again by
-    ///   their fingerprint, which costs less than a second digest.
+    ///   their fingerprint, if it was taken, which costs less than a second digest.
     /// - Throws: as ``extract(_:to:cancelled:progress:)``; `.changedSinceVerified`.
     package func extract(
         _ index: Int, to file: Int32, verified: VerifiedEntry?, cancelled: () -> Bool, progress: (Int) -> Void
@@ -188,14 +188,17 @@ public final class ZipReader: Sendable {
         _ index: Int, forOthers: Bool = false, cancelled: () -> Bool = { false },
         progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
-        try readThrough(index, forOthers: forOthers, cancelled: cancelled, progress: progress).digest
+        try readThrough(index, forOthers: forOthers, forAgain: false, cancelled: cancelled, progress: progress).digest
     }
 
     /// As ``verify(_:forOthers:cancelled:progress:)``, with what the entry is known again by.
+    /// - Parameter forAgain: whether it is to be read again, and takes a fingerprint for that.
     func readThrough(
-        _ index: Int, forOthers: Bool, cancelled: () -> Bool, progress: (Int) -> Void
+        _ index: Int, forOthers: Bool, forAgain: Bool, cancelled: () -> Bool, progress: (Int) -> Void
     ) throws(ZipError) -> VerifiedEntry {
-        try stream(index, forOthers: forOthers, cancelled: cancelled, progress: progress) { _, _ throws(ZipError) in }
+        try stream(index, forOthers: forOthers, forAgain: forAgain, cancelled: cancelled, progress: progress) {
+            _, _ throws(ZipError) in
+        }
     }
 
     /// The entry's MD5 in lower-case hex; nil where the system's libcrypto does not allow it.
@@ -212,23 +215,27 @@ public final class ZipReader: Sendable {
 
     /// Hands the entry's bytes to `sink`, in order and never more than it declares.
     /// - Parameters:
-    ///   - verified: what they have to be; their digest is not taken again.
+    ///   - verified: what they have to be; where a fingerprint tells, their digest is not taken again.
     ///   - there: a file that has the first bytes of the entry already, from its start on, and how many.
+    ///   - forAgain: whether to take a fingerprint.
     private func stream(
         _ index: Int, verified: VerifiedEntry? = nil, there: (file: Int32, count: Int64) = (-1, 0),
-        forOthers: Bool = false, cancelled: () -> Bool, progress: (Int) -> Void, into sink: Sink
+        forOthers: Bool = false, forAgain: Bool = false, cancelled: () -> Bool, progress: (Int) -> Void,
+        into sink: Sink
     ) throws(ZipError) -> VerifiedEntry {
         let entry = entries[index]
         if let problem = obstacle(to: index) { throw .unusableEntry(name: entry.name, problem) }
         let lane = CopyLane.take()
         defer { lane.give() }
+        let isFingerprinted = forAgain || verified?.fingerprint != nil
+        let isDigested = verified?.fingerprint == nil
         var position: Int64 = 0
         func take(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {
             guard Int64(bytes.count) <= entry.size - position else {
                 throw .unusableEntry(name: entry.name, .lengthDiffers)
             }
-            if verified == nil { lane.hasher.update(bytes) }
-            lane.fingerprint.update(bytes)
+            if isDigested { lane.hasher.update(bytes) }
+            if isFingerprinted { lane.fingerprint.update(bytes) }
             try sink(bytes, position)
             position += Int64(bytes.count)
             progress(bytes.count)
@@ -260,12 +267,16 @@ public final class ZipReader: Sendable {
                 }
             }
         }
-        let fingerprint = lane.fingerprint.finish()
-        if let verified {
+        let fingerprint = isFingerprinted ? lane.fingerprint.finish() : nil
+        if let verified, isFingerprinted {
             guard fingerprint == verified.fingerprint else { throw .changedSinceVerified(entry: entry.name) }
             return verified
         }
         let read = VerifiedEntry(digest: lane.hasher.finish(), fingerprint: fingerprint)
+        if let verified {
+            guard read.digest == verified.digest else { throw .changedSinceVerified(entry: entry.name) }
+            return verified
+        }
         if position != entry.size { throw .unusableEntry(name: entry.name, isDamaged ? .damaged : .lengthDiffers) }
         if read.digest.crc32 != entry.crc32 { throw .unusableEntry(name: entry.name, .checksumDiffers) }
         // Where libarchive still was not content, the compressed data lacks its end, or goes on behind it. The content is

@@ -17,12 +17,18 @@ public final class ZipVerification: Sendable {
     private let reader: ZipReader
     private let indices: [Int]
     private let forOthers: Bool
+    private let forAgain: Bool
     private let state = Mutex(State())
 
     /// - Parameter forOthers: refuses also what can be read here and not by others; see `ZipReader.verify`.
-    public init(_ reader: ZipReader, forOthers: Bool = false) {
+    public convenience init(_ reader: ZipReader, forOthers: Bool = false) {
+        self.init(reader, forOthers: forOthers, forAgain: false)
+    }
+
+    /// - Parameter forAgain: whether the entries are to be read again, and to be known then by their fingerprints.
+    package init(_ reader: ZipReader, forOthers: Bool, forAgain: Bool) {
         self.reader = reader
-        self.forOthers = forOthers
+        (self.forOthers, self.forAgain) = (forOthers, forAgain)
         // What has no problem, or only one of its name.
         indices = reader.entries.indices.filter { reader.obstacle(to: $0) == nil && reader.proven[$0] == nil }
     }
@@ -60,7 +66,7 @@ public final class ZipVerification: Sendable {
         guard let index = takeNext() else { return false }
         do throws(ZipError) {
             let read = try reader.readThrough(
-                index, forOthers: forOthers, cancelled: cancelled, progress: progress)
+                index, forOthers: forOthers, forAgain: forAgain, cancelled: cancelled, progress: progress)
             state.withLock { $0.read[index] = read }
         } catch .unusableEntry(let name, let problem) {
             state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }
@@ -80,5 +86,6 @@ public final class ZipVerification: Sendable {
 /// What is known of an entry's bytes once all have been read.
 package struct VerifiedEntry: Sendable {
     package let digest: ContentDigest
-    let fingerprint: Fingerprint
+    /// Nil where nobody was to read them again.
+    let fingerprint: Fingerprint?
 }

@@ -93,13 +93,10 @@ public struct ZipLayout: Sendable {
         var position: Int64 = 0
         var directorySize: Int64 = 0
         for (index, entry) in entries.enumerated() {
-            if let problem = EntryName.problem(in: entry.name) ?? Self.folderProblem(entry.name) {
-                throw .unusableName(entry: entry.name, problem: problem)
-            }
+            try Self.check(entry)
             if let other = taken.take(entry.name, index: index, nameAt: { entries[$0].name }) {
                 throw .unusableName(entry: entry.name, problem: .nameTaken(by: entries[other].name))
             }
-            guard entry.size >= 0 else { throw .unusableSize(entry: entry.name) }
             let place = Self.place(of: entry, at: position)
             places.append(place)
             // Half of Int64 leaves room for every header, so that nothing after this can overflow.
@@ -114,6 +111,15 @@ public struct ZipLayout: Sendable {
         totalSize =
             position + directorySize
             + Int64(ZipRecords.endSize(count: entries.count, directoryOffset: position, directorySize: directorySize))
+    }
+
+    /// Whether an entry can be in an archive, as far as that does not depend on the others.
+    /// - Throws: `.unusableName`, `.unusableSize`.
+    package static func check(_ entry: Entry) throws(ZipError) {
+        if let problem = EntryName.problem(in: entry.name) ?? folderProblem(entry.name) {
+            throw .unusableName(entry: entry.name, problem: problem)
+        }
+        guard entry.size >= 0 else { throw .unusableSize(entry: entry.name) }
     }
 
     /// - Parameter position: of its header; half of Int64 at most.
