@@ -41,42 +41,34 @@ struct BackedUpFile: Sendable {
 extension BackupContents {
     /// In the order in which they stand in a backup: photos, then what else there is of them, then thumbnails.
     var files: [BackedUpFile] {
-        let shown = photos.map(\.photo).map {
-            BackedUpFile(
-                path: $0.path, size: $0.fileSize, content: .stored(digest: $0.contentDigest),
-                modified: $0.shownMoment.milliseconds)
-        }
-        var kept: [BackedUpFile] = []
+        var (shown, kept, thumbnails) = ([BackedUpFile](), [BackedUpFile](), [BackedUpFile]())
+        shown.reserveCapacity(2 * photos.count)
+        thumbnails.reserveCapacity(self.thumbnails.count)
         var taken: Set<String> = []
-        for sourced in photos {
-            let (photo, modified) = (sourced.photo, sourced.photo.shownMoment.milliseconds)
-            if let original = photo.originalPath, original != photo.path, taken.insert(original).inserted {
-                kept.append(
-                    BackedUpFile(
-                        path: original, size: sourced.sourceSize, content: .stored(digest: sourced.sourceDigest),
-                        modified: modified))
+        var moments: [String: Int64] = [:]
+        // By index: an element that is taken out of the array is a copy of all that is said about a photo.
+        for index in photos.indices {
+            let path = photos[index].photo.path
+            let modified = photos[index].photo.shownMoment.milliseconds
+            func add(_ path: String, _ size: Int64, _ content: BackedUpFile.Content, to files: inout [BackedUpFile]) {
+                files.append(BackedUpFile(path: path, size: size, content: content, modified: modified))
             }
-            for sidecar in photo.sidecars where taken.insert(sidecar.path).inserted {
-                kept.append(
-                    BackedUpFile(
-                        path: sidecar.path, size: sidecar.fileSize, content: .stored(digest: sidecar.contentDigest),
-                        modified: modified))
+            add(path, photos[index].photo.fileSize, .stored(digest: photos[index].photo.contentDigest), to: &shown)
+            if let original = photos[index].photo.originalPath, original != path, taken.insert(original).inserted {
+                add(original, photos[index].sourceSize, .stored(digest: photos[index].sourceDigest), to: &kept)
             }
+            for sidecar in photos[index].photo.sidecars where taken.insert(sidecar.path).inserted {
+                add(sidecar.path, sidecar.fileSize, .stored(digest: sidecar.contentDigest), to: &kept)
+            }
+            if !self.thumbnails.isEmpty, case let path = photos[index].photo.thumbnailPath,
+                let size = self.thumbnails[path]
+            {
+                add(path, size, .thumbnail, to: &thumbnails)
+            }
+            if !sealedSidecars.isEmpty { moments[photos[index].photo.uuid] = modified }
         }
-        if !sealedSidecars.isEmpty {
-            let moments = Dictionary(
-                photos.map { ($0.photo.uuid, $0.photo.shownMoment.milliseconds) },
-                uniquingKeysWith: { first, _ in first })
-            kept += sealedSidecars.map {
-                BackedUpFile(
-                    path: $0.entry, size: $0.entrySize, content: .sealed($0), modified: moments[$0.uuid] ?? 0)
-            }
-        }
-        let thumbnails = photos.map(\.photo).compactMap { photo in
-            self.thumbnails[photo.thumbnailPath].map {
-                BackedUpFile(
-                    path: photo.thumbnailPath, size: $0, content: .thumbnail, modified: photo.shownMoment.milliseconds)
-            }
+        kept += sealedSidecars.map {
+            BackedUpFile(path: $0.entry, size: $0.entrySize, content: .sealed($0), modified: moments[$0.uuid] ?? 0)
         }
         return shown + kept + thumbnails
     }

@@ -244,6 +244,6 @@ struct BackupContents: Sendable {
     }
 
     private static func isDigest(_ text: String) -> Bool {
-        SHA256Digest(hex: text) != nil && text == text.lowercased()
+        SHA256Digest(hex: text) != nil && !text.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }
     }
 }

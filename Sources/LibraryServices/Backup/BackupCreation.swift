@@ -204,16 +204,18 @@ struct BackupCreation: Sendable {
         let all = contents
         let found = try await bulk.run {
             var (missing, unreadable) = ([String](), [String: String]())
-            for file in all.files {
+            try concurrently(all.files) { file in
                 do {
-                    _ = try ZipLayout(entries: [.init(name: file.path, size: file.size, modified: 0)])
-                    if try photoFiles.facts(StoredName(catalogued: file.path))?.isFile != true {
-                        missing.append(file.path)
-                    }
+                    try ZipLayout.check(.init(name: file.path, size: file.size, modified: 0))
+                    let facts = try photoFiles.facts(StoredName(catalogued: file.path))
+                    return facts?.isFile == true ? nil : (path: file.path, reason: String?.none)
                 } catch {
                     guard let reason = BackupWriter.fault(of: error) else { throw error }
-                    unreadable[file.path] = reason
+                    return (path: file.path, reason: reason)
                 }
+            } take: { (gone: (path: String, reason: String?)?) in
+                guard let gone else { return }
+                if let reason = gone.reason { unreadable[gone.path] = reason } else { missing.append(gone.path) }
             }
             var left = all.without(Set(missing).union(unreadable.keys))
             if !all.isForPhone { left.thumbnails = try Self.thumbnails(of: left, photoFiles) }
@@ -225,13 +227,15 @@ struct BackupCreation: Sendable {
 
     /// Bytes of the thumbnails that are there, by path.
     static func thumbnails(of contents: BackupContents, _ photoFiles: any PhotoFiles) throws -> [String: Int64] {
-        var sizes: [String: Int64] = [:]
-        for photo in contents.photos.map(\.photo) {
-            guard let name = try? StoredName(catalogued: photo.path).thumbnail,
+        var sizes = [String: Int64](minimumCapacity: contents.photos.count)
+        concurrently(contents.photos) { sourced in
+            guard let name = try? StoredName(catalogued: sourced.photo.path).thumbnail,
                 let facts = try? photoFiles.facts(name), facts.isFile, facts.size > 0,
                 facts.size <= BackupFormat.maximumThumbnail
-            else { continue }
-            sizes[name.path] = facts.size
+            else { return nil }
+            return (path: name.path, size: facts.size)
+        } take: { (thumbnail: (path: String, size: Int64)?) in
+            if let thumbnail { sizes[thumbnail.path] = thumbnail.size }
         }
         return sizes
     }
