@@ -91,14 +91,17 @@ enum CorpusDate {
     }
 }
 
-/// The dates of real photos, by workers in three places of the world.
+/// The dates of real photos, by workers in two places of the world; where this machine is, another test takes all of them.
 @Suite(.enabled(if: Corpus.isPresent, "no corpus beside the checkout"))
 struct CorpusDateTests {
     private static let folders = [
         "dates", "xmp-iptc", "camera-jpeg", "heic", "png", "webp", "tiff", "gif", "plain-photo", "jpeg-variants",
     ]
 
-    @Test(arguments: ["UTC", "America/New_York", "Asia/Kolkata"])
+    /// Of more pixels, pictures only take longer.
+    private static let mostPixels = 5_000_000
+
+    @Test(arguments: ["America/New_York", "Asia/Kolkata"])
     func noZoneOfTheMachineHasAPartInADate(_ zone: String) async throws {
         let folder = try TemporaryFolder("zone")
         let script = "#!/bin/sh\nTZ='\(zone)' exec '\(try workerExecutable())'\n"
@@ -107,7 +110,9 @@ struct CorpusDateTests {
         let pool = ImageWorkerPool(executable: worker, workers: 2)
         let rows = try Corpus.table("real/truth.tsv").filter { row in
             let parts = (row["path"] ?? "").split(separator: "/")
-            return row["pillow"] == "ok" && parts.count == 3 && Self.folders.contains(String(parts[1]))
+            let sides = ["width_stored", "height_stored"].map { Int(row[$0] ?? "") ?? 0 }
+            return row["pillow"] == "ok" && sides[0] * sides[1] < Self.mostPixels && parts.count == 3
+                && Self.folders.contains(String(parts[1]))
         }
         // By as many as there are workers.
         let dated = await withTaskGroup(of: Int.self) { lanes in
@@ -130,7 +135,7 @@ struct CorpusDateTests {
             }
             return await lanes.reduce(0, +)
         }
-        #expect(dated > 60)
+        #expect(dated > 50)
         await pool.shutDown()
     }
 }
