@@ -118,6 +118,27 @@ private struct Refused: Error, Equatable { let number: Int }
         await #expect(throws: BlockingPool.Refusal.shutDown) { try await pool.run {} }
     }
 
+    /// For Thread Sanitizer: the first look at what the work has made, also where it was made before anybody waited for it.
+    @Test func whatTheWorkMakesIsHandedOver() async throws {
+        final class Made: Sendable {
+            let number: Int
+            init(_ number: Int) { self.number = number }
+        }
+        let pool = BlockingPool(name: "test", threads: 2)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for number in 0..<2000 {
+                        let made = try await pool.run { Made(number) }
+                        #expect(made.number == number)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await pool.shutDown()
+    }
+
     /// What belongs to the thread goes with it: without its end this would wait for ever.
     @Test func aForgottenPoolFinishesItsWorkAndEnds() async {
         final class Witness: Sendable {
