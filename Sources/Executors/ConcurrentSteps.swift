@@ -29,8 +29,8 @@ public func concurrently<Value: Sendable, Failure: Error>(
     }
 }
 
-/// Makes a value of each element on all processors, and gives them to `take` in the order of the elements: as the other
-/// ``concurrently(_:make:take:)``, for values that take microseconds, some elements at a time.
+/// Makes a value of each element on all processors, and gives them to `take` in the order of the elements: as it is done for
+/// numbers, for values that take microseconds, some elements at a time.
 public func concurrently<Element: Sendable, Value: Sendable, Failure: Error>(
     _ elements: [Element], make: @Sendable (Element) throws(Failure) -> Value, take: (Value) throws(Failure) -> Void
 ) throws(Failure) {
