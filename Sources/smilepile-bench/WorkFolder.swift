@@ -8,6 +8,9 @@ final class WorkFolder: Sendable {
     private let counter = Atomic(0)
     private let caught: CaughtSignals
     private let mounts = Mounts()
+    private let discarded = Mutex<[String]>([])
+    /// Bytes that the disk has free while nothing that was discarded has to go.
+    private static let ample = 20 << 30
 
     /// - Parameter parent: where to make it; the folder for temporary files unless told. It should be on the disk that
     ///   is to be measured.
@@ -51,6 +54,21 @@ final class WorkFolder: Sendable {
             throw CocoaError(.fileWriteUnknown)
         }
         return try FileHandle(forUpdating: URL(fileURLWithPath: log))
+    }
+
+    /// Something in the folder that nobody needs any more. It goes at the end, or when the disk gets full: whoever makes files
+    /// after others were removed pays for that, on ext4 (`spread`).
+    func discard(_ path: String) throws {
+        let free = try FileManager.default.attributesOfFileSystem(forPath: self.path)[.systemFreeSize] as? NSNumber
+        let all = discarded.withLock { paths in
+            paths.append(path)
+            guard (free?.intValue ?? 0) < Self.ample else { return [String]() }
+            defer { paths = [] }
+            return paths
+        }
+        for path in all where FileManager.default.fileExists(atPath: path) {
+            try FileManager.default.removeItem(atPath: path)
+        }
     }
 
     /// Has a file system in the folder unmounted before the folder goes.

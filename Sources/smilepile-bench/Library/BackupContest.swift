@@ -142,7 +142,7 @@ struct BackupContest: Sendable {
     private func costing(_ peer: Peer) async throws -> Double {
         let path = work.newPath("peer")
         defer {
-            try? FileManager.default.removeItem(atPath: path)
+            try? work.discard(path)
             unlink(path + ".zip")
         }
         sync()
@@ -169,7 +169,7 @@ struct BackupContest: Sendable {
         let workers = try await target.workers().reduce(0) { $0 + ProcessFacts.processorSeconds($1) }
         await shares.saw(thumbnails: workers / (own + workers))
         await target.close()
-        try FileManager.default.removeItem(atPath: path)
+        try work.discard(path)
         return times
     }
 
