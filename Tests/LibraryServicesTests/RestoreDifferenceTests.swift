@@ -8,51 +8,13 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// What a restore gives back, what it leaves as it is, and that it says so; and what it saves of a damaged backup.
+/// What a restore gives back, what it leaves as it is, and that it says so.
 @Suite(.timeLimit(.minutes(4))) struct RestoreDifferenceTests {
-    /// A library that somebody has lived in.
-    private func livedIn() async throws -> TestLibrary {
-        let test = try await TestLibrary("lived")
-        _ = try await test.importSamples(6, album: SampleAlbum(width: 64, height: 48))
-        let categories = try await test.mesh.send(ListCategories()).categories
-        let sea = try await test.mesh.send(AddCategory(displayName: "Sea", colorHex: "#112233"))
-        _ = try await test.mesh.send(DeleteCategory(id: categories[2].id))
-        _ = try await test.mesh.send(
-            EditCategory(id: categories[1].id, displayName: "Wheels", colorHex: "#445566"))
-        let ids = try await test.mesh.send(ListCategories()).categories.map(\.id)
-        _ = try await test.mesh.send(ReorderCategories(ids: ids.reversed()))
-        let photos = try await test.allPhotos()
-        _ = try await test.mesh.send(MovePhotos(ids: [photos[0].id], categoryId: sea.id))
-        _ = try await test.mesh.send(SetCaption(id: photos[1].id, caption: "waves"))
-        _ = try await test.mesh.send(SetFavorite(ids: [photos[2].id], isFavorite: true))
-        _ = try await test.mesh.send(SetPhotoDetail(id: photos[3].id, notes: "first steps", location: "here"))
-        _ = try await test.mesh.send(DeletePhotos(ids: [photos[5].id]))
-        _ = try await test.mesh.send(ChangeSettings(swipeThreshold: 0.7, enableHapticFeedback: false))
-        let session = try await test.mesh.send(StartSwipeSession())
-        _ = try await test.mesh.send(
-            RecordSwipe(
-                sessionID: session.sessionID, photoIdentifier: photos[0].uuid, contentDigest: photos[0].contentDigest,
-                action: .keep))
-        return test
-    }
-
-    private func backUp(_ test: TestLibrary) async throws -> (path: String, job: JobSnapshot) {
-        let path = test.folder.file("b.zip")
-        let job = try await test.run(CreateBackup(path: path))
-        #expect(job.state == .finished && !job.needsAttention, "\(job)")
-        return (path, job)
-    }
-
-    private func lines(_ test: TestLibrary, _ job: JobSnapshot, _ outcome: String) async throws -> [String: String] {
-        let lines = try await test.lines(job.id).filter { $0.outcome == outcome }
-        return Dictionary(lines.map { ($0.item, $0.detail ?? "") }, uniquingKeysWith: { $0 + "; " + $1 })
-    }
-
     // MARK: A new machine
 
     @Test func anUnusedLibraryBecomesTheBackupByAPlainRestore() async throws {
-        let old = try await livedIn()
-        let (path, made) = try await backUp(old)
+        let old = try await TestLibrary.livedIn()
+        let (path, made) = try await old.backUp()
         #expect(made.receipt?["trashed"] == 1)
         let new = try await TestLibrary("new")
         let key = try await old.mesh.send(ExportKeys(passphrase: "correct horse"))
@@ -84,8 +46,8 @@ import ZipArchive
 
     @Test(arguments: ["a category", "a trashed photo", "another colour", "a review", "a part"])
     func aLibraryThatWasUsedDoesNot(_ use: String) async throws {
-        let old = try await livedIn()
-        var (path, _) = try await backUp(old)
+        let old = try await TestLibrary.livedIn()
+        var (path, _) = try await old.backUp()
         let new = try await TestLibrary("used")
         let family = try await new.mesh.send(ListCategories()).categories[0]
         switch use {
@@ -112,8 +74,8 @@ import ZipArchive
     // MARK: Differences
 
     @Test(arguments: [false, true]) func everyDifferenceIsALine(_ prefersBackup: Bool) async throws {
-        let test = try await livedIn()
-        let (path, _) = try await backUp(test)
+        let test = try await TestLibrary.livedIn()
+        let (path, _) = try await test.backUp()
         let before = try await test.allPhotos()
         let categories = try await test.mesh.send(ListCategories())
         let wheels = try await test.mesh.send(GetCategory(displayName: "Wheels"))
@@ -137,7 +99,7 @@ import ZipArchive
         #expect(try await test.allPhotos() == changed)
         let job = try await test.run(RestoreBackup(path: path, prefersBackup: prefersBackup))
         #expect(job.state == .finished && job.outcomes == dry.outcomes, "\(job)")
-        let said = try await lines(test, job, prefersBackup ? "updated" : "conflict")
+        let said = try await test.details(job, prefersBackup ? "updated" : "conflict")
         let verb = prefersBackup ? "gets the backup's" : "the library's"
         #expect(said["WHEELS"]?.contains("name") == true && said["WHEELS"]?.contains("colour") == true, "\(said)")
         #expect(said["categories"]?.contains("order") == true)
@@ -146,7 +108,7 @@ import ZipArchive
         #expect(said[dated.path]?.contains("date") == true && said[dated.path]?.contains("sealed fields") == true)
         #expect(said["settings"]?.contains("swipeThreshold, enableHapticFeedback") == true)
         // What was decided here stays, whoever is asked.
-        #expect(try await lines(test, job, "conflict")["review \(session.sessionID.prefix(8))"] != nil)
+        #expect(try await test.details(job, "conflict")["review \(session.sessionID.prefix(8))"] != nil)
         let after = try await test.allPhotos()
         let settings = try await test.mesh.send(GetSettings())
         if prefersBackup {
@@ -170,26 +132,26 @@ import ZipArchive
     }
 
     @Test func aCategoryThatWasRenamedSinceIsTheSame() async throws {
-        let test = try await livedIn()
-        let (path, _) = try await backUp(test)
+        let test = try await TestLibrary.livedIn()
+        let (path, _) = try await test.backUp()
         let sea = try await test.mesh.send(GetCategory(displayName: "Sea"))
         let before = try await categories(test)
         _ = try await test.mesh.send(EditCategory(id: sea.id, displayName: "Ocean"))
         let renamed = try await categories(test)
         let job = try await test.run(RestoreBackup(path: path))
-        #expect(try await lines(test, job, "conflict") == ["Ocean": "the library's name 'Ocean' stays"])
+        #expect(try await test.details(job, "conflict") == ["Ocean": "the library's name 'Ocean' stays"])
         #expect(job.receipt?["categoriesAdded"] == 0)
         #expect(try await categories(test) == renamed)
         let taken = try await test.run(RestoreBackup(path: path, prefersBackup: true))
-        #expect(try await lines(test, taken, "updated") == ["Ocean": "gets the backup's name"])
+        #expect(try await test.details(taken, "updated") == ["Ocean": "gets the backup's name"])
         #expect(try await categories(test) == before && taken.outcomes["conflict"] == nil)
         await test.library.close()
     }
 
     /// A name counts before an id, and an id only with the moment in which the category was made.
     @Test func aCategoryOfTheSameNameOrIDAloneIsNotTheRenamedOne() async throws {
-        let test = try await livedIn()
-        let (path, _) = try await backUp(test)
+        let test = try await TestLibrary.livedIn()
+        let (path, _) = try await test.backUp()
         let (sea, wheels) = (
             try await test.mesh.send(GetCategory(displayName: "Sea")),
             try await test.mesh.send(GetCategory(displayName: "Wheels"))
@@ -218,11 +180,11 @@ import ZipArchive
     }
 
     @Test func theOrderOfAllOfTheBackupsCategoriesIsTaken() async throws {
-        let old = try await livedIn()
+        let old = try await TestLibrary.livedIn()
         let first = try await old.mesh.send(AddCategory(displayName: "First"))
         let others = try await old.mesh.send(ListCategories()).categories.map(\.id).filter { $0 != first.id }
         _ = try await old.mesh.send(ReorderCategories(ids: [others[0], first.id] + others.dropFirst()))
-        let (path, _) = try await backUp(old)
+        let (path, _) = try await old.backUp()
         let wanted = try await categories(old)
         for prefersBackup in [false, true] {
             let test = try await TestLibrary("other")
@@ -241,7 +203,7 @@ import ZipArchive
             let dry = try await test.run(RestoreBackup(path: path, dryRun: true, prefersBackup: prefersBackup))
             let job = try await test.run(RestoreBackup(path: path, prefersBackup: prefersBackup))
             #expect(job.outcomes == dry.outcomes)
-            let said = try await lines(test, job, prefersBackup ? "updated" : "conflict")["categories"]
+            let said = try await test.details(job, prefersBackup ? "updated" : "conflict")["categories"]
             #expect(said == (prefersBackup ? "gets the backup's order" : "the library's order stays"))
             if prefersBackup {
                 #expect(try await categories(test) == wanted + own)
@@ -264,8 +226,8 @@ import ZipArchive
     }
 
     @Test func aDecisionThatWasMadeOtherwiseIsADifferenceThatStays() async throws {
-        let test = try await livedIn()
-        let (path, _) = try await backUp(test)
+        let test = try await TestLibrary.livedIn()
+        let (path, _) = try await test.backUp()
         let photo = try await test.allPhotos()[0]
         let session = try #require(try await test.mesh.send(ListSwipeSessions()).sessions.first).sessionID
         #expect(try await test.run(RestoreBackup(path: path)).outcomes.isEmpty)
@@ -274,7 +236,7 @@ import ZipArchive
         for prefersBackup in [false, true] {
             let job = try await test.run(RestoreBackup(path: path, prefersBackup: prefersBackup))
             #expect(
-                try await lines(test, job, "conflict") == [
+                try await test.details(job, "conflict") == [
                     "review \(session.prefix(8))": "the library's decisions stay"
                 ])
             #expect(job.outcomes["updated"] == nil && job.receipt?["takeableDifferences"] == nil, "\(job)")
@@ -288,8 +250,8 @@ import ZipArchive
     }
 
     @Test func theReceiptSaysWhatCouldBeTaken() async throws {
-        let test = try await livedIn()
-        let (path, _) = try await backUp(test)
+        let test = try await TestLibrary.livedIn()
+        let (path, _) = try await test.backUp()
         let photo = try await test.allPhotos()[0]
         let session = try #require(try await test.mesh.send(ListSwipeSessions()).sessions.first).sessionID
         _ = try await test.mesh.send(FinishSwipeSession(sessionID: session))
@@ -305,14 +267,14 @@ import ZipArchive
 
     /// Which of two decisions about a photo is the last one is said by when they were made, and not by which came first.
     @Test func theLaterDecisionIsTheLastOneWhicheverIsRestored() async throws {
-        let old = try await livedIn()
+        let old = try await TestLibrary.livedIn()
         let photos = try await old.allPhotos()
         let before = old.folder.file("before.zip")
         _ = try await old.run(CreateBackup(path: before))
         let session = try await old.mesh.send(StartSwipeSession()).sessionID
         for photo in photos.prefix(2) { try await record(old, photo, session, .favorite) }
         _ = try await old.mesh.send(FinishSwipeSession(sessionID: session))
-        let (path, _) = try await backUp(old)
+        let (path, _) = try await old.backUp()
         let new = try await TestLibrary("new")
         _ = try await new.run(RestoreBackup(path: before))
         #expect(try await new.mesh.send(GetPhoto(uuid: photos[0].uuid)).lastDecision == .keep)
@@ -327,7 +289,7 @@ import ZipArchive
 
     /// What was decided later and deleted is in no backup; when it was decided nobody knows there.
     @Test func aDecisionThatCameWithItsPhotoAloneStays() async throws {
-        let old = try await livedIn()
+        let old = try await TestLibrary.livedIn()
         let photo = try await old.allPhotos()[0]
         let session = try await old.mesh.send(StartSwipeSession()).sessionID
         try await record(old, photo, session, .favorite)
@@ -335,7 +297,7 @@ import ZipArchive
         _ = try await old.mesh.send(ProcessSwipes())
         let later = Timestamp(milliseconds: Timestamp.now().milliseconds + 60_000)
         #expect(try await old.mesh.send(DeleteProcessedSwipes(before: later)).count == 1)
-        let (path, _) = try await backUp(old)
+        let (path, _) = try await old.backUp()
         for mode in [RestoreMode.merge, .replace] {
             let new = try await TestLibrary("new")
             _ = try await new.mesh.send(AddCategory(displayName: "Used"))
@@ -344,170 +306,5 @@ import ZipArchive
             await new.library.close()
         }
         await old.library.close()
-    }
-
-    // MARK: Damage
-
-    /// Every 997th byte, and of what no entry has, headers and directory, every 61st and what begins the headers.
-    private func places(in good: Data) -> [Int] {
-        func records(_ kind: UInt8) -> [Int] {
-            var (found, start) = ([Int](), 0)
-            while let next = good[start...].firstRange(of: Data([0x50, 0x4B, kind, kind + 1]))?.lowerBound {
-                found.append(next)
-                start = next + 1
-            }
-            return found
-        }
-        let headers = records(3).enumerated().map { $1 + ($0 * 5) % 40 }
-        let directory = records(1).first ?? good.count
-        let all = headers + stride(from: 0, to: good.count, by: 997) + stride(from: directory, to: good.count, by: 61)
-        return Set(all + [good.count - 1]).sorted()
-    }
-
-    /// One flipped byte anywhere: it is reported, and salvaging gets every photo but the one that it hit.
-    @Test func oneFlippedByteCostsOnePhotoAtMost() async throws {
-        let old = try await TestLibrary("damaged")
-        _ = try await old.importSamples(20, album: SampleAlbum(width: 48, height: 32))
-        let (path, _) = try await backUp(old)
-        let good = try Data(contentsOf: URL(fileURLWithPath: path))
-        let photos = try await old.allPhotos()
-        let extents = try photos.map { photo in
-            (photo, try #require(good.firstRange(of: try old.bytes(photo.path))))
-        }
-        let new = try await TestLibrary("salvaged")
-        let bad = old.folder.file("bad.zip")
-        for (number, place) in places(in: good).enumerated() {
-            var bytes = good
-            bytes[place] ^= [0x01, 0x10, 0x80][number % 3]
-            try bytes.write(to: URL(fileURLWithPath: bad))
-            let verified = try await new.run(VerifyBackup(path: bad))
-            #expect(verified.error?.status == .dataLoss, "byte \(place): \(verified)")
-            let hit = extents.first { $0.1.contains(place) }?.0
-            let salvaged = try await new.run(RestoreBackup(path: bad, dryRun: true, salvage: true))
-            #expect(salvaged.state == .finished && salvaged.needsAttention, "byte \(place): \(salvaged)")
-            #expect(salvaged.receipt?["photosAdded"] == (hit == nil ? 20 : 19), "byte \(place): \(salvaged)")
-            guard number % 12 == 0 else { continue }
-            let real = try await TestLibrary("real")
-            let job = try await real.run(RestoreBackup(path: bad, salvage: true))
-            #expect(job.state == .finished && job.needsAttention, "byte \(place): \(job)")
-            let there = try await real.allPhotos()
-            let expected = Set(photos.map(\.contentDigest)).subtracting([hit?.contentDigest ?? ""])
-            #expect(Set(there.map(\.contentDigest)) == expected, "byte \(place)")
-            for photo in there {
-                #expect(try ContentDigest(of: real.bytes(photo.path)).sha256.hex == photo.contentDigest)
-            }
-            await real.library.close()
-        }
-        await old.library.close()
-        await new.library.close()
-    }
-
-    /// What a damaged name, header or directory says is said elsewhere too: nothing is lost with it.
-    @Test(arguments: ["header", "name", "directory", "end", "front", "first", "cut"])
-    func documentsAreFoundWhereverTheDamageIs(_ what: String) async throws {
-        let old = try await livedIn()
-        let key = try await old.mesh.send(MakeBackupKey(passphrase: "correct horse"))
-        let path = old.folder.file("sealed.zip")
-        #expect(try await old.run(CreateBackup(path: path, key: key)).state == .finished)
-        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        let name = Data("backup_metadata.json".utf8)
-        let first = try #require(bytes.firstRange(of: name)).lowerBound
-        let last = try #require(bytes.lastRange(of: name)).lowerBound
-        switch what {
-        case "header": bytes[first - 30 + 26] ^= 4
-        case "name": bytes[last + 3] ^= 1
-        case "directory": bytes[last - 46 + 28] ^= 0x80
-        case "end": bytes[bytes.count - 22 + 10] ^= 1
-        // Where the directory is: 256 bytes nearer to the front, or farther.
-        case "front": bytes[bytes.count - 22 + 17] ^= 1
-        case "first": bytes[0] = UInt8(ascii: "{")
-        default: bytes = bytes.dropLast(700)
-        }
-        try bytes.write(to: URL(fileURLWithPath: path))
-        let new = try await TestLibrary("salvaged")
-        let refused = try await new.run(RestoreBackup(path: path))
-        #expect(refused.error?.status == .dataLoss, "\(refused)")
-        #expect(refused.error?.message.contains("--salvage") == true, "\(refused)")
-        let opened = try await new.mesh.send(OpenBackupKey(path: path, passphrase: "correct horse"))
-        let job = try await new.run(RestoreBackup(path: path, salvage: true, key: opened))
-        #expect(job.state == .finished && job.needsAttention, "\(job)")
-        #expect(try await new.allPhotos() == old.allPhotos())
-        #expect(try await new.mesh.send(ListCategories()) == old.mesh.send(ListCategories()))
-        #expect(try await new.mesh.send(ListSwipeSessions()) == old.mesh.send(ListSwipeSessions()))
-        for photo in try await old.allPhotos() {
-            let detail = try await old.mesh.send(GetPhotoDetail(id: photo.id))
-            #expect(try await new.mesh.send(GetPhotoDetail(id: photo.id)) == detail)
-        }
-        await old.library.close()
-        await new.library.close()
-    }
-
-    /// Of three documents that tell of the photos, each may be the only one.
-    @Test func eachDocumentStandsInForTheOthers() async throws {
-        let old = try await TestLibrary("documents")
-        _ = try await old.importSamples(3, album: SampleAlbum(width: 48, height: 32))
-        let (path, _) = try await backUp(old)
-        let good = try Data(contentsOf: URL(fileURLWithPath: path))
-        let documents = ["manifest.json", "backup_metadata.json", "metadata.json"]
-        for kept in documents {
-            var bytes = good
-            // Its name is another one, in both headers.
-            for other in documents where other != kept {
-                for record: UInt8 in [3, 1] {
-                    let size = record == 3 ? 30 : 46
-                    let signature = Data([0x50, 0x4B, record, record + 1])
-                    var start = 0
-                    while let found = bytes[start...].firstRange(of: signature)?.lowerBound {
-                        let name = found + size..<found + size + other.utf8.count
-                        if bytes[found + 26 + (record == 3 ? 0 : 2)] == UInt8(other.utf8.count),
-                            bytes[name] == Data(other.utf8)
-                        {
-                            bytes[name.lowerBound + 2] = UInt8(ascii: "_")
-                        }
-                        start = found + 1
-                    }
-                }
-            }
-            try bytes.write(to: URL(fileURLWithPath: path))
-            let new = try await TestLibrary("salvaged")
-            let job = try await new.run(RestoreBackup(path: path, salvage: true))
-            if kept == "manifest.json" {
-                // It knows entries, and not what they are.
-                #expect(job.state == .failed, "\(job)")
-            } else {
-                #expect(job.state == .finished && job.receipt?["photosAdded"] == 3, "\(kept): \(job)")
-            }
-            await new.library.close()
-        }
-        await old.library.close()
-    }
-
-    @Test func aDamagedBackupSaysWhatIsWholeAndIsSalvaged() async throws {
-        let old = try await TestLibrary("damaged")
-        _ = try await old.importSamples(5, album: SampleAlbum(width: 64, height: 48))
-        let (path, _) = try await backUp(old)
-        let photo = try await old.allPhotos()[2]
-        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        let picture = [UInt8](try old.bytes(photo.path))
-        let start = try #require(Data(bytes).range(of: Data(picture))).lowerBound
-        bytes[start + picture.count / 2] ^= 1
-        try Data(bytes).write(to: URL(fileURLWithPath: path))
-        let new = try await TestLibrary("salvaged")
-        for mode in [RestoreMode.merge, .replace] {
-            let refused = try await new.run(RestoreBackup(path: path, mode: mode))
-            #expect(refused.error?.status == .dataLoss && refused.error?.details["entry"] == .string(photo.path))
-            #expect(refused.error?.message.contains("4 of 5 photos in it are whole") == true)
-            #expect(refused.error?.message.contains("--salvage") == true)
-        }
-        let both = RestoreBackup(path: path, mode: .replace, salvage: true)
-        #expect(await status { _ = try await new.mesh.send(both) } == .invalidArgument)
-        let job = try await new.run(RestoreBackup(path: path, salvage: true))
-        #expect(job.state == .finished && job.needsAttention && job.receipt?["photosAdded"] == 4, "\(job)")
-        #expect(try await lines(new, job, "damaged")[photo.path]?.hasPrefix("left out") == true)
-        let there = try await new.allPhotos()
-        #expect(try await Set(there.map(\.uuid)) == Set(old.allPhotos().map(\.uuid)).subtracting([photo.uuid]))
-        for photo in there { #expect(try new.bytes(photo.path) == old.bytes(photo.path)) }
-        await old.library.close()
-        await new.library.close()
     }
 }
