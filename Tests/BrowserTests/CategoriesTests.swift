@@ -25,7 +25,7 @@ extension BrowserTests {
                 try await page.wait(until: "\(Self.names).endsWith(',Animals')")
 
                 // Up by a key, with the focus on it all the way.
-                try await page.run("tests.control('Reorder Animals: drag, or use the arrow keys').focus()")
+                try await page.focus(on: "Reorder Animals: drag, or use the arrow keys")
                 try await page.press("ArrowUp")
                 try await page.wait(until: "\(Self.names).endsWith('Animals,Garden')")
                 try await page.wait(until: "tests.name(document.activeElement).startsWith('Reorder Animals')")

@@ -80,10 +80,17 @@ extension Page {
         try await drag([point], modifiers)
     }
 
+    /// Puts the focus on a control, once it is there: looked for and taken at once, since what is there now may be another one,
+    /// or behind a dialog, a moment later.
+    func focus(on name: String) async throws {
+        let control = "tests.control(\(Self.literal(name)))"
+        try await wait(until: "(\(control).focus(), document.activeElement === \(control))")
+    }
+
     /// Replaces what a field holds, as somebody who selects all of it and types.
     func write(_ text: String, into name: String) async throws {
-        try await wait(until: "tests.control(\(Self.literal(name)))")
-        try await run("const field = tests.control(\(Self.literal(name))); field.focus(); field.select()")
+        try await focus(on: name)
+        try await run("document.activeElement.select()")
         try await type(text)
     }
 
