@@ -18,24 +18,13 @@ import Testing
         _ = try await test.mesh.send(SetCaption(id: photos[2].id, caption: "Sand 🏖 \"und\" Meer"))
         let ids = try await test.mesh.send(ListCategories()).categories.map(\.id)
         _ = try await test.mesh.send(ReorderCategories(ids: ids.reversed()))
-        let session = try await test.mesh.send(StartSwipeSession())
-        _ = try await test.mesh.send(
-            RecordSwipe(
-                sessionID: session.sessionID, photoIdentifier: photos[0].uuid, contentDigest: photos[0].contentDigest,
-                action: .keep))
+        try await test.review(photos[0])
         return test
-    }
-
-    private func backUp(_ test: TestLibrary, name: String = "b.zip") async throws -> String {
-        let path = test.folder.file(name)
-        let job = try await test.run(CreateBackup(path: path))
-        #expect(job.state == .finished && !job.needsAttention, "\(String(describing: job.error))")
-        return path
     }
 
     @Test func replacingAnEmptyLibraryMakesItTheSame() async throws {
         let old = try await filledLibrary()
-        let backup = try await backUp(old)
+        let backup = try await old.backUp().path
         let new = try await TestLibrary("restored")
         let job = try await new.run(RestoreBackup(path: backup, mode: .replace))
         #expect(job.state == .finished, "\(String(describing: job.error))")
@@ -53,7 +42,7 @@ import Testing
 
     @Test func mergingTwiceChangesNothingMore() async throws {
         let old = try await filledLibrary()
-        let backup = try await backUp(old)
+        let backup = try await old.backUp().path
         let new = try await TestLibrary("merged")
         _ = try await new.importSamples(3, album: SampleAlbum(width: 100, height: 80, seed: 9))
         let first = try await new.run(RestoreBackup(path: backup))
@@ -70,7 +59,7 @@ import Testing
 
     @Test func mergingKeepsWhatTheLibrarySays() async throws {
         let test = try await filledLibrary()
-        let backup = try await backUp(test)
+        let backup = try await test.backUp().path
         let photo = try await test.allPhotos()[2]
         _ = try await test.mesh.send(SetCaption(id: photo.id, caption: "mine"))
         let job = try await test.run(RestoreBackup(path: backup))
@@ -81,7 +70,7 @@ import Testing
 
     @Test func replacingPutsOtherPhotosIntoTheTrash() async throws {
         let old = try await filledLibrary()
-        let backup = try await backUp(old)
+        let backup = try await old.backUp().path
         let new = try await TestLibrary("replaced")
         _ = try await new.importSamples(3, album: SampleAlbum(width: 100, height: 80, seed: 9))
         _ = try await new.run(RestoreBackup(path: backup, mode: .replace))
@@ -99,7 +88,7 @@ import Testing
     @Test func afterAReplacementAWholeCategoryGoesToTheTrash() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(3, album: SampleAlbum(width: 64, height: 48))
-        let backup = try await backUp(test)
+        let backup = try await test.backUp().path
         let photos = try await test.allPhotos()
         _ = try await test.mesh.send(DeletePhotos(ids: [1]))
         _ = try await test.run(RestoreBackup(path: backup, mode: .replace))
@@ -117,7 +106,7 @@ import Testing
 
     @Test func replacingWithItsOwnBackupKeepsTheFiles() async throws {
         let test = try await filledLibrary()
-        let backup = try await backUp(test)
+        let backup = try await test.backUp().path
         let photos = try await test.allPhotos()
         _ = try await test.mesh.send(SetFavorite(ids: photos.map(\.id), isFavorite: true))
         let job = try await test.run(RestoreBackup(path: backup, mode: .replace))
@@ -141,7 +130,7 @@ import Testing
         #expect(twins.count == 2 && twins[0].contentDigest == twins[1].contentDigest)
         _ = try await test.mesh.send(SetFavorite(ids: [twins[0].id], isFavorite: true))
         let before = try await test.allPhotos()
-        let backup = try await backUp(test)
+        let backup = try await test.backUp().path
 
         let merged = try await test.run(RestoreBackup(path: backup))
         #expect(merged.outcomes.isEmpty && merged.needsAttention == false)
@@ -153,7 +142,7 @@ import Testing
 
     @Test func aDamagedFileOfTheLibraryIsReplacedFromTheBackup() async throws {
         let test = try await filledLibrary()
-        let backup = try await backUp(test)
+        let backup = try await test.backUp().path
         let photo = try await test.allPhotos()[0]
         let good = try test.bytes(photo.path)
         var bad = good
@@ -187,7 +176,7 @@ import Testing
         let test = try await filledLibrary()
         let kept = try await test.allPhotos()[3]
         _ = try await test.mesh.send(DeletePhotos(ids: [kept.id]))
-        let whole = try await backUp(test, name: "whole.zip")
+        let whole = try await test.backUp("whole.zip").path
         let then = Timestamp.now()
         let more = test.folder.file("more")
         try SampleAlbum(width: 64, height: 48, seed: 5).write(count: 4, to: more)
@@ -225,7 +214,7 @@ import Testing
     @Test func anyFlippedByteIsFound() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(2, album: SampleAlbum(width: 32, height: 24))
-        let path = try await backUp(test)
+        let path = try await test.backUp().path
         let good = try Data(contentsOf: URL(fileURLWithPath: path))
         let before = try await test.allPhotos()
         // Every 97th byte, and what it hits: documents, photos, headers, directory; and every byte of what no entry has at the end.
@@ -248,7 +237,7 @@ import Testing
 
     @Test func truncatedAndForeignFilesAreRefused() async throws {
         let test = try await filledLibrary()
-        let path = try await backUp(test)
+        let path = try await test.backUp().path
         let good = try Data(contentsOf: URL(fileURLWithPath: path))
         for length in [0, 1, 100, good.count / 2, good.count - 1] {
             let name = test.folder.file("short.zip")
@@ -264,7 +253,7 @@ import Testing
 
     @Test func aDryRunTellsAndChangesNothing() async throws {
         let old = try await filledLibrary()
-        let backup = try await backUp(old)
+        let backup = try await old.backUp().path
         let new = try await TestLibrary("preview")
         let job = try await new.run(RestoreBackup(path: backup, mode: .replace, dryRun: true))
         #expect(job.receipt?["photosAdded"] == 12)
@@ -287,7 +276,7 @@ import Testing
 
     @Test func aSecondFileOfTheSameNameIsRefused() async throws {
         let test = try await filledLibrary()
-        let path = try await backUp(test)
+        let path = try await test.backUp().path
         #expect(await status { _ = try await test.run(CreateBackup(path: path)) } == .alreadyExists)
         #expect(await status { _ = try await test.run(CreateBackup(path: "/no/such/folder/b.zip")) } == .notFound)
         #expect(try await test.mesh.send(GetSettings()).lastBackupDate != nil)

@@ -22,17 +22,22 @@ extension TestLibrary {
         _ = try await test.mesh.send(SetPhotoDetail(id: photos[3].id, notes: "first steps", location: "here"))
         _ = try await test.mesh.send(DeletePhotos(ids: [photos[5].id]))
         _ = try await test.mesh.send(ChangeSettings(swipeThreshold: 0.7, enableHapticFeedback: false))
-        let session = try await test.mesh.send(StartSwipeSession())
-        _ = try await test.mesh.send(
-            RecordSwipe(
-                sessionID: session.sessionID, photoIdentifier: photos[0].uuid, contentDigest: photos[0].contentDigest,
-                action: .keep))
+        try await test.review(photos[0])
         return test
     }
 
+    /// Somebody decides to keep a photo, and does not end the review.
+    func review(_ photo: Photo) async throws {
+        let session = try await mesh.send(StartSwipeSession())
+        _ = try await mesh.send(
+            RecordSwipe(
+                sessionID: session.sessionID, photoIdentifier: photo.uuid, contentDigest: photo.contentDigest,
+                action: .keep))
+    }
+
     /// A backup of which nothing is to be said.
-    func backUp() async throws -> (path: String, job: JobSnapshot) {
-        let path = folder.file("b.zip")
+    func backUp(_ name: String = "b.zip") async throws -> (path: String, job: JobSnapshot) {
+        let path = folder.file(name)
         let job = try await run(CreateBackup(path: path))
         #expect(job.state == .finished && !job.needsAttention, "\(job)")
         return (path, job)

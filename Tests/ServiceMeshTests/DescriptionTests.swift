@@ -100,3 +100,20 @@ import Testing
         #expect(histogram.percentile(1) > UInt64.max / 2)
     }
 }
+
+@Suite struct JSONValueTests {
+    @Test func everyKindOfJSONComesBackAsItIs() throws {
+        let text =
+            #"{"a":[null,true,false,0,1,-7,2.5,1e300,9223372036854775808,"","1","true",[],{}],"b":{"c":[{"d":[1]}]}}"#
+        let value: JSONValue = [
+            "a": [
+                .null, true, false, 0, 1, -7, .number(2.5), .number(1e300), .number(9_223_372_036_854_775_808), "", "1",
+                "true", [], [:],
+            ],
+            "b": ["c": [["d": [1]]]],
+        ]
+        let decoded = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+        #expect(decoded == value)
+        #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(decoded)) == value)
+    }
+}
