@@ -103,7 +103,7 @@ let package = Package(
                 "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CPNG", "CHEIF", "CExif", "CLCMS", "CZimg",
                 "CTIFF", "CWebP", "CCrypto", "CZlib", "CFreeType",
             ]),
-        module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker"]),
+        module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker", "CCrypto"]),
         module("ZipArchive", ["Files", "Executors", "CLinux", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
         module("Sealing", ["Files", "ServiceMesh", "CLinux", "CSodium"]),
@@ -210,7 +210,7 @@ let package = Package(
             [
                 "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase",
                 "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "Sealing", "ZipArchive",
-                "SampleAlbum", "Randomness", "CatalogueTestSupport", "TestSupport",
+                "SampleAlbum", "Randomness", "CatalogueTestSupport", "TestSupport", "cell-probe",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
         tests(

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -72,6 +74,12 @@ int ccell_detach(unsigned lowest) {
     // A kernel before 5.9 does not have the call; the parent has started this process without others anyway.
     if (close_range(lowest, ~0U, 0) != 0 && errno != ENOSYS) return -1;
     return 0;
+}
+
+pid_t ccell_make_sibling(void) {
+    // The system call itself: glibc's fork takes no flags. What glibc does around it is for programs with several threads, and
+    // for the number of the thread, which it asks the kernel for where it needs it.
+    return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
 }
 
 int ccell_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1; }

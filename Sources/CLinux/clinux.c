@@ -166,6 +166,20 @@ int clinux_terminal_size(int descriptor, struct clinux_terminal *size) {
 
 int clinux_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
+int clinux_output_file(const char *name, int64_t bytes) {
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    if (ftruncate(file, bytes) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_GROW) == 0) return file;
+    int code = errno;
+    close(file);
+    errno = code;
+    return -1;
+}
+
+int clinux_seal(int file) {
+    return fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
 int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
     return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
 }

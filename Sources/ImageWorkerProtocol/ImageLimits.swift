@@ -15,9 +15,12 @@
 /// | memory of a worker by itself | 96 MiB | most pictures need 20 to 60 |
 /// | memory that all workers share for big photos | 1.5 GiB, half of the machine's at most | see below |
 /// | processor time for one photo | 120 s | a PNG of 192 million pixels took 20 s; a busy machine takes none of it |
-/// | clock for one photo | 15 minutes | a worker that does nothing is ended |
-/// | processor time of a worker | 300 s | it is replaced once it has used half of it |
+/// | clock for one photo | 15 minutes | a worker that does a little now and then is ended |
+/// | clock with no processor time | 20 s | a worker that does nothing is ended |
+/// | processor time of a worker | 300 s | the kernel ends it where its parent does not |
 /// | open descriptors of a worker | 12 | it uses eight |
+/// | photo that a worker makes | 64 MiB | 2048 x 2048 pixels come to 8 MiB, and carry 16 MiB of XMP at most |
+/// | thumbnail that it makes | 1 MiB | 300 x 300 pixels come to 200 KiB |
 ///
 /// All workers together never have more than what they start with (26 MB each, 85 MB of address space), 96 MiB each, and what
 /// is shared: with two workers under 2 GB. The kernel keeps them to it, by address space.
@@ -85,6 +88,8 @@ public enum ImageLimits {
     /// Seconds of the clock that it has for one photo. It runs at niceness 10, and a busy machine may leave it a tenth of one
     /// processor.
     public static let photoClockSeconds = 900
+    /// Seconds of the clock in which it may use no processor at all. A disk that wakes up takes ten.
+    public static let photoIdleSeconds = 20
     /// Seconds on a processor that a worker has in its life.
     public static let processorSeconds: UInt64 = 300
     /// Descriptors that a worker may have open.
@@ -96,6 +101,11 @@ public enum ImageLimits {
     /// Longest side of a thumbnail, in pixels, and its JPEG quality.
     public static let thumbnailSide = 300
     public static let thumbnailQuality = 85
+
+    /// Bytes of a photo that a worker makes, with what it carries.
+    package static let photoBytes = 64 << 20
+    /// Bytes of a thumbnail that a worker makes.
+    package static let thumbnailBytes = 1 << 20
 
     /// Refuses dimensions that a header should not have, before memory is asked for.
     package static func check(width: Int, height: Int) throws(ImagingError) {

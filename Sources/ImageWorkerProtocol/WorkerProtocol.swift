@@ -5,6 +5,9 @@ import FoundationEssentials
 
 /// What the parent asks of a worker; one line of JSON in one packet, with the descriptors beside it.
 package enum WorkerRequest: Codable, Equatable {
+    /// Asked of a nursery: another worker, which has the socket that comes as the one descriptor, and reductions of these shapes
+    /// prepared.
+    case fork(prepared: [ReductionShape])
     /// Descriptors: source, photo, thumbnail.
     case convert
     /// Descriptors: source, thumbnail.
@@ -26,7 +29,7 @@ package enum WorkerRequest: Codable, Equatable {
         switch self {
         case .convert: 3
         case .thumbnail, .bare, .pixels: 2
-        case .readFacts: 1
+        case .readFacts, .fork: 1
         case .sheet(let fonts): 3 + (0...SheetPage.mostFonts ~= fonts ? fonts : 0)
         case .proceed: 0
         }
@@ -36,12 +39,16 @@ package enum WorkerRequest: Codable, Equatable {
 /// What a worker answers: one line of JSON in one packet.
 package struct WorkerReply: Codable, Equatable {
     package enum Outcome: Codable, Equatable {
-        /// Sent once, unasked, when the worker has set itself up.
+        /// Sent once, unasked, by a process that answers ``WorkerRequest/fork`` alone, and has set itself up.
+        case nursery
+        /// To ``WorkerRequest/fork``: the number of the new worker's process.
+        case forked(pid: Int32)
+        /// Sent once, unasked, when the worker has set itself up. It answers one request and ends.
         case ready
         /// It needs so many bytes of memory beyond its own for the request that it has, and waits for
         /// ``WorkerRequest/proceed``. Twice for one request at most; the second time for less.
         case needs(bytes: Int)
-        case converted(ConvertedPhoto)
+        case converted(MadePhoto)
         case thumbnail(ConvertedThumbnail)
         case bare(BarePicture)
         case facts(EmbeddedFacts)
@@ -52,24 +59,20 @@ package struct WorkerReply: Codable, Equatable {
     }
 
     package var outcome: Outcome
-    /// Kilobytes that the worker holds now, for the parent to decide whether to replace it.
-    package var residentKilobytes: Int
-    /// Kilobytes of address space that it uses now, of those that its limit counts.
-    package var addressKilobytes: Int?
     /// Whether the worker asked for memory in vain before it failed: with more, the answer may be another.
     package var lackedMemory: Bool?
     /// With ``Outcome/ready`` alone.
     package var cell: WorkerCell?
+    /// Shapes of reductions that this worker has had to prepare for its request, ``ReductionShape/most`` at most.
+    package var prepared: [ReductionShape]?
 
     package init(
-        outcome: Outcome, residentKilobytes: Int, addressKilobytes: Int? = nil, lackedMemory: Bool? = nil,
-        cell: WorkerCell? = nil
+        outcome: Outcome, lackedMemory: Bool? = nil, cell: WorkerCell? = nil, prepared: [ReductionShape]? = nil
     ) {
         self.outcome = outcome
-        self.residentKilobytes = residentKilobytes
-        self.addressKilobytes = addressKilobytes
         self.lackedMemory = lackedMemory
         self.cell = cell
+        self.prepared = prepared
     }
 }
 

@@ -4,8 +4,7 @@ import ImageWorkerProtocol
 
 extension ImageWorkerPool {
     /// Has a page drawn upon, and made into a file. All descriptors stay the caller's, and are in use until this returns:
-    /// `pixels` a file of the page's size in plain pixels, `file` one that is overwritten, both of which should be in memory,
-    /// `fonts` files with letters, ``/ImageWorkerProtocol/SheetPage/mostFonts`` at most.
+    /// `pixels` a file in memory of the page's size in plain pixels, `file` one that is overwritten, `fonts` files with letters, ``/ImageWorkerProtocol/SheetPage/mostFonts`` at most.
     /// - Returns: the bytes of the file.
     package func draw(
         _ page: SheetPage, pixels: Int32, fonts: [Int32], into file: Int32
@@ -17,9 +16,19 @@ extension ImageWorkerPool {
             line.withUnsafeBytes({ pwrite(layout, $0.baseAddress, $0.count, 0) }) == line.count
         else { throw .io("a page that cannot be described") }
         let fonts = Array(fonts.prefix(SheetPage.mostFonts))
-        return try await ask(.sheet(fonts: fonts.count), [pixels, layout, file] + fonts) { outcome -> Int? in
-            guard case .sheet(let bytes) = outcome, bytes > 0, size(of: file) == Int64(bytes) else { return nil }
-            return bytes
+        return try await ask(.sheet(fonts: fonts.count), by: .looking) { () throws(ImagingError) in
+            let output = try WorkerOutput(
+                upTo: RawPixels(width: page.width, height: page.height).byteCount + 1 << 20)
+            return Attempt(descriptors: [pixels, layout, output.descriptor] + fonts) {
+                outcome throws(ImagingError) -> Int? in
+                guard case .sheet = outcome, let made = output.seal() else { return nil }
+                let isOfFormat =
+                    switch page.format {
+                    case .jpeg: made.isJPEG(width: page.width, height: page.height)
+                    case .png: made.isPNG(width: page.width, height: page.height)
+                    }
+                return isOfFormat ? Int(try FileCopy.copy(made.descriptor, to: file).size) : nil
+            }
         }
     }
 }

@@ -2,11 +2,8 @@ import Glibc
 import ImageWorkerProtocol
 import ServiceMesh
 
-/// Workers start when they are needed, go from call to call, and are replaced when they have had their time.
+/// Workers are made when they are needed, and end with their call.
 extension ImageWorkerPool {
-    /// A worker is replaced after this many photos, or when it has used up half of its processor time.
-    private static let mostConversions = 1000
-    private static let mostProcessorTime = Duration.seconds(ImageLimits.processorSeconds / 2)
     /// For a worker's first word. Generous: a loaded machine may take seconds to page a program in.
     private static let startTimeout: Duration = .seconds(30)
 
@@ -19,7 +16,7 @@ extension ImageWorkerPool {
                 return state.cellAskers != nil
             }
             let start: @Sendable () -> Void = { [self] in
-                if statistics.started == 0, let worker = try? takeWorker() { giveBack(worker) }
+                if statistics.started == 0, let worker = try? takeWorker() { keep(worker) }
                 answerCellAskers()
             }
             if !waits {
@@ -40,17 +37,16 @@ extension ImageWorkerPool {
     }
 
     func takeWorker() throws(ImagingError) -> WorkerProcess {
-        while let idle = state.withLock({ $0.idle.popLast() }) {
-            if idle.isReady { return idle }
+        while let unused = state.withLock({ $0.unused.popLast() }) {
+            if unused.isReady { return unused }
             // It ended while nobody asked anything of it; no photo is to blame.
-            retire(idle) { $0.recycled += 1 }
+            retire(unused) { _ in }
             endedBeforeAnswering()
         }
         try askToStart()
         let worker: WorkerProcess
         do throws(ImagingError) {
-            worker = try WorkerProcess(
-                executable: executable, deadline: SuspendingClock.now.advanced(by: Self.startTimeout))
+            worker = try makeWorker(until: SuspendingClock.now.advanced(by: Self.startTimeout))
         } catch {
             endedBeforeAnswering()
             throw error
@@ -63,6 +59,45 @@ extension ImageWorkerPool {
         }
         answerCellAskers()
         return worker
+    }
+
+    /// A copy of the nursery, or what the program is that makes none: a sanitizer's, or one of a test.
+    private func makeWorker(until deadline: SuspendingClock.Instant) throws(ImagingError) -> WorkerProcess {
+        let prepared = state.withLock { $0.prepared }
+        let made: Result<WorkerProcess, ImagingError> = nursery.withLock { nursery in
+            if let idle = nursery, !idle.isReady {
+                retire(idle) { _ in }
+                nursery = nil
+            }
+            do throws(ImagingError) {
+                if nursery == nil {
+                    let first = try WorkerProcess(executable: executable, deadline: deadline)
+                    guard first.isNursery else { return .success(first) }
+                    state.withLock { $0.statistics.livePIDs.append(first.pid) }
+                    nursery = first
+                }
+                guard let mother = nursery else { return .failure(.io("no image worker")) }
+                return .success(try WorkerProcess(from: mother, prepared: prepared, deadline: deadline))
+            } catch {
+                // Whatever became of it, the next one is a new one.
+                if let lost = nursery { retire(lost) { _ in } }
+                nursery = nil
+                return .failure(error)
+            }
+        }
+        return try made.get()
+    }
+
+    /// Has these ready for the next workers.
+    func remember(_ shapes: [ReductionShape]?) {
+        guard let shapes, shapes.count <= ReductionShape.most else { return }
+        state.withLock { state in
+            for shape in shapes where shape.isPossible {
+                state.prepared.removeAll { $0 == shape }
+                state.prepared.append(shape)
+            }
+            state.prepared.removeFirst(max(0, state.prepared.count - ReductionShape.most))
+        }
     }
 
     private func endedBeforeAnswering() {
@@ -78,23 +113,14 @@ extension ImageWorkerPool {
         if let wait { throw .noWorkers(secondsToNextTry: Int(clamping: wait / 1_000_000_000) + 1) }
     }
 
-    func giveBack(_ worker: WorkerProcess, _ reply: WorkerReply? = nil) {
-        let isUsedUp =
-            worker.conversions >= Self.mostConversions
-            || worker.processorTime >= Self.mostProcessorTime
-            || reply.map { worker.hasGrown($0) || $0.lackedMemory == true } ?? false
-        if isUsedUp {
-            retire(worker) { $0.recycled += 1 }
-        } else {
-            worker.lend(0)
-            state.withLock { $0.idle.append(worker) }
-        }
-    }
+    /// For the next call: it has had none.
+    func keep(_ worker: WorkerProcess) { state.withLock { $0.unused.append(worker) } }
 
     func retire(_ worker: WorkerProcess, count: (inout Statistics) -> Void) {
         worker.end()
         state.withLock { state in
             state.statistics.livePIDs.removeAll { $0 == worker.pid }
+            state.statistics.peakMemory = max(state.statistics.peakMemory, worker.peakMemory)
             count(&state.statistics)
         }
     }

@@ -8,22 +8,32 @@ import Synchronization
 
 /// Image conversion in helper processes, from the daemon's side.
 ///
-/// Workers are in a cell (<doc:Imaging>): a photo that takes one over finds nothing there to take. A photo that crashes its
-/// worker, hangs it or eats its memory costs that photo alone: the call throws a typed error
-/// and the next call gets a fresh worker. A photo whose worker was killed from outside is tried once more on a fresh one,
-/// and so is one that crashed its worker while the budget of ``/ServiceMesh/ProcessBoundary`` lasts; where workers
-/// cannot be started at all, calls fail at once for a while. Workers start when first needed, serve many photos, and are
-/// replaced when they have grown. Each of `workers` threads leads one conversation at a time; calls beyond that wait in
-/// order (bounding how many is the caller's business, as the mesh does).
+/// Workers are in a cell (<doc:Imaging>): a photo that takes one over finds nothing there to take, and nobody comes after it: each
+/// worker has one photo and ends. They are copies of a process that has loaded their libraries, the nursery. A worker writes into
+/// memory, which is sealed, looked at and copied (``WorkerOutput``); it has no file of the library but to read it. A photo that
+/// crashes its worker, hangs it or eats its memory costs that photo alone: the call throws a typed error. A photo whose worker was
+/// killed from outside is tried once more on another one, and so is one that crashed its worker while the budget of
+/// ``/ServiceMesh/ProcessBoundary`` lasts; where workers cannot be started at all, calls fail at once for a while. Each of
+/// `workers` threads leads one conversation at a time; calls beyond that wait in order (bounding how many is the caller's
+/// business, as the mesh does). What somebody is waiting to look at has as many threads of its own: photos that hang keep
+/// imports up, and no picture.
 ///
 ///     let pool = ImageWorkerPool(executable: path, workers: 2)
 ///     let photo = try await pool.convert(source: source, photo: photo, thumbnail: thumbnail)
-///     // fsync both outputs here: a worker makes nothing durable.
+///     // fsync both outputs here: nothing is made durable by this.
 ///     await pool.shutDown()
 public final class ImageWorkerPool: Sendable {
+    /// Whose turn a call waits for.
+    public enum Lane: Sendable {
+        /// Jobs.
+        case working
+        /// Somebody who looks at the picture now.
+        case looking
+    }
+
     /// What has become of workers so far.
     public struct Statistics: Sendable, Equatable {
-        /// Processes started.
+        /// Workers started.
         public var started = 0
         /// Ended by themselves while they had a photo.
         public var crashed = 0
@@ -37,16 +47,19 @@ public final class ImageWorkerPool: Sendable {
         public var timedOut = 0
         /// Ended because the call was cancelled.
         public var cancelled = 0
-        /// Replaced after many photos, because they had grown, or because they had ended while idle.
-        public var recycled = 0
-        /// Process ids of those that live now.
+        /// Process ids of those that live now, the nursery's among them.
         public var livePIDs: [Int32] = []
+        /// Bytes of memory that one of them held at most, of those that have ended.
+        public var peakMemory: Int64 = 0
         /// What keeps workers in, as the one that was started last said it; nil where none was.
         public var cell: WorkerCell?
     }
 
     struct State {
-        var idle: [WorkerProcess] = []
+        /// Workers that no call has used: one is started to tell what keeps workers in.
+        var unused: [WorkerProcess] = []
+        /// Reductions that workers have needed, the latest last.
+        var prepared: [ReductionShape] = []
         var statistics = Statistics()
         var boundary = ProcessBoundary(now: MonotonicClock.now())
         var calls: [ObjectIdentifier: @Sendable () -> Void] = [:]
@@ -60,25 +73,31 @@ public final class ImageWorkerPool: Sendable {
     /// What workers share for big photos.
     let memory: MemoryBudget
     let threads: BlockingPool
+    private let lookingThreads: BlockingPool
     let state = Mutex(State())
+    /// The process that workers are copies of. Held for as long as one is made: by threads of this pool, which may block.
+    let nursery = Mutex<WorkerProcess?>(nil)
 
     /// - Parameters:
     ///   - executable: path of `smilepile-image-worker`; see ``defaultExecutable()``.
-    ///   - workers: how many processes at most, 1 or more. As many as cores is right.
+    ///   - workers: how many of each lane at most, 1 or more. As many as cores is right.
     ///   - processorTime: that a worker may use for one photo, two minutes at most.
     ///   - clockTime: for one photo, from the moment that a worker has it and its memory.
+    ///   - idleTime: of the clock, in which it may use no processor at all.
     ///   - sharedMemory: bytes that all workers together may use for big photos, beside
     ///     ``/ImageWorkerProtocol/ImageLimits/workerMemory`` of each; see
     ///     ``/ImageWorkerProtocol/ImageLimits/sharedMemory(ofMachine:)``.
     public init(
         executable: String, workers: Int, processorTime: Duration = .seconds(ImageLimits.photoProcessorSeconds),
         clockTime: Duration = .seconds(ImageLimits.photoClockSeconds),
+        idleTime: Duration = .seconds(ImageLimits.photoIdleSeconds),
         sharedMemory: UInt64 = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory)
     ) {
         self.executable = executable
-        time = WorkerTime(processor: processorTime, clock: clockTime)
+        time = WorkerTime(processor: processorTime, clock: clockTime, idle: idleTime)
         memory = MemoryBudget(total: sharedMemory)
         threads = BlockingPool(name: "image-worker", threads: max(1, workers))
+        lookingThreads = BlockingPool(name: "image-looker", threads: max(1, workers))
     }
 
     /// Converts one source file into a stored photo and its thumbnail. A JPEG within 2048 pixels is stored byte for byte, all
@@ -86,30 +105,55 @@ public final class ImageWorkerPool: Sendable {
     ///
     /// The descriptors stay the caller's, and are in use until this returns: `source` a regular file open for
     /// reading, `photo` and `thumbnail` regular files open for writing, which are overwritten from their beginning and
-    /// truncated. Where this throws, both may hold anything. Making them durable is the caller's part.
-    public func convert(source: Int32, photo: Int32, thumbnail: Int32) async throws(ImagingError) -> ConvertedPhoto {
-        try await ask(.convert, [source, photo, thumbnail]) { outcome in
-            guard case .converted(let made) = outcome, made.isPossible(photo: photo, thumbnail: thumbnail) else {
-                return nil
+    /// truncated, and which no worker gets to see. Where this throws, both may hold anything. Making them durable is the
+    /// caller's part.
+    /// - Parameter processorTime: less than a photo has otherwise.
+    public func convert(
+        source: Int32, photo: Int32, thumbnail: Int32, within processorTime: Duration? = nil
+    ) async throws(ImagingError) -> ConvertedPhoto {
+        try await ask(.convert, by: .working, within: processorTime) { () throws(ImagingError) in
+            let given = try WorkerSource(source)
+            let shown = try WorkerOutput(upTo: ImageLimits.photoBytes)
+            let small = try WorkerOutput(upTo: ImageLimits.thumbnailBytes)
+            return Attempt(descriptors: [source, shown.descriptor, small.descriptor]) {
+                outcome throws(ImagingError) -> ConvertedPhoto? in
+                guard case .converted(let made) = outcome else { return nil }
+                return try ConvertedPhoto(
+                    made, of: given, shown: shown, small: small, photo: photo, thumbnail: thumbnail)
             }
-            return made
         }
     }
 
     /// Makes the thumbnail of a stored photo again. The descriptors are used as in `convert`.
-    public func makeThumbnail(source: Int32, thumbnail: Int32) async throws(ImagingError) -> ConvertedThumbnail {
-        try await ask(.thumbnail, [source, thumbnail]) { outcome in
-            guard case .thumbnail(let made) = outcome, made.isPossible(thumbnail: thumbnail) else { return nil }
-            return made
+    public func makeThumbnail(
+        source: Int32, thumbnail: Int32, by lane: Lane = .working
+    ) async throws(ImagingError) -> ConvertedThumbnail {
+        try await ask(.thumbnail, by: lane) { () throws(ImagingError) in
+            let small = try WorkerOutput(upTo: ImageLimits.thumbnailBytes)
+            return Attempt(descriptors: [source, small.descriptor]) {
+                outcome throws(ImagingError) -> ConvertedThumbnail? in
+                guard case .thumbnail(var made) = outcome, made.isPossible, let file = small.seal(),
+                    file.isJPEG(width: made.width, height: made.height)
+                else { return nil }
+                made.fileSize = try FileCopy.copy(file.descriptor, to: thumbnail).size
+                return made
+            }
         }
     }
 
     /// Makes the library's own picture anew, for others: all that is left of it are its pixels
     /// (``/ImageWorkerProtocol/BarePicture``). The descriptors are used as in `convert`.
     public func makeBare(source: Int32, picture: Int32) async throws(ImagingError) -> BarePicture {
-        try await ask(.bare, [source, picture]) { outcome in
-            guard case .bare(let made) = outcome, made.isPossible(picture: picture) else { return nil }
-            return made
+        try await ask(.bare, by: .looking) { () throws(ImagingError) in
+            let output = try WorkerOutput(upTo: ImageLimits.photoBytes)
+            return Attempt(descriptors: [source, output.descriptor]) {
+                outcome throws(ImagingError) -> BarePicture? in
+                guard case .bare(var made) = outcome, made.isPossible, let file = output.seal(),
+                    file.isJPEG(width: made.width, height: made.height)
+                else { return nil }
+                made.fileSize = try FileCopy.copy(file.descriptor, to: picture).size
+                return made
+            }
         }
     }
 
@@ -128,26 +172,44 @@ public final class ImageWorkerPool: Sendable {
         }
         for cancel in calls { cancel() }
         await threads.shutDown()
-        let idle = state.withLock { state in
-            defer { state.idle = [] }
-            return state.idle
+        await lookingThreads.shutDown()
+        let unused = state.withLock { state in
+            defer { state.unused = [] }
+            return state.unused
         }
-        for worker in idle { retire(worker) { _ in } }
+        for worker in unused { retire(worker) { _ in } }
+        let last = nursery.withLock { nursery in
+            defer { nursery = nil }
+            return nursery
+        }
+        if let last { retire(last) { _ in } }
     }
 
     // MARK: One call
 
+    /// What a worker is given, and what is made of its answer.
+    struct Attempt<Answer: Sendable> {
+        let descriptors: [Int32]
+        /// Nil for what no worker of ours answers.
+        let answer: (WorkerReply.Outcome) throws(ImagingError) -> Answer?
+    }
+
+    /// - Parameter attempt: made anew for each worker that gets the request: what another one has written to is not used again.
     func ask<Answer: Sendable>(
-        _ request: WorkerRequest, _ descriptors: [Int32], answer: @escaping @Sendable (WorkerReply.Outcome) -> Answer?
+        _ request: WorkerRequest, by lane: Lane, within processorTime: Duration? = nil,
+        attempt: @escaping @Sendable () throws(ImagingError) -> Attempt<Answer>
     ) async throws(ImagingError) -> Answer {
         let call = WorkerCall<Answer>()
+        var time = time
+        if let processorTime { time.processor = min(time.processor, processorTime) }
+        let (limit, threads) = (time, lane == .looking ? lookingThreads : threads)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard call.wait(continuation) else { return }
                 register(call) { call.cancel() }
                 let accepted = threads.submit { [self] in
                     guard call.begin() else { return }
-                    call.end(run(request, descriptors, call, answer))
+                    call.end(run(request, call, within: limit, attempt))
                 }
                 if !accepted { call.end(.failure(.cancelled)) }
             }
@@ -168,17 +230,16 @@ public final class ImageWorkerPool: Sendable {
 
     /// Leads the conversation, on one of the pool's threads.
     private func run<Answer: Sendable>(
-        _ request: WorkerRequest, _ descriptors: [Int32], _ call: WorkerCall<Answer>,
-        _ answer: (WorkerReply.Outcome) -> Answer?
+        _ request: WorkerRequest, _ call: WorkerCall<Answer>, within time: WorkerTime,
+        _ make: () throws(ImagingError) -> Attempt<Answer>
     ) -> Result<Answer, ImagingError> {
         do throws(Failure) {
-            return .success(try attempt(request, descriptors, call, answer, isFirst: true))
+            return .success(try attempt(request, call, within: time, make, isFirst: true))
         } catch {
             guard mayRetry(after: error, call) else { return .failure(error.error) }
         }
         do throws(Failure) {
-            // Outputs are overwritten from their beginning, so the first worker's half is no obstacle.
-            return .success(try attempt(request, descriptors, call, answer, isFirst: false))
+            return .success(try attempt(request, call, within: time, make, isFirst: false))
         } catch {
             return .failure(error.error)
         }
@@ -199,22 +260,26 @@ public final class ImageWorkerPool: Sendable {
     /// - Parameter isFirst: the second attempt has all the memory that there is, with no other big photo beside it. The
     ///   first one may have been lost for want of it: a decoder that gets none may crash, and the kernel ends the biggest.
     private func attempt<Answer: Sendable>(
-        _ request: WorkerRequest, _ descriptors: [Int32], _ call: WorkerCall<Answer>,
-        _ answer: (WorkerReply.Outcome) -> Answer?, isFirst: Bool
+        _ request: WorkerRequest, _ call: WorkerCall<Answer>, within time: WorkerTime,
+        _ make: () throws(ImagingError) -> Attempt<Answer>, isFirst: Bool
     ) throws(Failure) -> Answer {
+        let given: Attempt<Answer>
         let worker: WorkerProcess
-        do throws(ImagingError) { worker = try takeWorker() } catch { throw Failure(error: error) }
+        do throws(ImagingError) {
+            given = try make()
+            worker = try takeWorker()
+        } catch { throw Failure(error: error) }
         // Given back last, when the worker cannot use it any more.
         let share = MemoryShare(of: memory)
         defer { share.giveBack() }
         guard call.use(worker) else {
-            giveBack(worker)
+            keep(worker)
             throw Failure(error: .cancelled)
         }
         let reply: WorkerReply
         do throws(ImagingError) {
             if !isFirst, !share.takeAll(unlessReadable: worker.socket) { throw worker.ended() }
-            reply = try worker.exchange(request, descriptors, within: time, share)
+            reply = try worker.exchange(request, given.descriptors, within: time, share)
         } catch {
             retire(worker) { $0.count(error, isCancelled: call.isCancelled) }
             throw Failure(error: error, reason: error.loss.map(Failure.Reason.loss))
@@ -226,14 +291,22 @@ public final class ImageWorkerPool: Sendable {
         state.withLock { $0.boundary.answered(atFirst: isFirst) }
         if case .failed(let error) = reply.outcome, error.isPossible {
             let lackedMemory = reply.lackedMemory == true && share.held < memory.total
-            giveBack(worker, reply)
+            retire(worker) { _ in }
             throw Failure(error: error, reason: lackedMemory ? .lackOfMemory : nil)
         }
-        guard let found = answer(reply.outcome) else {
+        let found: Answer?
+        do throws(ImagingError) {
+            found = try given.answer(reply.outcome)
+        } catch {
+            retire(worker) { _ in }
+            throw Failure(error: error)
+        }
+        guard let found else {
             retire(worker) { $0.crashed += 1 }
             throw Failure(error: .workerCrashed("an answer that cannot be right"))
         }
-        giveBack(worker, reply)
+        retire(worker) { _ in }
+        remember(reply.prepared)
         return found
     }
 

@@ -2,32 +2,65 @@ import Glibc
 import ImageWorkerProtocol
 
 // A worker that a photo has taken over may answer anything. What it says goes into the catalogue, into names of files and
-// before people's eyes, so an answer that no worker gives is none. That its digests are true cannot be seen here.
+// before people's eyes, so an answer that no worker gives is none, and what can be seen here is looked at and not believed.
 
-extension ConvertedPhoto {
-    /// Whether a worker could have said this of the files that it was given.
-    func isPossible(photo: Int32, thumbnail: Int32) -> Bool {
-        isPossible && fileSize == size(of: photo) && thumbnailSize == size(of: thumbnail)
-    }
-
-    /// The part of it that needs no files.
+extension MadePhoto {
+    /// Whether a worker could have said this.
     var isPossible: Bool {
         WorkerProtocol.mediaTypes.contains(sourceMediaType)
-            && (!keptOriginal || isWholeSource)
-            && (1...Int64(ImageLimits.sourceBytes)).contains(sourceSize)
-            && fileSize > 0 && isPicture(width, height, within: ImageLimits.photoSide)
+            && (!keepsSource || isWholeSource)
+            && isPicture(width, height, within: ImageLimits.photoSide)
             && isPicture(sourceWidth, sourceHeight, within: ImageLimits.side)
             && width <= sourceWidth && height <= sourceHeight
-            && isDigest(sourceDigest) && isDigest(contentDigest)
+            && (freshDigest.map(isDigest) ?? true)
             && (taken.map(isDate) ?? true) && isPlace(latitude, longitude)
             && (caption.map(isCaption) ?? true) && (rating.map((0...5).contains) ?? true)
             && (camera.map(isCamera) ?? true)
-            && ConvertedThumbnail(width: thumbnailWidth, height: thumbnailHeight, fileSize: thumbnailSize).isPossible
+            && isPicture(thumbnailWidth, thumbnailHeight, within: ImageLimits.thumbnailSide)
     }
 
     private var isWholeSource: Bool {
-        sourceMediaType == "image/jpeg" && contentDigest == sourceDigest && fileSize == sourceSize
-            && width == sourceWidth && height == sourceHeight
+        sourceMediaType == "image/jpeg" && width == sourceWidth && height == sourceHeight
+    }
+
+    /// Whether it could have been said of this source: by its first bytes, and where it is kept as it is, by its own frame.
+    func isPossible(of source: WorkerSource) -> Bool {
+        guard isPossible, source.begins(as: sourceMediaType) else { return false }
+        guard keepsSource, let frame = source.frame else { return true }
+        // Upright, it may lie on its side.
+        return (frame.width, frame.height) == (width, height) || (frame.height, frame.width) == (width, height)
+    }
+}
+
+extension ConvertedPhoto {
+    /// Takes over what a worker has made: seals it, looks at it, and copies it into the files of the library.
+    /// - Returns: nil where a worker of ours could not have made it.
+    /// - Throws: ``ImagingError/changed``; what ``FileCopy`` throws.
+    init?(
+        _ made: MadePhoto, of source: WorkerSource, shown: WorkerOutput, small: WorkerOutput,
+        photo: Int32, thumbnail: Int32
+    ) throws(ImagingError) {
+        guard made.isPossible(of: source),
+            let smallFile = small.seal(), smallFile.isJPEG(width: made.thumbnailWidth, height: made.thumbnailHeight)
+        else { return nil }
+        let stored: (size: Int64, digest: String)
+        let whole: (size: Int64, digest: String)
+        if made.keepsSource {
+            whole = try source.copy(to: photo, fresh: made.freshDigest)
+            stored = whole
+        } else {
+            guard let file = shown.seal(), file.isJPEG(width: made.width, height: made.height) else { return nil }
+            whole = try source.copy(to: nil, fresh: made.freshDigest)
+            stored = try FileCopy.copy(file.descriptor, to: photo)
+        }
+        let little = try FileCopy.copy(smallFile.descriptor, to: thumbnail)
+        self.init(
+            fileSize: stored.size, width: made.width, height: made.height, sourceMediaType: made.sourceMediaType,
+            sourceSize: whole.size, sourceWidth: made.sourceWidth, sourceHeight: made.sourceHeight,
+            sourceDigest: whole.digest, contentDigest: stored.digest, keptOriginal: made.keepsSource,
+            taken: made.taken, latitude: made.latitude, longitude: made.longitude, caption: made.caption,
+            rating: made.rating, camera: made.camera, thumbnailWidth: made.thumbnailWidth,
+            thumbnailHeight: made.thumbnailHeight, thumbnailSize: little.size)
     }
 }
 
@@ -40,21 +73,17 @@ extension UnseenPicture {
 }
 
 extension ConvertedThumbnail {
-    func isPossible(thumbnail: Int32) -> Bool { isPossible && fileSize == size(of: thumbnail) }
-
-    var isPossible: Bool { fileSize > 0 && isPicture(width, height, within: ImageLimits.thumbnailSide) }
+    var isPossible: Bool { isPicture(width, height, within: ImageLimits.thumbnailSide) }
 }
 
 extension BarePicture {
-    func isPossible(picture: Int32) -> Bool {
-        fileSize > 0 && isPicture(width, height, within: ImageLimits.photoSide) && fileSize == size(of: picture)
-    }
+    var isPossible: Bool { isPicture(width, height, within: ImageLimits.photoSide) }
 }
 
 extension RawPixels {
     /// Whether a worker could have said this of what it wrote.
-    func isPossible(within width: Int, _ height: Int, in file: Int32) -> Bool {
-        (1...width).contains(self.width) && (1...height).contains(self.height) && size(of: file) == Int64(byteCount)
+    func isPossible(within width: Int, _ height: Int, in file: SealedOutput) -> Bool {
+        (1...width).contains(self.width) && (1...height).contains(self.height) && file.size == Int64(byteCount)
     }
 }
 

@@ -13,7 +13,6 @@ extension WorkerProcess {
     func exchange(
         _ request: WorkerRequest, _ descriptors: [Int32], within limit: WorkerTime, _ share: MemoryShare
     ) throws(ImagingError) -> WorkerReply {
-        files.add(1, ordering: .relaxed)
         lend(share.held)
         let used = processorTime
         // Whatever has ended it by now came before its photo.
@@ -48,8 +47,15 @@ extension WorkerProcess {
     private func receive(within limit: WorkerTime, since start: SuspendingClock.Instant, _ used: Duration)
         throws(ImagingError) -> WorkerReply
     {
-        while let rest = limit.rest(used: processorTime - used, passed: start.duration(to: .now)) {
-            guard try WorkerReply.isThere(on: socket, until: .now.advanced(by: rest)) else { continue }
+        var (worked, since) = (processorTime, SuspendingClock.now)
+        while let rest = limit.rest(
+            used: processorTime - used, passed: start.duration(to: .now), idled: since.duration(to: .now))
+        {
+            // Looked at often enough to tell within an eighth of that time when it was last at work.
+            let isThere = try WorkerReply.isThere(on: socket, until: .now.advanced(by: min(rest, limit.idle / 8)))
+            let now = processorTime
+            if now > worked { (worked, since) = (now, .now) }
+            guard isThere else { continue }
             guard let reply = WorkerReply(from: socket) else { throw ended() }
             return reply
         }

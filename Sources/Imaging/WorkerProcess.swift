@@ -5,8 +5,8 @@ import Glibc
 import ImageWorkerProtocol
 import Synchronization
 
-/// One worker as its parent sees it: a process and a socket. Used by one thread at a time; only ``kill()`` may come
-/// from any.
+/// One worker, or the nursery that workers are copies of, as its parent sees it: a process and a socket. Used by one thread at a
+/// time; only ``kill()`` may come from any.
 final class WorkerProcess: Sendable {
     let pid: pid_t
     let socket: Int32
@@ -16,12 +16,39 @@ final class WorkerProcess: Sendable {
     private let addressSpace: UInt64
     /// True until the process is reaped: afterwards its number may be somebody else's.
     private let isAlive = Mutex(true)
-    /// Conversions so far.
-    let files = Atomic(0)
+    /// Whether it makes workers, and answers nothing else.
+    let isNursery: Bool
+    /// Kilobytes.
+    private let peak = Atomic(0)
 
     /// Starts `executable` and waits until it says that it is ready.
     /// - Parameter deadline: for its first word.
-    init(executable: String, deadline: SuspendingClock.Instant) throws(ImagingError) {
+    convenience init(executable: String, deadline: SuspendingClock.Instant) throws(ImagingError) {
+        try self.init(deadline: deadline) { end throws(ImagingError) in try Self.spawn(executable, socket: end) }
+    }
+
+    /// Has a nursery make a worker, and waits until that is ready.
+    /// - Parameters:
+    ///   - prepared: reductions that it finds done.
+    ///   - deadline: for both of their words.
+    convenience init(
+        from nursery: WorkerProcess, prepared: [ReductionShape], deadline: SuspendingClock.Instant
+    ) throws(ImagingError) {
+        try self.init(deadline: deadline) { end throws(ImagingError) in
+            guard let line = WorkerProtocol.line(WorkerRequest.fork(prepared: prepared)),
+                line.withUnsafeBytes({
+                    clinux_send_with_descriptors(nursery.socket, $0.baseAddress, $0.count, [end], 1)
+                }) == line.count,
+                case .forked(let pid) = WorkerReply.first(on: nursery.socket, until: deadline)?.outcome, pid > 1
+            else { throw .io("the image worker's program makes no workers") }
+            return pid
+        }
+    }
+
+    /// - Parameter start: gives a process the end of the socket that it is to have, and says its number.
+    private init(
+        deadline: SuspendingClock.Instant, start: (Int32) throws(ImagingError) -> pid_t
+    ) throws(ImagingError) {
         var ends: [Int32] = [-1, -1]
         // Packets keep their boundaries, so one line is one packet and nothing has to be put together.
         guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -30,7 +57,7 @@ final class WorkerProcess: Sendable {
         // The worker's end is closed here before anything is awaited: its death must be seen as the end.
         do throws(ImagingError) {
             defer { close(ends[1]) }
-            pid = try Self.spawn(executable, socket: ends[1])
+            pid = try start(ends[1])
         } catch {
             close(ends[0])
             throw error
@@ -38,8 +65,9 @@ final class WorkerProcess: Sendable {
         socket = ends[0]
         let first = WorkerReply.first(on: socket, until: deadline)
         cell = first?.cell
-        addressSpace = cworker_address_space(pid)
-        guard first?.outcome == .ready else {
+        isNursery = first?.outcome == .nursery
+        addressSpace = isNursery ? 0 : cworker_address_space(pid)
+        guard first?.outcome == .ready || isNursery else {
             kill()
             throw .io("the image worker did not start: \(end())")
         }
@@ -47,7 +75,8 @@ final class WorkerProcess: Sendable {
 
     deinit { _ = end() }
 
-    var conversions: Int { files.load(ordering: .relaxed) }
+    /// Bytes of memory that it held at most, its share of its nursery's included; 0 until it has ended.
+    var peakMemory: Int64 { Int64(peak.load(ordering: .relaxed)) << 10 }
 
     /// How long it has been on a processor.
     var processorTime: Duration { .nanoseconds(isAlive.withLock { $0 ? cworker_processor_time(pid) : 0 }) }
@@ -57,16 +86,6 @@ final class WorkerProcess: Sendable {
         guard addressSpace > 0 else { return }
         isAlive.withLock { if $0 { _ = cworker_set_address_space(pid, addressSpace + bytes) } }
     }
-
-    /// Whether it still holds so much after a photo that the next one would lack it.
-    func hasGrown(_ reply: WorkerReply) -> Bool {
-        let isShort =
-            addressSpace > 0
-            && UInt64(max(0, reply.addressKilobytes ?? 0)) << 10 > addressSpace - ImageLimits.workerMemory / 3 * 2
-        return isShort || reply.residentKilobytes > Self.mostResidentKilobytes
-    }
-
-    private static let mostResidentKilobytes = 96 << 10
 
     /// Whether it still lives: an idle worker has nothing to say, so anything to read is its end.
     var isReady: Bool {
@@ -112,12 +131,14 @@ final class WorkerProcess: Sendable {
             guard alive else { return .unknown("it had ended") }
             // Its own end comes first: a worker that has crashed keeps its signal, an idle one has nothing to lose.
             var status: Int32 = 0
-            var reaped = waitpid(pid, &status, WNOHANG)
+            var usage = rusage()
+            var reaped = wait4(pid, &status, WNOHANG, &usage)
             if reaped == 0 {
                 _ = Glibc.kill(pid, SIGKILL)
-                repeat { reaped = waitpid(pid, &status, 0) } while reaped < 0 && errno == EINTR
+                repeat { reaped = wait4(pid, &status, 0, &usage) } while reaped < 0 && errno == EINTR
             }
             alive = false
+            if reaped == pid { peak.store(usage.ru_maxrss, ordering: .relaxed) }
             close(socket)
             guard reaped == pid else { return .unknown("it cannot be waited for") }
             let signal = status & 0x7F

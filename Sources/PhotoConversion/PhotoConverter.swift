@@ -14,11 +14,16 @@ final class PhotoConverter {
     /// Gets memory beyond the worker's own, and returns when it is there: bytes asked for, and bytes that there are.
     typealias AskForMemory = (Int) throws(ImagingError) -> Int
 
-    private let reductions = ReductionCache()
+    private let reductions: ReductionCache
     let ask: AskForMemory
 
-    /// - Parameter memory: nobody is asked unless told, and there is as much as all workers share.
-    init(memory ask: @escaping AskForMemory = PhotoConverter.unshared) { self.ask = ask }
+    /// - Parameters:
+    ///   - reductions: those that are prepared.
+    ///   - memory: nobody is asked unless told, and there is as much as all workers share.
+    init(reductions: ReductionCache = ReductionCache(), memory ask: @escaping AskForMemory = PhotoConverter.unshared) {
+        self.reductions = reductions
+        self.ask = ask
+    }
 
     /// For a process that is alone.
     static let unshared: @Sendable (Int) throws(ImagingError) -> Int = { bytes throws(ImagingError) in
@@ -28,8 +33,9 @@ final class PhotoConverter {
     /// What a kept JPEG's thumbnail is made from: twice its side, so that the DCT's coarse reduction does not show.
     private static let thumbnailSourceSide = ImageLimits.thumbnailSide * 2
 
-    /// The photo is the source byte for byte where that is a JPEG within 2048 pixels.
-    func convert(source descriptor: Int32, photo: Int32, thumbnail: Int32) throws(ImagingError) -> ConvertedPhoto {
+    /// The photo is the source byte for byte where that is a JPEG within 2048 pixels: then the parent copies it, and `photo` stays
+    /// as it is. What is the only copy of a picture is not to pass through a process that has decoded a stranger's file.
+    func convert(source descriptor: Int32, photo: Int32, thumbnail: Int32) throws(ImagingError) -> MadePhoto {
         var unseen: UnseenPicture?
         do {
             return try convert(source: descriptor, photo: photo, thumbnail: thumbnail, unseen: &unseen)
@@ -41,7 +47,7 @@ final class PhotoConverter {
     /// - Parameter unseen: what is known of it once its header is read.
     private func convert(
         source descriptor: Int32, photo: Int32, thumbnail: Int32, unseen: inout UnseenPicture?
-    ) throws(ImagingError) -> ConvertedPhoto {
+    ) throws(ImagingError) -> MadePhoto {
         let source = try SourceFile(descriptor: descriptor, memory: ask)
         // What decoders read is its memory, and nothing of it may outlive this.
         defer { withExtendedLifetime(source) {} }
@@ -54,13 +60,11 @@ final class PhotoConverter {
 
         let colours = ColourStep(decoder)
         let upright = decoder.size.upright(orientation)
-        let sourceDigest = Digest.sha256(source.bytes.buffer)
-        let stored: (size: PixelSize, bytes: Int, digest: String)
+        let shown: PixelSize
         let small: EncodedThumbnail
         if keeps {
             small = try makeThumbnail(decoder, colours, orientation)
-            try Output(photo).write(source.bytes.buffer)
-            stored = (upright, source.count, sourceDigest)
+            shown = upright
         } else {
             let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
             let picture = try colours.apply(to: reduced.upright(orientation))
@@ -69,16 +73,16 @@ final class PhotoConverter {
             let encoded = try EncodedJPEG(
                 picture, quality: ImageLimits.photoQuality, segments: carried.segments)
             try encoded.withBytes(Output(photo).write)
-            stored = (picture.size, encoded.count, try encoded.withBytes(Digest.sha256))
+            shown = picture.size
         }
         try small.jpeg.withBytes(Output(thumbnail).write)
-        return ConvertedPhoto(
-            fileSize: Int64(stored.bytes), width: stored.size.width, height: stored.size.height,
-            sourceMediaType: type.mediaType, sourceSize: Int64(source.count), sourceWidth: upright.width,
-            sourceHeight: upright.height, sourceDigest: sourceDigest, contentDigest: stored.digest, keptOriginal: keeps,
-            taken: facts.taken, latitude: facts.location?.latitude, longitude: facts.location?.longitude,
-            caption: facts.caption, rating: facts.rating, camera: facts.camera, thumbnailWidth: small.size.width,
-            thumbnailHeight: small.size.height, thumbnailSize: Int64(small.jpeg.count))
+        return MadePhoto(
+            width: shown.width, height: shown.height, sourceMediaType: type.mediaType, sourceWidth: upright.width,
+            sourceHeight: upright.height, keepsSource: keeps,
+            freshDigest: source.isFresh ? Digest.sha256(source.bytes.buffer) : nil, taken: facts.taken,
+            latitude: facts.location?.latitude, longitude: facts.location?.longitude, caption: facts.caption,
+            rating: facts.rating, camera: facts.camera, thumbnailWidth: small.size.width,
+            thumbnailHeight: small.size.height)
     }
 
     /// The thumbnail alone, of a photo that is stored already.

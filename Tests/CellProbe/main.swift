@@ -12,7 +12,9 @@ func attempt(_ request: WorkerRequest, _ descriptors: [Int32], _ conversation: W
 {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = pread(descriptors[0], &bytes, bytes.count, 0)
-    let lines = bytes[..<max(0, count)].split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+    bytes = Array(bytes[..<max(0, count)])
+    if let lie = lie(in: bytes) { return try tell(lie, descriptors, bytes) }
+    let lines = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
     guard let what = lines.first else { throw .unsupported("no attempt") }
     if what == "take memory" {
         let asked = lines.count > 1 ? Int(lines[1]) ?? 0 : 0

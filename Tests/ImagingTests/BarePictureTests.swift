@@ -64,13 +64,9 @@ import Testing
         await pool.shutDown()
     }
 
-    @Test func aWorkerCannotSayMoreThanItWrote() throws {
-        let path = try folder.write(Data(repeating: 1, count: 30))
-        let file = open(path, O_RDONLY)
-        defer { close(file) }
-        #expect(BarePicture(width: 2048, height: 1, fileSize: 30).isPossible(picture: file))
-        #expect(!BarePicture(width: 2049, height: 1, fileSize: 30).isPossible(picture: file))
-        #expect(!BarePicture(width: 0, height: 1, fileSize: 30).isPossible(picture: file))
-        #expect(!BarePicture(width: 1, height: 1, fileSize: 31).isPossible(picture: file))
+    @Test func aWorkerCannotSayEverything() {
+        #expect(BarePicture(width: 2048, height: 1, fileSize: 30).isPossible)
+        #expect(!BarePicture(width: 2049, height: 1, fileSize: 30).isPossible)
+        #expect(!BarePicture(width: 0, height: 1, fileSize: 30).isPossible)
     }
 }

@@ -222,7 +222,7 @@ import Testing
     @Test func theRealWorkerIsInItsCell() async throws {
         let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
         let cell = try #require(await pool.cell())
-        let pid = try #require(pool.statistics.livePIDs.first)
+        let pid = try #require(pool.statistics.livePIDs.last, "behind what it is a copy of")
         #expect(cell.missing.isEmpty && cell.seccomp && cell.noNewPrivileges)
         #expect(cell.ownMemoryBytes == Int(ImageLimits.workerMemory))
         func file(_ name: String) throws -> String {
@@ -250,12 +250,11 @@ import Testing
         if geteuid() == 0 {
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd") == "/")
             let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").sorted()
-            #expect(names == ["0", "1", "2", "3"])
+            #expect(names == ["0", "1", "2"])
             let open = try names.map {
                 try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\($0)")
             }
             #expect(open[0].hasPrefix("socket:") && open[1] == "/dev/null" && open[2] == "/dev/null")
-            #expect(open[3].hasSuffix("/statm"))
             let environment = Set(
                 try file("environ").split(separator: "\0").compactMap { $0.split(separator: "=").first })
             #expect(environment.contains("SWIFT_BACKTRACE"))

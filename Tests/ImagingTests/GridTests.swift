@@ -127,7 +127,7 @@ import Testing
         return bytes
     }
 
-    /// Each through a real worker, which has to live on.
+    /// Each through a real worker, which says so itself.
     @Test func gridsThatContradictThemselvesAreRefused() async throws {
         let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
         for (name, change) in Self.lies {
@@ -144,7 +144,7 @@ import Testing
                 }
             }
         }
-        #expect(pool.statistics.started == 1 && pool.statistics.crashed == 0)
+        #expect(pool.statistics.crashed == 0)
         await pool.shutDown()
     }
 

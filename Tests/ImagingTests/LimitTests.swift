@@ -129,7 +129,7 @@ import Testing
         defer { for end in ends { close(end) } }
         let files = try Files(folder.write([0]), folder)
         #expect(throws: ImagingError.unsupported("it is not a regular file")) {
-            try PhotoConverter().convert(
+            _ = try PhotoConverter().convert(
                 source: ends[0], photo: files.photo, thumbnail: files.thumbnail)
         }
     }

@@ -102,8 +102,7 @@ import Testing
             let source = try SourceFile(descriptor: files.source)
             let needed = try TIFFPicture(source).memory - source.count
             #expect(needed < 1 << 20, "\(needed) bytes would not be bounded by a line or a small strip")
-            _ = try PhotoConverter().convert(
-                source: files.source, photo: files.photo, thumbnail: files.thumbnail)
+            _ = try convertHere(files)
             return try folder.bytes("photo")
         }
         let one = try photo(linesOfStrip: size.height)

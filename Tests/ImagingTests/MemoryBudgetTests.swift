@@ -192,7 +192,7 @@ import Testing
         let worker = try StandInWorker(
             folder,
             firstTime: StandInWorker.takeRequest
-                + #"echo '{"outcome":{"failed":{"_0":{"damaged":{"_0":"x"}}}},"residentKilobytes":1,"lackedMemory":true}' >&0; exec sleep 1000"#
+                + #"echo '{"outcome":{"failed":{"_0":{"damaged":{"_0":"x"}}}},"lackedMemory":true}' >&0; exec sleep 1000"#
         )
         let pool = ImageWorkerPool(executable: worker.path, workers: 1)
         #expect(try await convert(pool, bigPhoto(folder), folder).width == 2048)
@@ -204,7 +204,7 @@ import Testing
     @Test func aWorkerThatAsksWithoutEndIsEnded() async throws {
         let folder = try TemporaryFolder("budget")
         let ask =
-            #"echo '{"outcome":{"needs":{"bytes":1000}},"residentKilobytes":1}' >&0"# + "\n" + StandInWorker.takeRequest
+            #"echo '{"outcome":{"needs":{"bytes":1000}}}' >&0"# + "\n" + StandInWorker.takeRequest
         let worker = try StandInWorker(
             folder, afterReady: StandInWorker.takeRequest + "while true; do \(ask) done")
         let pool = ImageWorkerPool(executable: worker.path, workers: 1)

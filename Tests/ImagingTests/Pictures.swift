@@ -154,9 +154,22 @@ extension TemporaryFolder {
 
 /// Converts in this process: for tests of what comes out, not of workers.
 func convertHere(_ data: some Sequence<UInt8>, _ folder: TemporaryFolder) throws -> ConvertedPhoto {
-    let files = try Files(folder.write(data), folder)
+    try convertHere(Files(folder.write(data), folder))
+}
+
+/// As a worker and its parent do it together.
+func convertHere(_ files: Files) throws -> ConvertedPhoto {
     defer { withExtendedLifetime(files) {} }
-    return try PhotoConverter().convert(source: files.source, photo: files.photo, thumbnail: files.thumbnail)
+    let source = try WorkerSource(files.source)
+    let (shown, small) = try (
+        WorkerOutput(upTo: ImageLimits.photoBytes), WorkerOutput(upTo: ImageLimits.thumbnailBytes)
+    )
+    let made = try PhotoConverter().convert(
+        source: files.source, photo: shown.descriptor, thumbnail: small.descriptor)
+    return try #require(
+        try ConvertedPhoto(
+            made, of: source, shown: shown, small: small, photo: files.photo, thumbnail: files.thumbnail),
+        "a worker's answer that is not believed: \(made)")
 }
 
 /// What converting `data` here is refused with; nil where it is not.

@@ -21,7 +21,7 @@ struct StandInWorker {
         let script = """
             #!/bin/sh
             \(each)
-            echo '{"outcome":{"ready":{}},"residentKilobytes":1}' >&0
+            echo '{"outcome":{"ready":{}}}' >&0
             \(afterReady)
             """
         try Data(script.utf8).write(to: URL(fileURLWithPath: path))
@@ -36,7 +36,7 @@ struct StandInWorker {
             #!/bin/sh
             if [ -e '\(mark)' ]; then exec '\(try workerExecutable())'; fi
             : > '\(mark)'
-            echo '{"outcome":{"ready":{}},"residentKilobytes":1}' >&0
+            echo '{"outcome":{"ready":{}}}' >&0
             \(firstTime)
             """
         try Data(script.utf8).write(to: URL(fileURLWithPath: path))

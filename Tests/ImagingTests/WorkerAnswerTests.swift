@@ -9,24 +9,21 @@ import Testing
 
 /// A worker that a photo has taken over answers what it likes: nothing of it reaches the catalogue that no worker says.
 struct WorkerAnswerTests {
-    private static let answer = ConvertedPhoto(
-        fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
-        sourceSize: 2000, sourceWidth: 6000, sourceHeight: 4000, sourceDigest: String(repeating: "0a", count: 32),
-        contentDigest: String(repeating: "f1", count: 32),
-        keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .exif), latitude: 48.8,
+    private static let answer = MadePhoto(
+        width: 2048, height: 1365, sourceMediaType: "image/heic", sourceWidth: 6000, sourceHeight: 4000,
+        keepsSource: false, freshDigest: String(repeating: "0a", count: 32),
+        taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .exif), latitude: 48.8,
         longitude: -2.3, caption: "At the lake", rating: 4, camera: "Apple iPhone 12", thumbnailWidth: 300,
-        thumbnailHeight: 200,
-        thumbnailSize: 900)
+        thumbnailHeight: 200)
 
-    private static func changed(_ change: (inout ConvertedPhoto) -> Void) -> ConvertedPhoto {
+    private static func changed(_ change: (inout MadePhoto) -> Void) -> MadePhoto {
         var answer = answer
         change(&answer)
         return answer
     }
 
-    private static func keep(_ photo: inout ConvertedPhoto) {
-        (photo.keptOriginal, photo.sourceMediaType) = (true, "image/jpeg")
-        (photo.contentDigest, photo.fileSize) = (photo.sourceDigest, photo.sourceSize)
+    private static func keep(_ photo: inout MadePhoto) {
+        (photo.keepsSource, photo.sourceMediaType) = (true, "image/jpeg")
         (photo.sourceWidth, photo.sourceHeight) = (photo.width, photo.height)
     }
 
@@ -59,15 +56,14 @@ struct WorkerAnswerTests {
     }
 
     @Test func whatNoWorkerSaysIsNot() {
-        let changes: [(inout ConvertedPhoto) -> Void] = [
-            { $0.sourceMediaType = "text/html" }, { $0.keptOriginal = true },
-            { $0.fileSize = 0 }, { $0.fileSize = -1 }, { $0.sourceSize = 0 }, { $0.sourceSize = .max },
+        let changes: [(inout MadePhoto) -> Void] = [
+            { $0.sourceMediaType = "text/html" }, { $0.keepsSource = true },
             { $0.sourceWidth = 2047 }, { $0.sourceHeight = 1364 }, { $0.sourceWidth = 65_536 },
             { $0.sourceHeight = .max }, { $0.sourceHeight = 0 }, { $0.sourceWidth = .min },
             { $0.width = 0 }, { $0.width = -5 }, { $0.height = 2049 },
-            { $0.height = .max }, { $0.thumbnailWidth = 301 }, { $0.thumbnailHeight = 0 }, { $0.thumbnailSize = 0 },
-            { $0.sourceDigest = "" }, { $0.contentDigest = $0.contentDigest.uppercased() },
-            { $0.contentDigest = String($0.contentDigest.dropLast()) + "g" }, { $0.contentDigest += "00" },
+            { $0.height = .max }, { $0.thumbnailWidth = 301 }, { $0.thumbnailHeight = 0 },
+            { $0.freshDigest = "" }, { $0.freshDigest = $0.freshDigest?.uppercased() },
+            { $0.freshDigest = String(repeating: "g", count: 64) }, { $0.freshDigest? += "00" },
             { $0.taken?.clock = .max }, { $0.taken?.clock = .min }, { $0.taken?.offset = 961 },
             { $0.taken?.clock = CameraDate.clocks.lowerBound - 1 }, { $0.taken?.offset = .min },
             { $0.camera = "" }, { $0.camera = "a\nb" }, { $0.camera = String(repeating: "x", count: 129) },
@@ -79,10 +75,9 @@ struct WorkerAnswerTests {
         ]
         for change in changes { #expect(!Self.changed(change).isPossible, "\(Self.changed(change))") }
         // What is the source itself has everything of it.
-        let whole: [(inout ConvertedPhoto) -> Void] = [
-            { $0.sourceMediaType = "image/png" }, { $0.fileSize += 1 },
-            { $0.contentDigest = String($0.contentDigest.reversed()) },
-            { $0.sourceWidth += 1 }, { $0.sourceHeight += 1 }, { ($0.width, $0.sourceWidth) = (2049, 2049) },
+        let whole: [(inout MadePhoto) -> Void] = [
+            { $0.sourceMediaType = "image/png" }, { $0.sourceWidth += 1 }, { $0.sourceHeight += 1 },
+            { ($0.width, $0.sourceWidth) = (2049, 2049) },
         ]
         for change in whole {
             let answer = Self.changed {
@@ -118,11 +113,14 @@ struct WorkerAnswerTests {
         for letter in ["\"", "/", "\\", "\u{1F3DE}", "\u{7FF}", "\u{2060}"] {
             let longest = Self.changed {
                 $0.caption = String(repeating: letter, count: ImageLimits.captionLength)
-                ($0.fileSize, $0.sourceSize, $0.latitude, $0.longitude) = (
-                    .max, .max, -89.12345678901234, -179.1234567890123
-                )
+                ($0.latitude, $0.longitude) = (-89.12345678901234, -179.1234567890123)
             }
-            let reply = WorkerReply(outcome: .converted(longest), residentKilobytes: .max, addressKilobytes: .max)
+            let shape = ReductionShape(
+                sourceWidth: 65_535, sourceHeight: 65_535, sourceKind: .ycc(subsampleWidth: 2, subsampleHeight: 2),
+                width: 2048, height: 2048, kind: .ycc(subsampleWidth: 2, subsampleHeight: 2))
+            let reply = WorkerReply(
+                outcome: .converted(longest), lackedMemory: true,
+                prepared: Array(repeating: shape, count: ReductionShape.most))
             #expect(try #require(WorkerProtocol.line(reply)).count < WorkerProtocol.longestLine, "\(letter)")
         }
     }
@@ -134,7 +132,7 @@ struct WorkerAnswerTests {
     ])
     func anImpossibleAnswerCostsTheWorker(_ outcome: WorkerReply.Outcome) async throws {
         let folder = try TemporaryFolder("answer")
-        let line = try #require(WorkerProtocol.line(WorkerReply(outcome: outcome, residentKilobytes: 1)))
+        let line = try #require(WorkerProtocol.line(WorkerReply(outcome: outcome)))
         let answer = try folder.write(line, "answer")
         let worker = try StandInWorker(
             folder, afterReady: StandInWorker.takeRequest + "cat '\(answer)' >&0; exec sleep 1000")

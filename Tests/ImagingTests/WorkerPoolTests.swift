@@ -17,7 +17,7 @@ import Testing
         photo = try folder.write(Pictures.file(.jpeg, PixelSize(width: 2600, height: 1300)), "photo.jpg")
     }
 
-    @Test func convertsAPhotoInAWorkerAndUsesItAgain() async throws {
+    @Test func convertsEachPhotoInAWorkerOfItsOwn() async throws {
         let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
         for _ in 0..<3 {
             let converted = try await convert(pool, photo, folder)
@@ -25,8 +25,9 @@ import Testing
             #expect(converted.thumbnailWidth == 300 && converted.thumbnailHeight == 150)
             #expect(try converted.fileSize == Int64(folder.bytes("photo").count))
         }
-        #expect(pool.statistics.started == 1)
-        let pid = try #require(pool.statistics.livePIDs.first)
+        #expect(pool.statistics.started == 3)
+        let pid = try #require(pool.statistics.livePIDs.first, "what they were copies of")
+        #expect(pool.statistics.livePIDs.count == 1 && pool.statistics.peakMemory > 1 << 20)
         await pool.shutDown()
         #expect(pool.statistics.livePIDs.isEmpty)
         #expect(kill(pid, 0) != 0 && errno == ESRCH, "the worker is gone and reaped")
@@ -49,7 +50,7 @@ import Testing
         await #expect(throws: ImagingError.unsupported("its content is no picture type that is known")) {
             try await convert(pool, text, folder)
         }
-        #expect(pool.statistics.started == 1 && pool.statistics.crashed == 0, "a refusal costs no worker")
+        #expect(pool.statistics.started == 1 && pool.statistics.crashed == 0, "a refusal is no crash")
         _ = try await convert(pool, photo, folder)
         await pool.shutDown()
     }
@@ -130,7 +131,7 @@ import Testing
         let photos = 15
         for _ in 0..<photos {
             #expect(try await convert(pool, photo, folder).width == 2048)
-            // The good one would serve the next photo too.
+            // Workers would be made of it for the next photo too.
             let pid = try #require(pool.statistics.livePIDs.first)
             #expect(kill(pid, SIGKILL) == 0)
             await waitForEnd(of: pid)
@@ -208,12 +209,45 @@ import Testing
 
     @Test func aBusyMachineTakesNothingOfAPhotosTime() {
         let time = WorkerTime()
-        #expect(time.rest(used: .zero, passed: .zero) == .seconds(120))
-        #expect(time.rest(used: .seconds(30), passed: .seconds(300)) == .seconds(90))
+        #expect(time.rest(used: .seconds(110), passed: .seconds(300)) == .seconds(10))
         #expect(time.rest(used: .seconds(119), passed: .seconds(899)) == .seconds(1))
         #expect(time.rest(used: .nanoseconds(119_999_999_999), passed: .zero) == .milliseconds(10))
         #expect(time.rest(used: .seconds(120), passed: .seconds(121)) == nil)
         #expect(time.rest(used: .zero, passed: .seconds(900)) == nil)
+    }
+
+    @Test func aWorkerThatDoesNothingIsGivenUpSoon() {
+        let time = WorkerTime()
+        #expect(time.rest(used: .zero, passed: .zero) == .seconds(20))
+        #expect(time.rest(used: .seconds(1), passed: .seconds(80), idled: .seconds(12)) == .seconds(8))
+        #expect(time.rest(used: .seconds(1), passed: .seconds(80), idled: .seconds(20)) == nil)
+    }
+
+    /// With all other limits far away.
+    @Test func aWorkerThatUsesNoProcessorIsEnded() async throws {
+        let worker = try StandInWorker(folder, afterReady: StandInWorker.takeRequest + "exec sleep 1000")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1, idleTime: .milliseconds(50))
+        await #expect(throws: ImagingError.timedOut) { try await convert(pool, photo, folder) }
+        #expect(pool.statistics.timedOut == 1 && pool.statistics.livePIDs.isEmpty)
+        await pool.shutDown()
+    }
+
+    /// Somebody looks at a picture while photos that hang have every worker that jobs have.
+    @Test func whatIsLookedAtDoesNotWaitForJobs() async throws {
+        let signal = try Signal(folder)
+        let worker = try StandInWorker(
+            folder, firstTime: StandInWorker.takeRequest + "echo > '\(signal.path)'; exec sleep 1000")
+        let pool = ImageWorkerPool(executable: worker.path, workers: 1)
+        let hanging = Task { try await convert(pool, photo, folder) }
+        await signal.wait()
+        let files = try Files(photo, folder)
+        let thumbnail = try await pool.makeThumbnail(
+            source: files.source, thumbnail: files.thumbnail, by: .looking)
+        #expect(thumbnail.width == 300)
+        #expect(pool.statistics.timedOut == 0, "the other one has not ended")
+        hanging.cancel()
+        await #expect(throws: ImagingError.cancelled) { try await hanging.value }
+        await pool.shutDown()
     }
 
     @Test func cancellingEndsTheWorkerOfThatCall() async throws {
@@ -262,7 +296,7 @@ import Testing
         await #expect(throws: ImagingError.cancelled) { try await convert(pool, photo, folder) }
     }
 
-    @Test func aWorkerKilledWhileIdleCostsNothing() async throws {
+    @Test func aNurseryThatIsKilledCostsNothing() async throws {
         let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
         _ = try await convert(pool, photo, folder)
         let pid = try #require(pool.statistics.livePIDs.first)
@@ -344,7 +378,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect((1...2).contains(pool.statistics.started))
+        #expect(pool.statistics.started == 12 && pool.statistics.livePIDs.count == 1)
         await pool.shutDown()
     }
 }

@@ -15,7 +15,7 @@ import ZipArchive
         let path = folder.file("worker.sh")
         let script = """
             #!/bin/sh
-            echo '{"outcome":{"ready":{}},"residentKilobytes":1}' >&0
+            echo '{"outcome":{"ready":{}}}' >&0
             while dd bs=65536 count=1 of=/dev/null status=none; do
             \(afterRequest)
             done
@@ -44,7 +44,7 @@ import ZipArchive
         let folder = try TemporaryFolder("changed")
         let library = try await library(
             folder,
-            worker: #"echo '{"outcome":{"failed":{"_0":{"changed":{}}}},"residentKilobytes":1}' >&0"#)
+            worker: #"echo '{"outcome":{"failed":{"_0":{"changed":{}}}}}' >&0"#)
         let job = try await importing(library, folder)
         #expect(job.outcomes == ["changed": 1] && job.needsAttention)
         let line = try #require(try await library.mesh.send(GetJobReceipt(job: job.id)).lines.first)

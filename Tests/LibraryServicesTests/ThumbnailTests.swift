@@ -91,7 +91,7 @@ import Testing
         await test.library.close()
         let script = test.folder.file("worker.sh")
         try write(
-            "#!/bin/sh\necho '{\"outcome\":{\"ready\":{}},\"residentKilobytes\":1}' >&0\nexec sleep 1000\n".utf8,
+            "#!/bin/sh\necho '{\"outcome\":{\"ready\":{}}}' >&0\nexec sleep 1000\n".utf8,
             to: script)
         try #require(chmod(script, 0o700) == 0)
         unlink(test.path + "/" + photos[0].thumbnailPath)

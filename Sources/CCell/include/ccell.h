@@ -7,6 +7,7 @@
 #pragma once
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /// Whether this program is built with a sanitizer, whose own thread opens, maps and starts what no cell allows.
 int ccell_is_sanitized(void);
@@ -39,6 +40,10 @@ int ccell_current_limits(struct ccell_limits *limits, uint64_t *processes, uint6
 /// `/` as working directory, no new privileges, no dump and no tracer of the same user, no descriptor from `lowest` on.
 /// Returns 0, or -1 with errno set.
 int ccell_detach(unsigned lowest);
+
+/// Makes a copy of this process, which must have one thread. The copy is a child of this process's own parent, who can wait
+/// for it, limit it and end it. Returns its number, in the copy 0, or -1 with errno set.
+pid_t ccell_make_sibling(void);
 
 /// Whether the kernel says that no new privileges are possible any more.
 int ccell_has_no_new_privileges(void);

@@ -67,6 +67,14 @@ int clinux_birth(int descriptor, int64_t *nanoseconds);
 /// errno set.
 int clinux_memory_file(const char *name);
 
+/// A file in memory for another process to write: of `bytes` bytes, all zero, and never more (F_SEAL_GROW). It can be cut, and
+/// sealed. Close-on-exec. Returns -1 with errno set.
+int clinux_output_file(const char *name, int64_t bytes);
+
+/// Ends all changes of such a file, by whoever has it open. Returns 0, or -1 with errno set: EBUSY where somebody could go on
+/// writing through a mapping.
+int clinux_seal(int file);
+
 /// A descriptor of a process, whose number no other can take while it is held; it can be read from once the process has
 /// ended. Close-on-exec. Returns -1 with errno set.
 int clinux_process_open(pid_t pid);

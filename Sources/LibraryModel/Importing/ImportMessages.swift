@@ -255,12 +255,17 @@ public struct PreparePhoto: Message {
     public let keepsOriginal: Bool
     /// Whether a placeholder is made of a picture that there is not enough memory for: ``PreparedPhoto/isUnseen``.
     public let takesUnseen: Bool
+    /// How long a worker may be on a processor for it, where that is less than a photo has otherwise.
+    public let processorSeconds: Int?
 
-    public init(source: String, isStaged: Bool = false, keepsOriginal: Bool, takesUnseen: Bool) {
+    public init(
+        source: String, isStaged: Bool = false, keepsOriginal: Bool, takesUnseen: Bool, processorSeconds: Int? = nil
+    ) {
         self.source = source
         self.isStaged = isStaged
         self.keepsOriginal = keepsOriginal
         self.takesUnseen = takesUnseen
+        self.processorSeconds = processorSeconds
     }
 }
 

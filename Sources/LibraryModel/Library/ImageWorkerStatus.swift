@@ -6,9 +6,9 @@ public struct ImageWorkerStatus: Codable, Sendable, Equatable {
     /// Killed from outside over a photo: for want of memory, or by a person.
     public let lost: Int?
     public let timedOut: Int
-    /// Those that live now.
+    /// Those that live now, and the process that they are copies of.
     public let pids: [Int32]
-    /// The most memory that each of those has had resident, added up, in bytes.
+    /// The most memory that each of those has had resident, added up, or that one had that has ended, where that is more; in bytes.
     public let peakMemoryBytes: Int64
     /// What all of them together may use for big photos, beside ``ImageWorkerCell/ownMemoryBytes`` of each.
     public let sharedMemoryBytes: Int64?

@@ -14,8 +14,7 @@ extension OneImport {
     /// - Returns: nil where the photo stays as it is: it can be seen, or this version has failed already.
     func tryAgain(_ photo: Photo, with file: SourceFiles.File, _ digest: String) async throws -> Outcome? {
         guard let unseenBy = photo.unseenBy, unseenBy != Release.version, keepsOriginals else { return nil }
-        let prepared = try await mesh.send(
-            PreparePhoto(source: file.path.text, keepsOriginal: !isDryRun, takesUnseen: true))
+        let prepared = try await prepare(file, keepsOriginal: !isDryRun, takesUnseen: true)
         guard prepared.sourceDigest == digest, !prepared.isUnseen, !isDryRun else {
             try await discard(prepared)
             guard prepared.sourceDigest == digest else { throw ImagingError.changed }

@@ -27,6 +27,8 @@ struct OneImport: Sendable {
     /// Whether the library is to have the source itself.
     let keepsOriginals: Bool
     let isDryRun: Bool
+    /// The job's.
+    let timeouts: TimeoutBudget
     var particulars = Particulars()
 
     /// What is known of a photo beforehand, because it comes from another library and not only from a file.
@@ -54,9 +56,7 @@ struct OneImport: Sendable {
 
     private func prepare(_ file: SourceFiles.File) async throws -> PreparedPhoto {
         do {
-            return try await mesh.send(
-                PreparePhoto(
-                    source: file.path.text, keepsOriginal: keepsOriginals && !isDryRun, takesUnseen: keepsOriginals))
+            return try await prepare(file, keepsOriginal: keepsOriginals && !isDryRun, takesUnseen: keepsOriginals)
         } catch {
             let described = MeshError(describing: error)
             // That it is kept saves work, and is no part of what becomes of this file. What lacked memory is not: an import that
@@ -64,6 +64,21 @@ struct OneImport: Sendable {
             if !isDryRun, described.details["imaging"] != .string("needs_memory") {
                 try? await keep(line(file, describing: described), of: file)
             }
+            throw error
+        }
+    }
+
+    func prepare(
+        _ file: SourceFiles.File, keepsOriginal: Bool, takesUnseen: Bool
+    ) async throws -> PreparedPhoto {
+        let seconds = timeouts.allowance(of: ImageLimits.photoProcessorSeconds)
+        do {
+            return try await mesh.send(
+                PreparePhoto(
+                    source: file.path.text, keepsOriginal: keepsOriginal, takesUnseen: takesUnseen,
+                    processorSeconds: seconds))
+        } catch {
+            if MeshError(describing: error).details["imaging"] == .string("timed_out") { timeouts.spend(seconds) }
             throw error
         }
     }

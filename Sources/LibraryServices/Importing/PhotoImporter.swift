@@ -172,7 +172,7 @@ public actor PhotoImporter: MeshService {
 
         let one = OneImport(
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
-            keepsOriginals: keepsOriginals, isDryRun: isDryRun)
+            keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: TimeoutBudget())
         var passedOver = found.passedOver
         await withTaskGroup(of: (SourceFiles.File, Ending).self) { group in
             var next = rest.makeIterator()

@@ -57,9 +57,10 @@ public actor Thumbnailer: MeshService {
         // What the kernel grants can only be told by trying, so the first one who asks has a worker started.
         let cell = await workers.cell()
         let statistics = workers.statistics
-        let peak = try await files.run {
+        let living = try await files.run {
             statistics.livePIDs.reduce(Int64(0)) { $0 + FileSystem.peakMemory(of: $1) }
         }
+        let peak = max(living, statistics.peakMemory)
         return ImageWorkerStatus(
             started: statistics.started, crashed: statistics.crashed, lost: statistics.lost,
             timedOut: statistics.timedOut, pids: statistics.livePIDs, peakMemoryBytes: peak,
@@ -95,7 +96,8 @@ public actor Thumbnailer: MeshService {
         try await staging { photo in
             try await staging { thumbnail in
                 let made = try await workers.convert(
-                    source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor)
+                    source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
+                    within: request.processorSeconds.map { .seconds(max(1, $0)) })
                 try await files.run {
                     try FileSystem.sync(photo.descriptor, photo.name)
                     try FileSystem.sync(thumbnail.descriptor, thumbnail.name)

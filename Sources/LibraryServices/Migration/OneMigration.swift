@@ -20,6 +20,7 @@ struct OneMigration: Sendable {
     let keepsMissing: Bool
     let keepsOriginals: Bool
     let isDryRun: Bool
+    private let timeouts = TimeoutBudget()
     /// Digests of the sources that a dry run has seen: nothing else tells it that two rows are one picture.
     let seen = SeenSources()
 
@@ -99,7 +100,7 @@ struct OneMigration: Sendable {
     ) async -> ReceiptLine {
         var one = OneImport(
             mesh: mesh, job: nil, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
-            keepsOriginals: keepsOriginals, isDryRun: isDryRun)
+            keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: timeouts)
         one.particulars = .init(uuid: item.uuid, createdAt: createdAt, isFavorite: item.photo.isFavorite)
         let outcome = await one.take(file)
         let line = outcome.line

@@ -23,7 +23,7 @@ extension Thumbnailer {
         if try await version(ofThumbnailOf: name) == nil {
             if let error = unmade[name] { throw error }
             do {
-                try await make(name)
+                try await make(name, by: .looking)
             } catch {
                 let error = MeshError(describing: error)
                 // A photo that costs a worker would cost one each time that it is shown.
@@ -67,9 +67,10 @@ extension Thumbnailer {
     /// Makes the thumbnail of a stored photo and puts it in place. Whoever wants the same one meanwhile waits with the first:
     /// two that replaced each other's files could leave one behind that belongs to nobody. It is given up when nobody waits
     /// any more.
-    private func make(_ name: StoredName) async throws {
+    /// - Parameter lane: whose turn it waits for, unless it is being made already.
+    private func make(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws {
         while let making = making[name], making.task.isCancelled { _ = await making.task.result }
-        let task = making[name]?.task ?? start(name)
+        let task = making[name]?.task ?? start(name, by: lane)
         making[name]?.waiting += 1
         try await withTaskCancellationHandler {
             try await task.value
@@ -78,15 +79,15 @@ extension Thumbnailer {
         }
     }
 
-    private func start(_ name: StoredName) -> Task<Void, any Error> {
-        let task = Task(executorPreference: MeshClock.executor) { try await self.makeAlone(name) }
+    private func start(_ name: StoredName, by lane: ImageWorkerPool.Lane) -> Task<Void, any Error> {
+        let task = Task(executorPreference: MeshClock.executor) { try await self.makeAlone(name, by: lane) }
         making[name] = Making(task: task)
         return task
     }
 
-    private func makeAlone(_ name: StoredName) async throws {
+    private func makeAlone(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws {
         defer { making[name] = nil }
-        try await replaceThumbnail(of: name)
+        try await replaceThumbnail(of: name, by: lane)
         unmade[name] = nil
     }
 
@@ -96,13 +97,15 @@ extension Thumbnailer {
         if making[name]?.waiting == 0 { task.cancel() }
     }
 
-    private nonisolated func replaceThumbnail(of name: StoredName) async throws {
+    private nonisolated func replaceThumbnail(
+        of name: StoredName, by lane: ImageWorkerPool.Lane
+    ) async throws {
         let (photoFiles, files, catalogue) = (photoFiles, files, catalogue)
         let source = try await files.run { try Self.open(name, in: photoFiles) }
         defer { close(source) }
         try await staging { thumbnail in
             do throws(ImagingError) {
-                _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor)
+                _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor, by: lane)
             } catch {
                 throw Self.ofStoredPhoto(error)
             }
@@ -275,7 +278,7 @@ extension Thumbnailer {
                 if !remakesAll && version >= ThumbnailMaker.version { return .kept }
                 outcome = .oldThumbnail
             }
-            try await make(name)
+            try await make(name, by: .working)
             return .made
         } catch {
             let error = MeshError(describing: error)

@@ -10,6 +10,8 @@ import ImageWorkerProtocol
 final class SourceFile {
     private let memory: UnsafeMutableRawPointer
     let count: Int
+    /// Whether its state cannot tell that it was written to since.
+    let isFresh: Bool
 
     /// Reads the whole file behind `descriptor`, which stays the caller's.
     /// - Parameters:
@@ -33,12 +35,13 @@ final class SourceFile {
             guard granted >= count else { throw .needsMemory("a file of \(count >> 20) MiB, of \(granted >> 20)") }
         }
         guard let memory = malloc(count) else { throw .lackOfMemory }
+        let state = FileState(before)
+        isFresh = state.isFresh
         // From here on this value is whole, so that whatever is thrown ends in `deinit`.
         self.memory = memory
-        let state = FileState(before)
         try Self.read(descriptor, into: UnsafeMutableRawBufferPointer(start: memory, count: count))
         // Two reads that agree had nobody writing between them; where the clock's tick may hide that, only they tell.
-        if !isOurs, state.isFresh { try Self.compare(descriptor, with: bytes.buffer) }
+        if !isOurs, isFresh { try Self.compare(descriptor, with: bytes.buffer) }
         guard FileState(try Self.status(descriptor)) == state else { throw .changed }
     }
 

@@ -2,7 +2,7 @@ import Glibc
 import ImageWorkerProtocol
 
 /// How the planes of a picture are to be read.
-enum PixelKind: Equatable {
+enum PixelKind: Hashable {
     case grey
     /// Full-range BT.601, as in JPEG; chroma smaller than luma by these powers of two, sited at the centre.
     case ycc(subsampleWidth: Int, subsampleHeight: Int)
@@ -23,7 +23,7 @@ enum PixelKind: Equatable {
     }
 }
 
-struct PixelSize: Equatable {
+struct PixelSize: Hashable {
     var width: Int
     var height: Int
 

@@ -8,7 +8,7 @@ import ImageWorkerProtocol
 /// of full-size lines. `gdImageCopyResampled` was rejected: twenty times slower for the same quality. Building a
 /// graph costs as much as running it, and the photos of one camera share their size: see ``ReductionCache``.
 final class Reduction {
-    struct Shape: Equatable {
+    struct Shape: Hashable {
         var source: PixelSize
         var sourceKind: PixelKind
         var target: PixelSize
@@ -213,12 +213,15 @@ final class Reduction {
     }
 }
 
-/// The latest few reductions, so that photos of one size share a graph. One worker, one thread, one cache.
+/// The latest few reductions, so that photos of one size share a graph. One process, one thread, one cache; a worker begins with
+/// what its nursery has prepared.
 final class ReductionCache {
     private var kept: [Reduction] = []
+    /// Shapes that were asked for and were not there, the latest ``ImageWorkerProtocol/ReductionShape/most``.
+    private(set) var made: [ReductionShape] = []
     private let most: Int
 
-    init(most: Int = 6) { self.most = most }
+    init(most: Int = ReductionShape.most) { self.most = most }
 
     func reduction(_ shape: Reduction.Shape) throws(ImagingError) -> Reduction {
         if let index = kept.firstIndex(where: { $0.shape == shape }) {
@@ -226,9 +229,58 @@ final class ReductionCache {
             kept.append(found)
             return found
         }
-        let made = try Reduction(shape)
+        let reduction = try Reduction(shape)
         if kept.count == most { kept.removeFirst() }
-        kept.append(made)
-        return made
+        kept.append(reduction)
+        if made.count == most { made.removeFirst() }
+        made.append(ReductionShape(shape))
+        return reduction
+    }
+
+    /// Has these ready for the copies of this process. What cannot be prepared is left to whoever needs it.
+    func prepare(_ shapes: [ReductionShape]) {
+        for shape in shapes.suffix(most) { _ = try? reduction(Reduction.Shape(shape)) }
+        made = []
+    }
+}
+
+extension ReductionShape {
+    init(_ shape: Reduction.Shape) {
+        self.init(
+            sourceWidth: shape.source.width, sourceHeight: shape.source.height, sourceKind: Kind(shape.sourceKind),
+            width: shape.target.width, height: shape.target.height, kind: Kind(shape.targetKind))
+    }
+}
+
+extension Reduction.Shape {
+    init(_ shape: ReductionShape) {
+        self.init(
+            source: PixelSize(width: shape.sourceWidth, height: shape.sourceHeight),
+            sourceKind: PixelKind(shape.sourceKind),
+            target: PixelSize(width: shape.width, height: shape.height), targetKind: PixelKind(shape.kind))
+    }
+}
+
+extension ReductionShape.Kind {
+    fileprivate init(_ kind: PixelKind) {
+        self =
+            switch kind {
+            case .grey: .grey
+            case .rgb: .rgb
+            case .deepRGB(let bits): .deepRGB(bits: bits)
+            case .ycc(let width, let height): .ycc(subsampleWidth: width, subsampleHeight: height)
+            }
+    }
+}
+
+extension PixelKind {
+    fileprivate init(_ kind: ReductionShape.Kind) {
+        self =
+            switch kind {
+            case .grey: .grey
+            case .rgb: .rgb
+            case .deepRGB(let bits): .deepRGB(bits: bits)
+            case .ycc(let width, let height): .ycc(subsampleWidth: width, subsampleHeight: height)
+            }
     }
 }

@@ -6,14 +6,21 @@ import ImageWorkerProtocol
 
 /// The cell that a worker enters before it reads a byte of a photo, and never leaves.
 enum Cell {
-    /// Goes in. What is inside afterwards is the socket, the outputs nowhere, and `memory`.
+    /// What workers share that are copies of this process: libraries that are loaded and have begun.
+    /// - Returns: false where something was refused that every Linux has.
+    static func prepare() -> Bool {
+        guard isChildAlone() else { return false }
+        openWhatIsOpenedLater()
+        useOnce()
+        ccell_tune_allocator()
+        return true
+    }
+
+    /// Goes in. What is inside afterwards is the socket, the outputs nowhere, and no other descriptor.
     /// - Returns: what was granted. Nil where something was refused that every Linux has, so that the worker must not
     ///   go on.
-    static func enter() -> (cell: WorkerCell, memory: MemoryGauge)? {
-        // With the parent gone nobody wants the answer. The signal comes when the parent's *thread* that started
-        // this process ends, which is why the pool starts workers on threads that live as long as it does.
-        guard clinux_set_parent_death_signal(SIGKILL) == 0, ccell_detach(3) == 0 else { return nil }
-        guard let memory = MemoryGauge() else { return nil }
+    static func enter() -> WorkerCell? {
+        guard isChildAlone(), let memory = MemoryGauge() else { return nil }
         openWhatIsOpenedLater()
         _ = nice(10)
         ccell_tune_allocator()
@@ -23,11 +30,12 @@ enum Cell {
         let nowhere = clinux_open("/dev/null", O_WRONLY, 0)
         guard nowhere >= 0, dup2(nowhere, 2) == 2 else { return nil }
         close(nowhere)
+        let start = memory.readAddressSpace()
+        memory.close()
         guard ccell_is_sanitized() == 0 else {
             // Its own thread opens files, and it has reserved more address space than any limit.
-            return (describe(missing: ["all of it (a sanitizer is built in)"], start: 0), memory)
+            return describe(missing: ["all of it (a sanitizer is built in)"], start: 0)
         }
-        let start = memory.read().addressSpace
         var limits = ccell_limits(
             address_space: start + ImageLimits.workerMemory,
             most_address_space: start + ImageLimits.workerMemory + ImageLimits.sharedMemory,
@@ -43,7 +51,20 @@ enum Cell {
         let seccomp = ccell_forbid_calls()
         cell.seccomp = seccomp == 0
         if seccomp < 0 { cell.missing.insert("seccomp (\(words(-seccomp)))", at: 0) }
-        return (cell, memory)
+        return cell
+    }
+
+    /// Ends with its parent, and has no descriptor from elsewhere.
+    private static func isChildAlone() -> Bool {
+        // With the parent gone nobody wants the answer. The signal comes when the parent's *thread* that started
+        // this process ends, which is why the pool starts workers on threads that live as long as it does.
+        clinux_set_parent_death_signal(SIGKILL) == 0 && ccell_detach(3) == 0
+    }
+
+    /// What is made at the first use of it, is made before there are copies.
+    private static func useOnce() {
+        guard let line = WorkerProtocol.line(WorkerRequest.convert) else { return }
+        let _: WorkerRequest? = WorkerProtocol.read(line)
     }
 
     /// What libraries open when they are first used has to be open before.
@@ -74,7 +95,7 @@ enum Cell {
     private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
-/// How much memory this process has. The kernel's file about it stays open, because no file can be opened later.
+/// How much memory this process has.
 struct MemoryGauge {
     private let descriptor: Int32
 
@@ -83,14 +104,13 @@ struct MemoryGauge {
         guard descriptor >= 0 else { return nil }
     }
 
-    /// Bytes; zeros where they cannot be told.
-    func read() -> (resident: UInt64, addressSpace: UInt64) {
+    func close() { Glibc.close(descriptor) }
+
+    /// Bytes of address space; 0 where they cannot be told.
+    func readAddressSpace() -> UInt64 {
         var text = [UInt8](repeating: 0, count: 128)
         let count = pread(descriptor, &text, text.count, 0)
-        guard count > 0 else { return (0, 0) }
-        let numbers = text[..<count].split(separator: 0x20).prefix(2).map {
-            (UInt64(String(decoding: $0, as: UTF8.self)) ?? 0) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
-        }
-        return numbers.count == 2 ? (numbers[1], numbers[0]) : (0, 0)
+        guard count > 0, let pages = text[..<count].split(separator: 0x20).first else { return 0 }
+        return (UInt64(String(decoding: pages, as: UTF8.self)) ?? 0) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 }

@@ -5,13 +5,8 @@ import ImageWorkerProtocol
 /// The worker's side of the socket.
 package struct WorkerConversation {
     let socket: Int32
-    let memory: MemoryGauge?
 
-    /// - Parameter memory: tells the parent what it holds; without it, nothing.
-    init(socket: Int32, memory: MemoryGauge? = nil) {
-        self.socket = socket
-        self.memory = memory
-    }
+    init(socket: Int32) { self.socket = socket }
 
     struct Received {
         /// Nil where the line is no request that this build knows.
@@ -32,11 +27,7 @@ package struct WorkerConversation {
     }
 
     /// Returns false when the parent is gone.
-    func send(_ outcome: WorkerReply.Outcome, lackedMemory: Bool = false, cell: WorkerCell? = nil) -> Bool {
-        let used = memory?.read() ?? (resident: 0, addressSpace: 0)
-        let reply = WorkerReply(
-            outcome: outcome, residentKilobytes: Int(used.resident >> 10),
-            addressKilobytes: Int(used.addressSpace >> 10), lackedMemory: lackedMemory ? true : nil, cell: cell)
+    func send(_ reply: WorkerReply) -> Bool {
         guard let line = WorkerProtocol.line(reply) else { return false }
         return line.withUnsafeBytes {
             clinux_send_with_descriptors(socket, $0.baseAddress, $0.count, nil, 0) == $0.count
@@ -46,7 +37,9 @@ package struct WorkerConversation {
     /// Asks for memory beyond the worker's own, and waits until it is there.
     /// - Returns: bytes that are there: less than was asked for, where there is no more.
     package func ask(_ bytes: Int) throws(ImagingError) -> Int {
-        guard send(.needs(bytes: bytes)), let received = receive(), case .proceed(let granted) = received.request else {
+        guard send(WorkerReply(outcome: .needs(bytes: bytes))), let received = receive(),
+            case .proceed(let granted) = received.request
+        else {
             throw .io("the one who asked has gone")
         }
         for descriptor in received.descriptors { close(descriptor) }

@@ -11,15 +11,12 @@ import Glibc
 @main
 enum WorkerProtocolFuzz: FuzzTarget {
     static func seeds() -> [[UInt8]] {
-        let photo = ConvertedPhoto(
-            fileSize: 1000, width: 2048, height: 1365, sourceMediaType: "image/heic",
-            sourceSize: 2000, sourceWidth: 6000, sourceHeight: 4000, sourceDigest: String(repeating: "0a", count: 32),
-            contentDigest: String(repeating: "f1", count: 32),
-            keptOriginal: false, taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .xmp),
-            latitude: 48.8,
+        let photo = MadePhoto(
+            width: 2048, height: 1365, sourceMediaType: "image/heic", sourceWidth: 6000, sourceHeight: 4000,
+            keepsSource: false, freshDigest: String(repeating: "0a", count: 32),
+            taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .xmp), latitude: 48.8,
             longitude: -2.3, caption: "At the lake", rating: 4, camera: "Apple iPhone 12", thumbnailWidth: 300,
-            thumbnailHeight: 200,
-            thumbnailSize: 900)
+            thumbnailHeight: 200)
         let thumbnail = ConvertedThumbnail(width: 300, height: 200, fileSize: 900)
         let errors: [ImagingError] = [
             .unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .changed, .timedOut,
@@ -27,20 +24,22 @@ enum WorkerProtocolFuzz: FuzzTarget {
         ]
         let outcomes: [WorkerReply.Outcome] =
             [
-                .ready, .needs(bytes: 100 << 20), .converted(photo), .thumbnail(thumbnail),
+                .ready, .nursery, .forked(pid: 4711), .needs(bytes: 100 << 20), .converted(photo),
+                .thumbnail(thumbnail),
                 .facts(EmbeddedFacts(taken: photo.taken, camera: photo.camera)),
             ] + errors.map { .failed($0) }
         let cell = WorkerCell(
             seccomp: true, landlock: 7, noNewPrivileges: true, ownMemoryBytes: 96 << 20, processorSeconds: 300,
             descriptors: 12, fileBytes: 512 << 20, processes: 0, missing: ["x"])
+        let shape = ReductionShape(
+            sourceWidth: 4000, sourceHeight: 3000, sourceKind: .ycc(subsampleWidth: 1, subsampleHeight: 1),
+            width: 2048, height: 1536, kind: .ycc(subsampleWidth: 0, subsampleHeight: 0))
         let replies = outcomes.compactMap {
-            WorkerProtocol.line(
-                WorkerReply(
-                    outcome: $0, residentKilobytes: 4000, addressKilobytes: 80_000, lackedMemory: true, cell: cell))
+            WorkerProtocol.line(WorkerReply(outcome: $0, lackedMemory: true, cell: cell, prepared: [shape]))
         }
         let requests: [[UInt8]] = [
             WorkerRequest.convert, .thumbnail, .bare, .readFacts, .pixels(width: 80, height: 60), .sheet(fonts: 2),
-            .proceed(bytes: 100 << 20),
+            .proceed(bytes: 100 << 20), .fork(prepared: [shape]),
         ].compactMap { WorkerProtocol.line($0) }
         return requests.map { [0b0110] + $0 } + replies.map { [1] + $0 }
     }
@@ -87,10 +86,13 @@ enum WorkerProtocolFuzz: FuzzTarget {
         guard let reply: WorkerReply = WorkerProtocol.read(line) else { return }
         let again: WorkerReply? = WorkerProtocol.line(reply).flatMap { WorkerProtocol.read($0) }
         require(again == reply, "a reply that is another when it is written again")
+        for shape in reply.prepared ?? [] where shape.isPossible {
+            require(shape.width <= 2048 && shape.sourceWidth <= 65_535 && shape.height >= 1, "\(shape)")
+        }
         switch reply.outcome {
         case .converted(let photo) where photo.isPossible: check(photo)
         case .thumbnail(let thumbnail) where thumbnail.isPossible:
-            require(thumbnail.width <= 300 && thumbnail.height <= 300 && thumbnail.fileSize > 0, "\(thumbnail)")
+            require(thumbnail.width <= 300 && thumbnail.height <= 300, "\(thumbnail)")
         case .failed(let error) where error.isPossible:
             require(error.description.utf8.count < 2000, "\(error.description.utf8.count) bytes of explanation")
         default: break
@@ -98,13 +100,12 @@ enum WorkerProtocolFuzz: FuzzTarget {
     }
 
     /// What the catalogue and the names of files are made from.
-    private static func check(_ photo: ConvertedPhoto) {
+    private static func check(_ photo: MadePhoto) {
         require(photo.sourceMediaType.utf8.count < 20, photo.sourceMediaType)
         require((1...2048).contains(photo.width) && (1...2048).contains(photo.height), "\(photo)")
         require(photo.width <= photo.sourceWidth && photo.sourceWidth <= 65_535, "\(photo)")
         require(photo.height <= photo.sourceHeight && photo.sourceHeight <= 65_535, "\(photo)")
-        require(photo.fileSize > 0 && photo.thumbnailSize > 0, "\(photo)")
-        for digest in [photo.contentDigest, photo.sourceDigest] {
+        if let digest = photo.freshDigest {
             require(digest.unicodeScalars.count == 64 && digest == digest.lowercased(), digest)
             require(digest.allSatisfy { $0.isASCII && $0.isHexDigit }, digest)
         }
