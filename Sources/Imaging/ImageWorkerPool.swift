@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Workers are in a cell (<doc:Imaging>): a photo that takes one over finds nothing there to take, and nobody comes after it: each
 /// worker has one photo and ends. They are copies of a process that has loaded their libraries, the nursery. A worker writes into
-/// memory, which is sealed, looked at and copied (``WorkerOutput``); it has no file of the library but to read it. A photo that
+/// memory, which is sealed, looked at and copied (`WorkerOutput`); it has no file of the library but to read it. A photo that
 /// crashes its worker, hangs it or eats its memory costs that photo alone: the call throws a typed error. A photo whose worker was
 /// killed from outside is tried once more on another one, and so is one that crashed its worker while the budget of
 /// ``/ServiceMesh/ProcessBoundary`` lasts; where workers cannot be started at all, calls fail at once for a while. Each of
