@@ -63,6 +63,30 @@ import Testing
         #expect(converted.sourceDigest == converted.contentDigest)
     }
 
+    @Test func photosAndThumbnailsHaveTheirQualities() throws {
+        let folder = try TemporaryFolder("quality")
+        _ = try convertHere(Pictures.file(.png, PixelSize(width: 401, height: 301)), folder)
+        #expect(try brightness(folder.bytes("photo")) == brightness(ofQuality: 90))
+        #expect(try brightness(folder.bytes("thumbnail")) == brightness(ofQuality: 85))
+    }
+
+    /// What brightness is divided by in a JPEG, in its order there.
+    private func brightness(_ jpeg: Data) throws -> [Int] {
+        let start = try #require(jpeg.firstRange(of: [0xFF, 0xDB])).upperBound + 3
+        return jpeg[start..<start + 64].map(Int.init)
+    }
+
+    /// The standard's table K.1, in the order of a file, and libjpeg's measure of quality.
+    private func brightness(ofQuality quality: Int) -> [Int] {
+        [
+            16, 11, 12, 14, 12, 10, 16, 14, 13, 14, 18, 17, 16, 19, 24, 40, 26, 24, 22, 22, 24, 49, 35, 37, 29, 40, 58,
+            51,
+            61, 60, 57, 51, 56, 55, 64, 72, 92, 78, 64, 68, 87, 69, 55, 56, 80, 109, 81, 87, 95, 98, 103, 104, 103, 62,
+            77,
+            113, 121, 112, 100, 120, 92, 101, 103, 99,
+        ].map { ($0 * (200 - 2 * quality) + 50) / 100 }
+    }
+
     @Test func digestsAreSHA256() {
         #expect(
             Array("abc".utf8).withUnsafeBytes(Digest.sha256)

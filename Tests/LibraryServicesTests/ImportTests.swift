@@ -35,6 +35,17 @@ import Testing
         await test.library.close()
     }
 
+    @Test func filesAreNamedByTheirDate() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(10, album: SampleAlbum(width: 64, height: 48))
+        for photo in try await test.allPhotos() {
+            let form = try #require(photo.fileName.wholeMatch(of: #/IMG_(\d{8})_(\d{6})_[0-9a-f]{8}\.jpg/#))
+            let clock = try #require(photo.takenAt).description.filter(\.isNumber).prefix(14)
+            #expect(form.1 + form.2 == clock, "\(photo.fileName)")
+        }
+        await test.library.close()
+    }
+
     @Test func smallJPEGsAreKeptByteForByte() async throws {
         let test = try await TestLibrary()
         let album = SampleAlbum(width: 64, height: 48)

@@ -105,6 +105,21 @@ import Testing
         await test.library.close()
     }
 
+    @Test func aPhotoIsValidWithAPathAndACategory() async throws {
+        let test = try await library()
+        let photos = try await test.allPhotos()
+        #expect(photos.count == 9 && photos.allSatisfy(\.isValid))
+        var photo = photos[0]
+        photo.path = ""
+        #expect(!photo.isValid)
+        for (category, isValid) in [(1, true), (0, false), (-1, false)] as [(Int64, Bool)] {
+            photo = photos[0]
+            photo.categoryId = category
+            #expect(photo.isValid == isValid)
+        }
+        await test.library.close()
+    }
+
     @Test func photosGoToTheTrashByIDUUIDAndPath() async throws {
         let test = try await library()
         let photos = try await test.allPhotos()

@@ -232,6 +232,17 @@ import Testing
         await test.library.close()
     }
 
+    @Test func aHundredAreABatchUnlessTold() async throws {
+        let (test, photos) = try await library(1)
+        let session = try await session(test)
+        for _ in 0..<101 { try await record(test, photos[0], session, .keep) }
+        var sizes: [Int] = []
+        for try await batch in PendingSwipeBatches(of: test.mesh) { sizes.append(batch.count) }
+        #expect(sizes == [100, 1])
+        #expect(try await test.mesh.send(ListPendingSwipes()).actions.count == 100)
+        await test.library.close()
+    }
+
     @Test func reviewsTravelInBackupsAndThroughTheTrash() async throws {
         let (test, photos) = try await library(3)
         let session = try await session(test)

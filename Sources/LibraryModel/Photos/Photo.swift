@@ -83,6 +83,9 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         return file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
     }
 
+    /// Whether a library could hold it: it names a file and a category. Those that a library answers always do.
+    public var isValid: Bool { !path.isEmpty && categoryId > 0 }
+
     public var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// `thumbnails/thumb_<photo file>`, relative to the library folder.
