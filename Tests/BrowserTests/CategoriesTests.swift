@@ -42,6 +42,67 @@ extension BrowserTests {
             }
         }
 
+        @Test func eachHasItsColourAndHowManyPhotosItHas() async throws {
+            let house = House.here
+            let categories = try await house.call(ListCategories()).categories
+            try await house.inTab(at: "#/categories") { page in
+                try await page.wait(until: "document.querySelectorAll('.categories li').length === \(categories.count)")
+                let shown: [[String]] = try await page.evaluate(
+                    """
+                    [...document.querySelectorAll('.categories li')].map((one) => [
+                      one.querySelector('.name a').textContent, one.style.getPropertyValue('--colour'),
+                      one.querySelector('.number').textContent,
+                    ])
+                    """)
+                let counts = categories.map { $0.photoCount == 1 ? "1 photo" : "\($0.photoCount) photos" }
+                #expect(shown == zip(categories, counts).map { [$0.displayName, $0.colorHex, $1] })
+            }
+        }
+
+        /// What is written and chosen is shown before it is saved.
+        @Test func twelveColoursAreOfferedAndWhatComesOfThemIsShown() async throws {
+            let house = House.here
+            let palette = [
+                "#4CAF50", "#2196F3", "#FF9800", "#9C27B0", "#F44336", "#FF5722", "#795548", "#607D8B", "#E91E63",
+                "#009688",
+                "#FFEB3B", "#3F51B5",
+            ]
+            let used = try await house.call(ListCategories()).categories.map(\.colorHex)
+            let free = try #require(palette.first { !used.contains($0) })
+            let chosen = "document.querySelector('.palette input:checked')"
+            let preview = "document.querySelector('dialog .category-chip')"
+            let colour = "\(preview).querySelector('.swatch').style.getPropertyValue('--colour')"
+            try await house.inTab(at: "#/categories") { page in
+                try await page.click(on: "Add category")
+                try await page.waits(for: "Add category", in: "dialog h2")
+                #expect(
+                    try await page.evaluate("[...document.querySelectorAll('.palette input')].map((one) => one.value)")
+                        == palette)
+                let columns: String = try await page.evaluate(
+                    "getComputedStyle(document.querySelector('.palette > div')).gridTemplateColumns")
+                #expect(columns.split(separator: " ").count == 6)
+                #expect(try await page.evaluate("\(chosen).value") == free)
+                #expect(try await page.evaluate("getComputedStyle(\(chosen)).backgroundImage.includes('check.svg')"))
+                // Nothing is written yet.
+                #expect(try await page.evaluate("\(preview).textContent") == "Name")
+                try await page.write("  ", into: "Name")
+                try await page.click(on: "teal")
+                try await page.click(on: "Save")
+                try await page.waits(for: "A category needs a name", in: "dialog")
+                try await page.write("Meadow", into: "Name")
+                try await page.wait(until: "\(preview).textContent === 'Meadow' && \(colour) === '#009688'")
+                try await page.press("Escape")
+                try await page.wait(until: "!document.querySelector('dialog')")
+
+                try await page.click(on: "Edit Garden")
+                try await page.waits(for: "Edit category", in: "dialog h2")
+                #expect(try await page.evaluate("tests.control('Name').value") == "Garden")
+                let garden = try await house.category("Garden").colorHex
+                #expect(try await page.evaluate("\(chosen).value") == garden)
+                try await page.press("Escape")
+            }
+        }
+
         @Test func oneIsDraggedToAnotherPlaceAndBack() async throws {
             let house = House.here
             let before = try await house.call(ListCategories()).categories.map(\.id)
