@@ -258,6 +258,7 @@ import Testing
         status, headers, body = ask("GET", "/api/groups")
         group = json.loads(body)[0]
         check(group["hasSentToday"] is True and group["lastPhoto"]["senderId"] == photos[0]["sender_id"], body)
+        check(group["lastPhoto"]["timestamp"] == photos[0]["created_at"], body)
         status, headers, body = ask("GET", "/api/photos/" + str(uuid.uuid4()) + "/today")
         check(status == 404, "another group:", status)
         print("all is well")

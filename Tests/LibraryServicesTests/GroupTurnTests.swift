@@ -8,6 +8,19 @@ import Testing
 
 /// Whose turn it is to speak to a hub, and for how long.
 @Suite(.timeLimit(.minutes(2))) struct GroupTurnTests {
+    @Test func aMachineThatIsStartedAsksByItself() async throws {
+        let street = try await GroupNeighbours(["Ben"])
+        await street.members[0].library.close()
+        let sent = try await street.hub.send(to: street.group.id)
+        let ben = GroupNeighbours.House(
+            library: try await GroupNeighbours.open("Ben", street.folder, street.wall, street.boot, street.network))
+        let groups = Watched.follow(ObserveGroups(), on: ben.mesh)
+        await groups.value { $0.groups.map(\.photoCount) == [1] }
+        #expect(try await ben.photos().map(\.id) == [sent.id])
+        await ben.library.close()
+        await street.hub.library.close()
+    }
+
     @Test func aSlowHubHoldsUpNothingThatIsForAnother() async throws {
         let street = try await GroupNeighbours(["Ben"])
         let ben = street.members[0]
