@@ -45,8 +45,15 @@ extension BrowserTests {
         @Test func eachHasItsColourAndHowManyPhotosItHas() async throws {
             let house = House.here
             let categories = try await house.call(ListCategories()).categories
-            try await house.inTab(at: "#/categories") { page in
+            try await house.inTab { page in
+                try await page.wait(until: "document.querySelector('.tile.loaded')")
+                // Until the daemon has said which there are, the screen says that it waits.
+                try await page.hearNothing()
+                try await page.click(on: "Categories")
+                try await page.waits(for: "Loading", in: "categories-screen [role=status]")
+                try await page.hearAgain()
                 try await page.wait(until: "document.querySelectorAll('.categories li').length === \(categories.count)")
+                #expect(try await page.evaluate("document.querySelector('categories-screen [role=status]').hidden"))
                 let shown: [[String]] = try await page.evaluate(
                     """
                     [...document.querySelectorAll('.categories li')].map((one) => [
@@ -56,6 +63,13 @@ extension BrowserTests {
                     """)
                 let counts = categories.map { $0.photoCount == 1 ? "1 photo" : "\($0.photoCount) photos" }
                 #expect(shown == zip(categories, counts).map { [$0.displayName, $0.colorHex, $1] })
+                // Its name leads to its photos.
+                let last = try #require(categories.last)
+                try await page.clickWhereSeen("document.querySelector('.categories li:last-child .name a')")
+                try await page.wait(
+                    until:
+                        "location.hash === '#/photos?category=\(last.id)' && tests.has('.count', '\(last.photoCount) photos')"
+                )
             }
         }
 
@@ -85,6 +99,10 @@ extension BrowserTests {
                 #expect(try await page.evaluate("getComputedStyle(\(chosen)).backgroundImage.includes('check.svg')"))
                 // Nothing is written yet.
                 #expect(try await page.evaluate("\(preview).textContent") == "Name")
+                #expect(try await page.evaluate("getComputedStyle(\(preview)).borderRadius") == "16px")
+                #expect(
+                    try await page.evaluate("getComputedStyle(\(preview).querySelector('.swatch')).borderRadius")
+                        == "50%")
                 try await page.write("  ", into: "Name")
                 try await page.click(on: "teal")
                 try await page.click(on: "Save")
