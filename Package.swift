@@ -106,7 +106,7 @@ let package = Package(
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker", "CCrypto"]),
         module("ZipArchive", ["Files", "Executors", "CLinux", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
-        module("Sealing", ["Files", "ServiceMesh", "CLinux", "CSodium"]),
+        module("Sealing", ["Files", "ServiceMesh", "Executors", "CLinux", "CSodium"]),
         // The Android app's own database
         module("AndroidDatabase", ["ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
         module("LibraryModel", ["ServiceMesh"]),
@@ -197,7 +197,7 @@ let package = Package(
                 "CLinux", "TestSupport",
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "Files", "Randomness", "TestSupport"]),
-        tests("SealingTests", ["Sealing", "Files", "ServiceMesh", "TestSupport", "CSodium"]),
+        tests("SealingTests", ["Sealing", "Files", "ServiceMesh", "Executors", "TestSupport", "CSodium"]),
         tests("SidecarsTests", ["Sidecars", "Randomness", "TestSupport"]),
         tests(
             "SQLiteCatalogueTests",

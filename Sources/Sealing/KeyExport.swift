@@ -28,9 +28,17 @@ package enum KeyExport {
 
         /// Some 0.4 s on a small machine.
         package static let standard = Cost(passes: 4, kibibytes: 128 << 10)
-        /// What an export may ask for: it may be anybody's.
-        static let passes: ClosedRange<UInt32> = 1...16
-        static let kibibytes: ClosedRange<UInt32> = 8...(1 << 20)
+
+        /// - Throws: `invalid_argument`: an export may be anybody's, and could else ask for all memory and for minutes.
+        func checked() throws {
+            if Argon2.passes.contains(Int(passes)), Argon2.kibibytes.contains(Int(kibibytes)) { return }
+            let most = (memory: Argon2.kibibytes.upperBound >> 10, passes: Argon2.passes.upperBound)
+            throw MeshError(
+                .invalidArgument,
+                "Opening these keys would take \(kibibytes >> 10) MiB of memory and \(passes) passes over it; "
+                    + "\(most.memory) MiB and \(most.passes) passes are the most that is spent on one. SmilePile writes none "
+                    + "like it: use what it wrote.", details: ["reason": "cost"])
+        }
     }
 
     /// Characters that a passphrase has, after normalization.
@@ -45,9 +53,9 @@ package enum KeyExport {
     private static let entryBytes = KeyID.count + DataKey.bytes
     private static let place = SealedPlace(table: "export", column: "keys", row: "")
 
-    /// Takes as long as its cost says: not on the cooperative pool.
+    /// Takes as long as its cost says: ``KeyDeriver`` calls it.
     /// - Throws: `invalid_argument` for a passphrase that is too short or too long.
-    package static func seal(_ keys: [DataKey], passphrase: String, cost: Cost = .standard) throws -> String {
+    static func seal(_ keys: [DataKey], passphrase: String, cost: Cost = .standard) throws -> String {
         _ = Sodium.isReady
         var header = [version]
         withUnsafeBytes(of: cost.passes.littleEndian) { header += $0 }
@@ -73,9 +81,10 @@ package enum KeyExport {
         return beginning + Data(header + nonce + ciphertext).base64EncodedString() + "\n"
     }
 
-    /// Takes as long as the export's cost says.
-    /// - Throws: `invalid_argument` for what is no export, one of a later version, or a wrong passphrase.
-    package static func open(_ text: String, passphrase: String) throws -> [DataKey] {
+    /// Takes as long as the export's cost says: ``KeyDeriver`` calls it.
+    /// - Throws: `invalid_argument` for what is no export, one of a later version, one that costs too much, or a wrong
+    ///   passphrase.
+    static func open(_ text: String, passphrase: String) throws -> [DataKey] {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard text.utf8.count <= maximumLength, text.hasPrefix(beginning),
             let data = Data(base64Encoded: String(text.dropFirst(beginning.count)))
@@ -92,9 +101,10 @@ package enum KeyExport {
         let ciphertext = rest.dropFirst(SealedValue.nonceBytes)
         let length = ciphertext.count - SealedValue.tagBytes
         let cost = Cost(passes: number(bytes, at: 1), kibibytes: number(bytes, at: 5))
-        guard length > 0, length.isMultiple(of: entryBytes), Cost.passes.contains(cost.passes),
-            Cost.kibibytes.contains(cost.kibibytes)
-        else { throw MeshError(.invalidArgument, "This export of keys is damaged. Use another copy of it.") }
+        guard length > 0, length.isMultiple(of: entryBytes) else {
+            throw MeshError(.invalidArgument, "This export of keys is damaged. Use another copy of it.")
+        }
+        try cost.checked()
         let header = Array(bytes.prefix(headerBytes))
         let wrapping = try key(passphrase, salt: Array(header.suffix(saltBytes)), cost)
         let plaintext = try SecretBytes(count: length) { room in
@@ -142,10 +152,10 @@ package enum KeyExport {
         }
         let bytes = normalized.utf8.map(CChar.init(bitPattern:))
         return try SecretBytes(count: DataKey.bytes) { room in
-            let code = crypto_pwhash(
-                room, UInt64(DataKey.bytes), bytes, UInt64(bytes.count), salt, UInt64(cost.passes),
-                Int(cost.kibibytes) << 10, crypto_pwhash_ALG_ARGON2ID13)
-            guard code == 0 else {
+            let isThere = Argon2.hash(
+                bytes, salt: salt, passes: Int(cost.passes), kibibytes: Int(cost.kibibytes), into: room,
+                count: DataKey.bytes)
+            guard isThere else {
                 throw MeshError(
                     .resourceExhausted,
                     "There is not enough memory for the passphrase (\(cost.kibibytes >> 10) MiB). Close other programs and try again."

@@ -20,11 +20,9 @@ extension Keyring {
         SealedPlace(table: "backups", column: "key", row: export)
     }
 
-    /// A new key, under the passphrase and under the active key. Takes as long as the cost says.
+    /// A new key, under the passphrase and under the active key. Takes as long as the cost says: ``KeyDeriver`` calls it.
     /// - Throws: `invalid_argument` for a passphrase that is too short or too long; `resource_exhausted`.
-    package func makeBackupKey(
-        passphrase: String, cost: KeyExport.Cost = .standard
-    ) throws -> WrappedBackupKey {
+    func makeBackupKey(passphrase: String, cost: KeyExport.Cost = .standard) throws -> WrappedBackupKey {
         let key = try DataKey()
         return try wrapped(key, export: KeyExport.seal([key], passphrase: passphrase, cost: cost))
     }

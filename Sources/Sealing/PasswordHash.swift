@@ -3,7 +3,7 @@ import CSodium
 /// What is kept of a secret that people type: argon2id's hash of it, with the salt and the cost that it was made with.
 ///
 /// A hash keeps the secret from whoever reads it, as far as trying them all takes too long; with the ten thousand PINs of
-/// four digits it does not. Both directions take the cost in time and memory, so they belong on a pool of threads.
+/// four digits it does not. Both directions take the cost in time and memory, so ``KeyDeriver`` alone makes and compares them.
 package struct PasswordHash: Sendable, Equatable {
     package enum Failure: Error, Equatable {
         /// The memory that hashing takes is not there.
@@ -14,7 +14,7 @@ package struct PasswordHash: Sendable, Equatable {
 
     /// What one hash costs.
     package struct Cost: Sendable, Equatable {
-        /// Over the whole memory: 1…16.
+        /// Over the whole memory: 1…10.
         package let passes: Int
         /// In KiB: 8…262,144.
         package let memory: Int
@@ -24,7 +24,7 @@ package struct PasswordHash: Sendable, Equatable {
 
         /// Nil out of these ranges: a text from a damaged file could otherwise ask for hours, or all memory.
         package init?(passes: Int, checkedMemory memory: Int) {
-            guard (1...16).contains(passes), (8...(256 << 10)).contains(memory) else { return nil }
+            guard Argon2.passes.contains(passes), Argon2.kibibytes.contains(memory) else { return nil }
             self.init(passes: passes, memory: memory)
         }
 
@@ -44,7 +44,7 @@ package struct PasswordHash: Sendable, Equatable {
 
     /// Hashes a secret with a salt of its own. Blocks for as long as the cost says.
     /// - Throws: ``Failure/outOfMemory``.
-    package init(of secret: [UInt8], cost: Cost = .standard) throws(Failure) {
+    init(of secret: [UInt8], cost: Cost = .standard) throws(Failure) {
         _ = Sodium.isReady
         var salt = [UInt8](repeating: 0, count: Self.saltBytes)
         randombytes_buf(&salt, salt.count)
@@ -80,7 +80,7 @@ package struct PasswordHash: Sendable, Equatable {
 
     /// Whether this is the secret. Blocks for as long as the cost says, whatever the secret is.
     /// - Throws: ``Failure/outOfMemory``: then nothing is known.
-    package func matches(_ secret: [UInt8]) throws(Failure) -> Bool {
+    func matches(_ secret: [UInt8]) throws(Failure) -> Bool {
         let other = try Self.hash(secret, salt, cost)
         // Compared in constant time, as a habit: who could measure this has the hash already.
         return sodium_memcmp(other, hash, hash.count) == 0
@@ -88,12 +88,11 @@ package struct PasswordHash: Sendable, Equatable {
 
     private static func hash(_ secret: [UInt8], _ salt: [UInt8], _ cost: Cost) throws(Failure) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: hashBytes)
-        // One byte more than is read: an empty array may have no address, which the function does not take.
-        let characters = secret.map { CChar(bitPattern: $0) } + [0]
-        let result = crypto_pwhash(
-            &hash, UInt64(hashBytes), characters, UInt64(secret.count), salt, UInt64(cost.passes), cost.memory << 10,
-            crypto_pwhash_alg_argon2id13())
-        guard result == 0 else { throw .outOfMemory }
+        guard
+            Argon2.hash(
+                secret.map(CChar.init(bitPattern:)), salt: salt, passes: cost.passes, kibibytes: cost.memory,
+                into: &hash, count: hashBytes)
+        else { throw .outOfMemory }
         return hash
     }
 

@@ -34,10 +34,11 @@ public final class PhotoLibrary: Sendable {
     /// Seen by tests.
     package let catalogue: SQLiteCatalogue
     private let pools: [BlockingPool]
+    private let deriver: KeyDeriver
 
     private init(
         mesh: Mesh, path: String, access: LibraryAccess, lock: LibraryLock, catalogue: SQLiteCatalogue,
-        pools: [BlockingPool]
+        pools: [BlockingPool], deriver: KeyDeriver
     ) {
         self.mesh = mesh
         self.path = path
@@ -45,6 +46,7 @@ public final class PhotoLibrary: Sendable {
         self.lock = lock
         self.catalogue = catalogue
         self.pools = pools
+        self.deriver = deriver
     }
 
     /// How a library is opened.
@@ -101,6 +103,7 @@ public final class PhotoLibrary: Sendable {
         let files = BlockingPool(name: "files", threads: 4)
         // More than there are cores: while some wait for the disk, others hash.
         let bulk = BlockingPool(name: "backup", threads: options.workers + 2, niceness: 5)
+        let deriver = KeyDeriver()
         do {
             let (folder, lock) = try await files.run {
                 let folder = LibraryFolder(
@@ -118,6 +121,7 @@ public final class PhotoLibrary: Sendable {
                         catalogue: catalogue, access: access, photoFiles: folder, namedFiles: folder.namedFiles,
                         path: folder.path, scratch: folder.staging,
                         keyFile: options.keyFile.map { KeyFile(path: $0) } ?? .usual(), files: files, bulk: bulk,
+                        deriver: deriver,
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
@@ -127,7 +131,7 @@ public final class PhotoLibrary: Sendable {
                 try await mesh.start()
                 return PhotoLibrary(
                     mesh: mesh, path: folder.path, access: access, lock: lock, catalogue: catalogue,
-                    pools: [files, bulk])
+                    pools: [files, bulk], deriver: deriver)
             } catch {
                 await catalogue.close()
                 throw error
@@ -135,6 +139,7 @@ public final class PhotoLibrary: Sendable {
         } catch {
             await files.shutDown()
             await bulk.shutDown()
+            await deriver.shutDown()
             throw error
         }
     }
@@ -190,7 +195,8 @@ public final class PhotoLibrary: Sendable {
     package static func services(
         catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), photoFiles: any PhotoFiles,
         namedFiles: NamedFiles, path: String, scratch: String, keyFile: KeyFile?, files: BlockingPool,
-        bulk: BlockingPool, workers: ImageWorkerPool, width: Int, bootClock: BootClock = .system,
+        bulk: BlockingPool, deriver: KeyDeriver = KeyDeriver(), workers: ImageWorkerPool, width: Int,
+        bootClock: BootClock = .system,
         wallClock: WallClock? = nil, groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
         reviewRemotes: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) },
         isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle
@@ -207,11 +213,12 @@ public final class PhotoLibrary: Sendable {
             catalogue: catalogue, keyFile: keyFile, namedFiles: namedFiles, pool: files)
         return [
             SettingsStore(catalogue: catalogue),
-            AccessStore(catalogue: catalogue, access: access, pool: files, clock: bootClock),
+            AccessStore(catalogue: catalogue, access: access, deriver: deriver, clock: bootClock),
             DeviceStore(catalogue: catalogue, clock: bootClock),
             CategoryStore(catalogue: catalogue),
             PhotoStore(catalogue: catalogue, discards: discards),
-            SealedFieldStore(catalogue: catalogue, fields: sealedFields, discards: discards, pool: files),
+            SealedFieldStore(
+                catalogue: catalogue, fields: sealedFields, discards: discards, pool: files, deriver: deriver),
             thumbnailer,
             SwipeSessionRecorder(catalogue: catalogue, clock: wallClock ?? WallClock { .now() }),
             LibraryObserver(catalogue: catalogue),
@@ -234,7 +241,7 @@ public final class PhotoLibrary: Sendable {
                 workers: width),
             BackupCoordinator(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places,
-                discards: discards, fields: sealedFields, bulk: bulk, width: width),
+                discards: discards, fields: sealedFields, bulk: bulk, deriver: deriver, width: width),
             BackupScheduler(
                 catalogue: catalogue, places: places, fields: sealedFields, pool: bulk, isIdle: isMachineIdle),
         ]
@@ -263,6 +270,7 @@ public final class PhotoLibrary: Sendable {
         await mesh.stop()
         await catalogue.close()
         for pool in pools { await pool.shutDown() }
+        await deriver.shutDown()
         lock.release()
     }
 }

@@ -1,7 +1,6 @@
 import Executors
 import Foundation
 import LibraryModel
-import Sealing
 import ServiceMesh
 import SmilePile
 import TestSupport
@@ -9,6 +8,7 @@ import Testing
 
 @testable import LibraryServices
 @testable import LibraryStorage
+@testable import Sealing
 
 /// The PIN: what it may be, what is kept of it, and how long the next try has to wait.
 @Suite(.timeLimit(.minutes(4))) struct PINTests {
@@ -218,7 +218,8 @@ import Testing
         let test = try await Locked()
         let stopped = BlockingPool(name: "stopped", threads: 1)
         await stopped.shutDown()
-        let store = AccessStore(catalogue: test.library.catalogue, pool: stopped, clock: test.time.clock)
+        let store = AccessStore(
+            catalogue: test.library.catalogue, deriver: KeyDeriver(on: stopped), clock: test.time.clock)
         let mesh = try Mesh(services: [store])
         try await mesh.start()
         for tries in 1...5 {

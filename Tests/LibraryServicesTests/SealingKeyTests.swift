@@ -327,7 +327,8 @@ import Testing
             catalogue: catalogue,
             fields: SealedFields(
                 catalogue: catalogue, keyFile: KeyFile(path: test.keyFile), namedFiles: folder.namedFiles, pool: pool),
-            discards: DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool), pool: pool)
+            discards: DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool), pool: pool,
+            deriver: KeyDeriver(on: pool))
         #expect(try await store.set(SetPhotoDetail(id: 1, notes: "old")).notes == "old")
         let job = try await test.run(RotateKeys())
         #expect(job.receipt?["removedKeys"] == 1)

@@ -89,7 +89,7 @@ final class SteppedLibrary: Sendable {
                     fields: SealedFields(
                         catalogue: catalogue, keyFile: KeyFile(path: test.keyFile), namedFiles: folder.namedFiles,
                         pool: files), bulk: bulk,
-                    width: 2),
+                    deriver: KeyDeriver(on: files), width: 2),
             ], journal: catalogue.journal)
         (self.folder, self.database, self.files) = (folder, database, files)
         try await mesh.start()

@@ -55,11 +55,15 @@ import Testing
         let text = try KeyExport.seal([DataKey()], passphrase: passphrase, cost: cost)
         let beginning = "smilepile-keys-1 "
         let bytes = Array(try #require(Data(base64Encoded: text.dropFirst(beginning.count).trimmingWhitespace)))
-        for (at, value) in [(1, UInt32.max), (1, 0), (5, UInt32.max), (5, 0), (5, 1 << 21)] {
+        for (at, value) in [
+            (1, UInt32.max), (1, 0), (1, 11), (5, UInt32.max), (5, 0), (5, (256 << 10) + 1), (5, 1 << 20),
+        ] {
             var changed = bytes
             withUnsafeBytes(of: value.littleEndian) { changed.replaceSubrange(at..<at + 4, with: $0) }
             let other = beginning + Data(changed).base64EncodedString()
-            #expect(refusal(other, passphrase)?.message.contains("damaged") == true)
+            let error = refusal(other, passphrase)
+            #expect(error?.status == .invalidArgument)
+            #expect(error?.message.contains("256 MiB and 10 passes are the most") == true)
         }
         for other in ["", "smilepile-keys-1", beginning, beginning + "%%%", "smilepile-keys-2 AAAA", "PK\u{3}\u{4}"] {
             #expect(refusal(other, passphrase)?.status == .invalidArgument)

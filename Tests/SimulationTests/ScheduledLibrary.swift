@@ -59,7 +59,7 @@ final class ScheduledLibrary: Sendable {
                 PhotoStore(catalogue: catalogue, discards: discards),
                 BackupCoordinator(
                     catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, places: places,
-                    discards: discards, fields: fields, bulk: pool, width: 2),
+                    discards: discards, fields: fields, bulk: pool, deriver: KeyDeriver(on: pool), width: 2),
                 BackupScheduler(
                     catalogue: catalogue, places: places, fields: fields, pool: pool,
                     isIdle: { !simulation.oneIn(3) }),

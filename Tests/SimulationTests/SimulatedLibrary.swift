@@ -137,7 +137,8 @@ func stores(
     return [
         SettingsStore(catalogue: catalogue), CategoryStore(catalogue: catalogue),
         PhotoStore(catalogue: catalogue, discards: discards), SwipeSessionRecorder(catalogue: catalogue),
-        SealedFieldStore(catalogue: catalogue, fields: fields, discards: discards, pool: pool),
+        SealedFieldStore(
+            catalogue: catalogue, fields: fields, discards: discards, pool: pool, deriver: KeyDeriver(on: pool)),
     ]
 }
 

@@ -1,4 +1,3 @@
-import Executors
 import LibraryModel
 import LibraryStorage
 import Sealing
@@ -24,19 +23,18 @@ public actor AccessStore: MeshService {
     private let catalogue: any Catalogue
     /// Who is at the doors is told there what changes.
     private let access: LibraryAccess
-    private let pool: BlockingPool
+    private let deriver: KeyDeriver
     private let clock: BootClock
     /// Hashed in the place of what cannot be a PIN, so that its length does not show in the time that the answer takes.
     private static let nobodysPIN: [UInt8] = []
 
-    /// - Parameter pool: on which hashes are made, a tenth of a second each.
     package init(
-        catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), pool: BlockingPool,
+        catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), deriver: KeyDeriver,
         clock: BootClock = .system
     ) {
         self.catalogue = catalogue
         self.access = access
-        self.pool = pool
+        self.deriver = deriver
         self.clock = clock
     }
 
@@ -150,8 +148,9 @@ public actor AccessStore: MeshService {
             return record
         }
         let secret = pin.canonical
-        let isRight = try await onPool {
-            try PasswordHash(text: record.hash).matches(secret ?? Self.nobodysPIN) && secret != nil
+        let deriver = deriver
+        let isRight = try await Self.deriving {
+            try await deriver.matches(secret ?? Self.nobodysPIN, PasswordHash(text: record.hash)) && secret != nil
         }
         guard isRight else { throw Self.wrong(PINDelay.left(of: record, at: clock.now())) }
         try await catalogue.write { transaction in
@@ -163,12 +162,13 @@ public actor AccessStore: MeshService {
     }
 
     private func hash(_ secret: [UInt8]) async throws -> String {
-        try await onPool { try PasswordHash(of: secret).text }
+        let deriver = deriver
+        return try await Self.deriving { try await deriver.hash(secret).text }
     }
 
-    private func onPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    private static func deriving<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
         do {
-            return try await pool.run(work)
+            return try await work()
         } catch let failure as PasswordHash.Failure {
             switch failure {
             case .outOfMemory:

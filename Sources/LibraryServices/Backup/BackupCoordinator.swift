@@ -26,6 +26,7 @@ public actor BackupCoordinator: MeshService {
     private let discards: DiscardedFiles
     private let fields: SealedFields
     let bulk: BlockingPool
+    private let deriver: KeyDeriver
     let width: Int
     private unowned var mesh: Mesh?
     /// What is writing at the moment, in words.
@@ -35,7 +36,7 @@ public actor BackupCoordinator: MeshService {
 
     package init(
         catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, places: BackupPlaces,
-        discards: DiscardedFiles, fields: SealedFields, bulk: BlockingPool, width: Int
+        discards: DiscardedFiles, fields: SealedFields, bulk: BlockingPool, deriver: KeyDeriver, width: Int
     ) {
         self.catalogue = catalogue
         self.photoFiles = photoFiles
@@ -44,6 +45,7 @@ public actor BackupCoordinator: MeshService {
         self.discards = discards
         self.fields = fields
         self.bulk = bulk
+        self.deriver = deriver
         self.width = width
     }
 
@@ -148,7 +150,7 @@ public actor BackupCoordinator: MeshService {
 
     func makeKey(_ request: MakeBackupKey) async throws -> BackupKey {
         let keyring = try await fields.keyringMakingOne()
-        return try await bulk.run { BackupKey(try keyring.makeBackupKey(passphrase: request.passphrase)) }
+        return BackupKey(try await deriver.makeBackupKey(keyring, passphrase: request.passphrase))
     }
 
     func openKey(_ request: OpenBackupKey) async throws -> BackupKey {
@@ -166,17 +168,15 @@ public actor BackupCoordinator: MeshService {
                 "This backup has no passphrase: \(sealed == nil ? "nothing in it is sealed" : "its sealed fields are under the keys of the library that wrote it"). Restore it without one."
             )
         }
-        let passphrase = request.passphrase
         // Opened before keys are made: a wrong passphrase is no reason to have any.
-        let keys = try await bulk.run {
-            do {
-                return try KeyExport.open(export, passphrase: passphrase)
-            } catch let error as MeshError where error.status == .invalidArgument {
-                throw MeshError(
-                    .invalidArgument,
-                    "The passphrase is not the one of this backup, or its \(BackupFormat.sealedEntry) is damaged. Try again."
-                )
-            }
+        let keys: [DataKey]
+        do {
+            keys = try await deriver.open(export, passphrase: request.passphrase)
+        } catch let error as MeshError where error.status == .invalidArgument && error.details.isEmpty {
+            throw MeshError(
+                .invalidArgument,
+                "The passphrase is not the one of this backup, or its \(BackupFormat.sealedEntry) is damaged. Try again."
+            )
         }
         let keyring = try await fields.keyringMakingOne()
         do {

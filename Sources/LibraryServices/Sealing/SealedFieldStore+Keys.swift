@@ -35,8 +35,7 @@ extension SealedFieldStore {
         let keyring = try await requiredKeyring()
         // The active one first: it is the one that becomes active where these are imported into an empty library.
         let keys = keyring.all.sorted { $0.id == keyring.active && $1.id != keyring.active }
-        let passphrase = request.passphrase
-        let text = try await pool.run { try KeyExport.seal(keys, passphrase: passphrase) }
+        let text = try await deriver.export(keys, passphrase: request.passphrase)
         let ids = Set(keys.map(\.id.description))
         try await catalogue.write { transaction in
             for var key in try transaction.sealedFields.keys() where ids.contains(key.id) {
@@ -48,8 +47,7 @@ extension SealedFieldStore {
     }
 
     func importKeys(_ request: ImportKeys) async throws -> ImportedKeys {
-        let (text, passphrase) = (request.text, request.passphrase)
-        let keys = try await pool.run { try KeyExport.open(text, passphrase: passphrase) }
+        let keys = try await deriver.open(request.text, passphrase: request.passphrase)
         let count = try await fields.takeOver(keys)
         return ImportedKeys(imported: count, known: keys.count - count)
     }

@@ -29,13 +29,18 @@ public actor SealedFieldStore: MeshService {
     let catalogue: any Catalogue
     let fields: SealedFields
     let pool: BlockingPool
+    let deriver: KeyDeriver
     let discards: DiscardedFiles
 
-    package init(catalogue: any Catalogue, fields: SealedFields, discards: DiscardedFiles, pool: BlockingPool) {
+    package init(
+        catalogue: any Catalogue, fields: SealedFields, discards: DiscardedFiles, pool: BlockingPool,
+        deriver: KeyDeriver
+    ) {
         self.catalogue = catalogue
         self.fields = fields
         self.discards = discards
         self.pool = pool
+        self.deriver = deriver
     }
 
     // MARK: One photo
