@@ -55,6 +55,14 @@ extension PhotoKey {
         default: throw MeshError(.invalidArgument, "Name the photo by one of 'id', 'uuid' and 'path'.")
         }
     }
+
+    /// - Throws: `invalid_argument` unless exactly one is given.
+    package init(id: Int64?, uuid: String?) throws {
+        guard (id == nil) != (uuid == nil) else {
+            throw MeshError(.invalidArgument, "Name the photo by 'id' or by 'uuid', and not by both.")
+        }
+        try self.init(id: id, uuid: uuid, path: nil)
+    }
 }
 
 extension CategoryKey {

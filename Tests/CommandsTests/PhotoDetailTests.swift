@@ -160,6 +160,34 @@ struct KeyCommandTests {
             stage.params("key.import") == ["text": "smilepile-keys-1 AAAA\n", "passphrase": "seven words"])
     }
 
+    @Test("A passphrase comes from a file, where nobody else may read that")
+    func passphraseFile() async throws {
+        let folder = try TemporaryFolder("keys")
+        let (file, keys) = (folder.file("words"), folder.file("keys.txt"))
+        let stage = Stage(currentFolder: folder.path, input: Array("another one".utf8))
+        try stage.answer("key.export", ExportedKeys(text: "smilepile-keys-1 AAAA\n", keys: 1))
+        try stage.answer("key.import", ImportedKeys(imported: 1, known: 0))
+        try Data("seven words\nnot this".utf8).write(to: URL(fileURLWithPath: file))
+        for mode in [0o644, 0o640, 0o604, 0o620] {
+            #expect(chmod(file, mode_t(mode)) == 0)
+            #expect(await stage.run("keys", "export", "keys.txt", "--passphrase-file", "words") == .failed)
+            #expect(stage.messages.contains("chmod 600 '\(file)'"), "\(stage.messages)")
+        }
+        #expect(stage.methods.isEmpty && !FileManager.default.fileExists(atPath: keys))
+        #expect(chmod(file, 0o600) == 0)
+        #expect(await stage.run("keys", "export", "keys.txt", "--passphrase-file", "words") == .done)
+        #expect(stage.params("key.export") == ["passphrase": "seven words"])
+        #expect(await stage.run("keys", "import", "keys.txt", "--passphrase-file", "words") == .done)
+        #expect(stage.params("key.import")?["passphrase"] == "seven words")
+        // What a shell makes of <(command) is a pipe.
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("from a pipe\n".utf8))
+        try pipe.fileHandleForWriting.close()
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        #expect(await stage.run("keys", "import", "keys.txt", "--passphrase-file", path) == .done)
+        #expect(stage.params("key.import")?["passphrase"] == "from a pipe")
+    }
+
     @Test("Without a passphrase nothing is asked")
     func noPassphrase() async throws {
         let folder = try TemporaryFolder("keys")

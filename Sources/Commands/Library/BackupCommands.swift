@@ -5,7 +5,7 @@ extension CommandTable {
     private static let file = Operand("FILE", .path, help: "The backup.")
     private static let passphrase: [Option] = [
         .flag("passphrase", help: "Ask for the passphrase of its sealed fields."),
-        .value("passphrase-file", "FILE", .path, help: "Its first line is the passphrase, for scripts."),
+        Passphrase.fileOption,
     ]
 
     static let backupCommands: [Command] = [

@@ -16,7 +16,7 @@ extension CommandTable {
                 .value("keep", "N", .number(1...1_000), help: "How many verified ones stay; 4 unless told."),
                 .flag("off", help: "No more backups by themselves. Those that are there stay."),
                 .flag("passphrase", help: "Ask for a passphrase of their sealed fields."),
-                .value("passphrase-file", "FILE", .path, help: "Its first line is the passphrase, for scripts."),
+                Passphrase.fileOption,
             ],
             examples: [
                 Example("smilepile backup schedule /media/stick", "Once a week, the last four."),

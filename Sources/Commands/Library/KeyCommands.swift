@@ -6,7 +6,7 @@ extension CommandTable {
     /// Bytes that an export may have, far more than it has.
     private static let exportBytes = 100_000
     private static let passphraseHelp = """
-        The passphrase is asked for on a terminal; else it is the first line of standard input.
+        The passphrase is asked for on a terminal; else it is the first line of standard input, or of a file.
         """
 
     static let keyCommands: [Command] = [
@@ -28,13 +28,14 @@ extension CommandTable {
                 \(passphraseHelp)
                 """,
             operands: [Operand("FILE", .path, help: "Where it goes; nothing is replaced.")],
+            options: [Passphrase.fileOption],
             examples: [Example("smilepile keys export /media/stick/keys.txt", "To a stick that lies elsewhere.")]
         ) { invocation, session in
             let path = session.absolute(invocation.operand("FILE") ?? "")
             // Before anybody thinks of a passphrase.
             let file = try NewFile(path, mode: 0o600)
             guard !FileManager.default.fileExists(atPath: path) else { throw NewFile.refusal(path, EEXIST) }
-            let passphrase = try await Passphrase.ask(session, invocation, isNew: true)
+            let passphrase = try await Passphrase.needed(session, invocation, isNew: true)
             return try await session.withLibrary { library in
                 let answer = try await library.send(ExportKeys(passphrase: passphrase))
                 try file.write(Array(answer.value.text.utf8))
@@ -56,11 +57,12 @@ extension CommandTable {
                 \(passphraseHelp)
                 """,
             operands: [Operand("FILE", .path, help: "What 'smilepile keys export' wrote.")],
+            options: [Passphrase.fileOption],
             examples: [Example("smilepile keys import /media/stick/keys.txt", "After the disk was replaced.")]
         ) { invocation, session in
             let path = session.absolute(invocation.operand("FILE") ?? "")
             let text = try exported(path)
-            let passphrase = try await Passphrase.ask(session, invocation, isNew: false)
+            let passphrase = try await Passphrase.needed(session, invocation, isNew: false)
             return try await session.withLibrary { library in
                 let answer = try await library.send(ImportKeys(text: text, passphrase: passphrase))
                 session.show(answer) { imported in

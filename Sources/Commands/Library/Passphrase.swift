@@ -6,6 +6,16 @@ enum Passphrase {
     /// Bytes that are read in search of the first line.
     private static let mostBytes = 100_000
 
+    /// The options by which a command that needs one is told where it comes from.
+    static let fileOption = Option.value(
+        "passphrase-file", "FILE", .path, help: "Its first line is the passphrase; only you may read it.")
+
+    /// That of `--passphrase-file FILE`, else as ``ask(_:_:isNew:)``.
+    static func needed(_ session: Session, _ invocation: Invocation, isNew: Bool) async throws -> String {
+        if let path = invocation.value("passphrase-file") { return try read(session.absolute(path)) }
+        return try await ask(session, invocation, isNew: isNew)
+    }
+
     /// - Parameter isNew: asked for twice, where a person types it.
     static func ask(_ session: Session, _ invocation: Invocation, isNew: Bool) async throws -> String {
         if let typed = try await session.console.secret("Passphrase: ") {
@@ -38,10 +48,30 @@ enum Passphrase {
             throw CommandFailure.local("\(path) cannot be read: \(String(cString: strerror(errno))).")
         }
         defer { try? file.close() }
+        try requirePrivate(file.fileDescriptor, path)
         guard let bytes = try? file.read(upToCount: mostBytes), let text = firstLine(of: Array(bytes)) else {
             throw CommandFailure.local("\(path) has no passphrase: that is its first line.")
         }
         return text
+    }
+
+    /// A passphrase that others may read is none. A pipe (`<(pass show photos)`) is between two processes of one user.
+    private static func requirePrivate(_ descriptor: Int32, _ path: String) throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw CommandFailure.local("\(path) cannot be looked at: \(String(cString: strerror(errno))).")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { return }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw CommandFailure.local(
+                "\(path) belongs to another user (\(status.st_uid)), who knows what is in it. Use a file of your own.")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw CommandFailure.local(
+                "\(path) is not yours alone (its mode is \(mode)), and has a passphrase. To put it right: chmod 600 '\(path)'"
+            )
+        }
     }
 
     /// - Returns: nil where it is empty, or no text.

@@ -76,7 +76,7 @@ public struct LocalDateTime: Codable, Sendable, Hashable, Comparable, CustomStri
         }
         guard let read = LocalDateTime(text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "write a date as 2025-06-15 or 2025-06-15T14:05:00.")
+                in: container, debugDescription: "write \(Self.form).")
         }
         self = read
     }
@@ -88,7 +88,8 @@ public struct LocalDateTime: Codable, Sendable, Hashable, Comparable, CustomStri
 }
 
 extension LocalDateTime: SchemaDescribed {
-    public static let jsonSchema: JSONValue = ["type": ["string", "integer"]]
+    private static let form = "a date as 2025-06-15 or 2025-06-15T14:05:00, or milliseconds since 1970"
+    public static let jsonSchema: JSONValue = ["type": ["string", "integer"], "description": .string(form)]
     public static let schemaExample = LocalDateTime(milliseconds: 0)
 }
 

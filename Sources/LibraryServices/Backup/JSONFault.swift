@@ -1,4 +1,5 @@
 import Foundation
+import ServiceMesh
 
 /// What is wrong with a document, in words for whoever has it and did not write it.
 struct JSONFault: CustomStringConvertible {
@@ -12,27 +13,16 @@ struct JSONFault: CustomStringConvertible {
         description =
             switch error {
             case .keyNotFound(let key, let context):
-                "'\(Self.place(context.codingPath + [key]))' is missing"
-            case .valueNotFound(_, let context): "'\(Self.place(context.codingPath))' has no value"
+                "'\((context.codingPath + [key]).fieldPath)' is missing"
+            case .valueNotFound(_, let context): "'\(context.codingPath.fieldPath)' has no value"
             case .typeMismatch(let type, let context):
-                "'\(Self.place(context.codingPath))' is not \(Self.name(of: type))"
+                "'\(context.codingPath.fieldPath)' is not \(Self.name(of: type))"
             case .dataCorrupted(let context) where context.codingPath.isEmpty:
                 "it is not JSON, or not whole, or has a number that is too large\(Self.why(context))"
             case .dataCorrupted(let context):
-                "'\(Self.place(context.codingPath))' has a value that is not valid\(Self.why(context))"
+                "'\(context.codingPath.fieldPath)' has a value that is not valid\(Self.why(context))"
             @unknown default: "\(error)"
             }
-    }
-
-    /// `photos[3].id`
-    private static func place(_ path: [any CodingKey]) -> String {
-        path.reduce(into: "") { text, key in
-            if let index = key.intValue {
-                text += "[\(index)]"
-            } else {
-                text += (text.isEmpty ? "" : ".") + key.stringValue.prefix(100)
-            }
-        }
     }
 
     private static func name(of type: any Any.Type) -> String {

@@ -11,7 +11,7 @@ extension GroupStore {
     /// them for nothing. Who waits then finds out whether the one before has sent.
     func send(_ request: SendGroupPhoto) async throws -> GroupPhoto {
         let group = request.groupId.lowercased()
-        let key = try PhotoKey(id: request.id, uuid: request.uuid, path: nil)
+        let key = try PhotoKey(id: request.id, uuid: request.uuid)
         let offset = try GroupTime.validated(offset: request.utcOffset)
         return try await inTurn(of: group) { try await self.sendAlone(key, to: group, offset: offset) }
     }

@@ -91,7 +91,7 @@ public actor LibraryObserver: MeshService {
     }
 
     func photo(_ request: ObservePhoto) throws -> QueryObservation<ObservedPhoto> {
-        let key = try PhotoKey(id: request.id, uuid: request.uuid, path: nil)
+        let key = try PhotoKey(id: request.id, uuid: request.uuid)
         return observe(request, [.photos]) { ObservedPhoto(photo: try $0.photos.find(key)) }
     }
 

@@ -7,7 +7,7 @@ import ServiceMesh
 extension Thumbnailer {
     // Not isolated: many are opened at once, and nothing of the actor's changes but where a thumbnail has to be made.
     nonisolated func open(_ request: OpenPhoto) async throws -> OpenedPhoto {
-        let key = try PhotoKey(id: request.id, uuid: request.uuid, path: nil)
+        let key = try PhotoKey(id: request.id, uuid: request.uuid)
         let photo = try await catalogue.read { try $0.photos.require(key) }
         let name = try Self.name(of: request.file, of: photo)
         let (photoFiles, files) = (photoFiles, files)

@@ -17,7 +17,7 @@ extension Thumbnailer {
     // MARK: One
 
     func thumbnail(_ request: GetThumbnail) async throws -> PhotoThumbnail {
-        let key = try PhotoKey(id: request.id, uuid: request.uuid, path: nil)
+        let key = try PhotoKey(id: request.id, uuid: request.uuid)
         let photo = try await catalogue.read { try $0.photos.require(key) }
         let name = try Self.name(ofPhoto: photo.path)
         if try await version(ofThumbnailOf: name) == nil {

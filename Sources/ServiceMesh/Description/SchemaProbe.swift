@@ -39,13 +39,17 @@ enum SchemaProbe {
         case is Float.Type: (["type": "number"], try cast(Float(0)))
         case is Int.Type: (["type": "integer"], try cast(0))
         case is Int64.Type: (["type": "integer"], try cast(Int64(0)))
-        case is Int32.Type: (["type": "integer"], try cast(Int32(0)))
+        case is Int32.Type: (range(of: Int32.self), try cast(Int32(0)))
         case is UInt64.Type: (["type": "integer", "minimum": 0], try cast(UInt64(0)))
-        case is UInt32.Type: (["type": "integer", "minimum": 0], try cast(UInt32(0)))
+        case is UInt32.Type: (range(of: UInt32.self), try cast(UInt32(0)))
         case is UUID.Type: (["type": "string", "format": "uuid"], try cast(UUID()))
         case is JSONValue.Type: ([:], try cast(JSONValue.null))
         default: nil
         }
+    }
+
+    private static func range<N: FixedWidthInteger>(of type: N.Type) -> JSONValue {
+        ["type": "integer", "minimum": .integer(Int64(N.min)), "maximum": .integer(Int64(N.max))]
     }
 
     private static func enumeration<T, E: CaseIterable & RawRepresentable>(

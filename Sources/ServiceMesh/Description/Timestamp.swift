@@ -109,7 +109,7 @@ public struct Timestamp: Codable, Sendable, Hashable, Comparable, CustomStringCo
         }
         guard let read = Timestamp(rfc3339: text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "write a date as 2025-06-15 or 2025-06-15T10:00:00Z.")
+                in: container, debugDescription: "write \(Self.form).")
         }
         self = read
     }
@@ -121,6 +121,9 @@ public struct Timestamp: Codable, Sendable, Hashable, Comparable, CustomStringCo
 }
 
 extension Timestamp: SchemaDescribed {
-    public static let jsonSchema: JSONValue = ["type": ["string", "integer"], "format": "date-time"]
+    private static let form = "a date as 2025-06-15 or 2025-06-15T10:00:00Z, or milliseconds since 1970"
+    public static let jsonSchema: JSONValue = [
+        "type": ["string", "integer"], "format": "date-time", "description": .string(form),
+    ]
     public static let schemaExample = Timestamp(milliseconds: 0)
 }
