@@ -117,14 +117,26 @@ import Testing
         try JSONDecoder().decode(SendGroupPhoto.self, from: Data("{\"groupId\":\"\(group.id)\"}".utf8))
     }
 
-    /// A worker that stands in front of a door, so that a test can act while a photo is under way.
+    /// A worker that stands in front of a door, so that a test can act while a photo is under way. Later ones find no door:
+    /// under a sanitizer each worker is the program started anew.
     private static func waitingWorker(_ folder: TemporaryFolder) throws -> String {
         let real = try #require(ImageWorkerPool.defaultExecutable())
         let (begun, door) = (folder.file("begun"), folder.file("door"))
         try #require(mkfifo(begun, 0o600) == 0 && mkfifo(door, 0o600) == 0)
         let worker = folder.file("worker")
-        try Data("#!/bin/sh\n: > '\(begun)'\n: < '\(door)'\nexec '\(real)'\n".utf8)
-            .write(to: URL(fileURLWithPath: worker))
+        try Data(
+            """
+            #!/bin/sh
+            if [ -p '\(begun)' ]; then
+                : > '\(begun)'
+                : < '\(door)'
+                rm '\(begun)' '\(door)'
+            fi
+            exec '\(real)'
+
+            """.utf8
+        )
+        .write(to: URL(fileURLWithPath: worker))
         try #require(chmod(worker, 0o700) == 0)
         return worker
     }
