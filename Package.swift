@@ -210,7 +210,7 @@ let package = Package(
             [
                 "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase",
                 "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "Sealing", "ZipArchive",
-                "SampleAlbum", "Randomness", "CatalogueTestSupport", "TestSupport", "cell-probe",
+                "SampleAlbum", "Randomness", "CatalogueTestSupport", "TestSupport", "CLinux", "cell-probe",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
         tests(

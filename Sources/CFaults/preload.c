@@ -73,12 +73,29 @@ static struct place *place_of(int descriptor) {
 
 static const char own_descriptors[] = "/proc/self/fd/";
 
-/// The path of what is opened, where it is opened by the name of a descriptor.
+/// The path that is meant, where it begins with the name of a descriptor: of a file, or of a folder that what follows is in.
+/// Two of one thread are good at a time.
 static const char *path_behind(const char *path) {
+    static __thread char texts[2][2 * faults_path_size];
+    static __thread int turn;
     size_t length = sizeof own_descriptors - 1;
     if (!control || !path || strncmp(path, own_descriptors, length) != 0) return path;
-    struct place *place = place_of(atoi(path + length));
-    return place ? place->path : path;
+    char *rest;
+    int descriptor = (int)strtol(path + length, &rest, 10);
+    struct place *place = place_of(descriptor);
+    char folder[faults_path_size];
+    if (place) {
+        snprintf(folder, sizeof folder, "%s", place->path);
+    } else {
+        char link[sizeof own_descriptors + 16];
+        snprintf(link, sizeof link, "%s%d", own_descriptors, descriptor);
+        ssize_t count = readlink(link, folder, sizeof folder - 1);
+        if (count < 0) return path;
+        folder[count] = 0;
+    }
+    char *text = texts[turn ^= 1];
+    snprintf(text, sizeof texts[0], "%s%s", folder, rest);
+    return text;
 }
 
 static void remember(int descriptor, const char *path, int flags) {
@@ -502,16 +519,22 @@ int syncfs(int descriptor) {
 
 int rename(const char *from, const char *to) {
     REAL(rename);
+    from = path_behind(from);
+    to = path_behind(to);
     NAMING(faults_rename, faults_record_rename, from, to, true, real(from, to));
 }
 
 int renameat2(int folder, const char *from, int other, const char *to, unsigned int flags) {
     REAL(renameat2);
+    from = path_behind(from);
+    to = path_behind(to);
     NAMING(faults_rename, faults_record_rename, from, to, true, real(folder, from, other, to, flags));
 }
 
 int link(const char *from, const char *to) {
     REAL(link);
+    from = path_behind(from);
+    to = path_behind(to);
     NAMING(faults_link, faults_record_link, from, to, true, real(from, to));
 }
 
@@ -522,6 +545,7 @@ static int volatile_unlink(const char *path) {
 
 int unlink(const char *path) {
     REAL(unlink);
+    path = path_behind(path);
     // One that is not there is no change.
     struct stat found;
     if (!is_ours(path) || volatile_unlink(path) || lstat(path, &found) != 0) return real(path);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { most_descriptors = 8 };
@@ -206,4 +207,14 @@ int clinux_sync_file_system(int descriptor) { return syncfs(descriptor); }
 
 int clinux_rename_new(const char *from, const char *to) {
     return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+int clinux_note(int descriptor, const char *name, const void *text, size_t length) {
+    return fsetxattr(descriptor, name, text, length, 0);
+}
+
+int clinux_remove_note(const char *path, const char *name) { return lremovexattr(path, name); }
+
+ssize_t clinux_read_note(const char *path, const char *name, void *text, size_t capacity) {
+    return lgetxattr(path, name, text, capacity);
 }

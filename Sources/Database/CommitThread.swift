@@ -85,7 +85,12 @@ final class CommitThread: Sendable {
             case .finished:
                 // What SQLite's planner knows about the tables, brought up to date where they have changed much. A
                 // full disk is no reason not to close.
-                if writingStopped == nil { _ = try? connection.execute("PRAGMA optimize") }
+                if limits.refusal() != nil {
+                    // Closing would remove by path, and what stands there may be another's.
+                    connection.keepLog()
+                } else if writingStopped == nil {
+                    _ = try? connection.execute("PRAGMA optimize")
+                }
                 _ = checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE)
                 return
             case .idle:
@@ -190,6 +195,11 @@ final class CommitThread: Sendable {
     /// written: the next write would lay its frames over those of this one and so decide, behind the back of callers that
     /// have kept their files in case it was. The next start decides, by what is really there.
     private func commit(_ connection: Connection) throws {
+        // At the last moment: what is committed into a file that has lost its name is gone with this process.
+        if let refusal = limits.refusal() {
+            try? connection.control(.rollback)
+            throw DatabaseError.writingRefused(refusal)
+        }
         do {
             try connection.control(.commit)
         } catch let error as DatabaseError {

@@ -30,10 +30,6 @@ extension Connection {
         }
         defer { close(descriptor) }
         do {
-            // On a reader, which may otherwise write nowhere.
-            let mayOnlyQuery = try number("PRAGMA query_only")
-            try execute("PRAGMA query_only = OFF")
-            defer { _ = try? execute("PRAGMA query_only = \(mayOnlyQuery)") }
             try execute("VACUUM INTO ?", partial)
             guard fsync(descriptor) == 0, rename(partial, destination) == 0 else {
                 throw DatabaseError.ioFailure(detail: String(cString: strerror(errno)))

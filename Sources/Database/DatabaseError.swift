@@ -33,6 +33,8 @@ public enum DatabaseError: Error, Sendable, Equatable {
     case outcomeUnknown(detail: String)
     /// An earlier write ended with `outcomeUnknown`, so that this one was not tried.
     case writingStopped(detail: String)
+    /// The program does not let anything be written at this moment, for this reason. Nothing was stored.
+    case writingRefused(String)
     /// More reads or writes are waiting than the limits allow. Nothing was done; trying again later is fine.
     case busy
     /// Another process holds a lock on the file.
@@ -86,6 +88,7 @@ extension DatabaseError: CustomStringConvertible, LocalizedError {
         case .writingStopped(let detail):
             "Nothing is changed any more, because the disk failed before (\(detail)). Check the disk and the system's "
                 + "log, then restart the program."
+        case .writingRefused(let reason): reason
         case .busy: "The database has too much waiting. Try again in a moment."
         case .locked: "Another program is using the database. Stop it, then try again."
         case .closed: "The database is closed. Open it again."

@@ -84,6 +84,8 @@ struct DatabaseFile {
             -- Rows of each index that PRAGMA optimize looks at, so that it takes milliseconds however many there are.
             PRAGMA analysis_limit = 400;
             """)
+        // A file that was in another mode has its log from its next transaction on: from here, also where none writes.
+        _ = try connection.number("SELECT count(*) FROM sqlite_schema")
     }
 
     /// Writes a log that was found back into the file, before anybody acts on what it says.

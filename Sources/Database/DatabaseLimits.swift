@@ -14,6 +14,9 @@ public struct DatabaseLimits: Sendable {
     public var logPages = 1_000
     /// How long the commit thread is idle before it writes the log back.
     public var idleCheckpoint: Duration = .milliseconds(500)
+    /// Why nothing may be written at this moment, in a sentence for people, and nil where it may: asked before each commit,
+    /// on the commit thread, so it takes microseconds. What is refused is not stored.
+    public var refusal: @Sendable () -> String? = { nil }
 
     public init() {}
 }

@@ -46,6 +46,12 @@ extension Connection {
         csqlite_trim_heap()
     }
 
+    /// Closing leaves the log and its index where they are.
+    func keepLog() {
+        var keeps: Int32 = 1
+        _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+    }
+
     /// Writes the whole log back and empties it. Nobody else may have the file open.
     func writeLogBack() throws(DatabaseError) {
         try check(sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil))

@@ -13,7 +13,7 @@ package enum FileSystem {
 
         package init(action: String, path: String, code: Int32) {
             self.action = action
-            self.path = path
+            self.path = FileSystem.plain(path)
             self.code = code
         }
 
@@ -40,6 +40,22 @@ package enum FileSystem {
             default: MeshError(.unavailable, "The file system failed (\(description)). Check the disk.")
             }
         }
+    }
+
+    private static let ownDescriptors = "/proc/self/fd/"
+
+    /// The path by which calls reach a folder that this process has open, wherever the folder is moved. Everything below it
+    /// is looked up from the folder itself, as by openat(2).
+    package static func path(of folder: Int32) -> String { ownDescriptors + String(folder) }
+
+    /// A path as a person is told it: one that goes through an open folder names that folder as it is called now.
+    package static func plain(_ path: String) -> String {
+        guard path.hasPrefix(ownDescriptors) else { return path }
+        let end = path.dropFirst(ownDescriptors.count).firstIndex(of: "/") ?? path.endIndex
+        guard let folder = try? FileManager.default.destinationOfSymbolicLink(atPath: String(path[..<end])) else {
+            return path
+        }
+        return folder + path[end...]
     }
 
     package static func check(_ result: Int32, _ action: String, _ path: String) throws {

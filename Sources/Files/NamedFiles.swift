@@ -14,8 +14,10 @@ package struct NamedFiles: Sendable {
         case followed, refused
     }
 
-    /// The library's folder.
+    /// The library's folder, as people know it.
     package let library: String
+    /// The same folder as calls reach it, also when it has been moved.
+    package let root: String
     /// The name of a folder in the library's in which there is what is to be imported yet; nil where there is none.
     package let uploads: String?
     private let files: [String]
@@ -23,11 +25,15 @@ package struct NamedFiles: Sendable {
 
     /// - Parameters:
     ///   - library: the library's folder.
+    ///   - root: the path by which calls reach it; unless given, the same.
     ///   - files: that this process must not even open to read, those included that are not there yet.
     ///   - folders: whose files are the library's own.
     ///   - uploads: see ``uploads``.
-    package init(library: String, files: [String], folders: [String], uploads: String? = nil) {
+    package init(
+        library: String, root: String? = nil, files: [String], folders: [String], uploads: String? = nil
+    ) {
         self.library = library
+        self.root = root ?? library
         self.uploads = uploads
         self.files = files
         self.folders = folders
@@ -37,11 +43,11 @@ package struct NamedFiles: Sendable {
     package var ownFiles: Set<FileIdentity> { Set(files.compactMap { FileIdentity(at: $0) }) }
 
     /// The library's folder and those in it whose files are its own.
-    package var ownFolders: Set<FileIdentity> { Set(([library] + folders).compactMap { FileIdentity(at: $0) }) }
+    package var ownFolders: Set<FileIdentity> { Set(([root] + folders).compactMap { FileIdentity(at: $0) }) }
 
     /// Whether a path leads into the library's folder, over whatever links.
     package func isInLibrary(_ other: String) -> Bool {
-        guard let own = realpath(library, nil) else { return false }
+        guard let own = realpath(root, nil) else { return false }
         defer { free(own) }
         guard let real = realpath(other, nil) else { return false }
         defer { free(real) }
@@ -78,11 +84,12 @@ package struct NamedFiles: Sendable {
         switch found.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFLNK: throw FileSystem.Failure(action: "open", path: path, code: ELOOP)
-        default: throw MeshError(.invalidArgument, "\(path) is not a file. Name a file itself.")
+        default: throw MeshError(.invalidArgument, "\(FileSystem.plain(path)) is not a file. Name a file itself.")
         }
         guard !ownFiles.contains(FileIdentity(found)) else {
             throw MeshError(
-                .invalidArgument, "\(path) is a file that this library itself works with. Name another file.",
+                .invalidArgument,
+                "\(FileSystem.plain(path)) is a file that this library itself works with. Name another file.",
                 details: ["reason": "own_file"])
         }
         guard !FileSystem.isOfKernel(descriptor: name) else {

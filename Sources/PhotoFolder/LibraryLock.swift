@@ -4,8 +4,8 @@ import Foundation
 import ServiceMesh
 import Synchronization
 
-/// The right to be the one process that serves a library: an flock on a file in its folder, held until the
-/// process ends or ``release()``. The file tells the holder's pid to whoever comes second.
+/// The part of the right to serve a library that stands in a file: an flock, held until the process ends or
+/// ``release()``. The file tells the holder's pid to whoever comes second. The other part: ``LibraryHold``.
 package final class LibraryLock: Sendable {
     private let held: Mutex<Int32?>
 
@@ -14,19 +14,27 @@ package final class LibraryLock: Sendable {
         let descriptor = clinux_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: path, code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            var bytes = [UInt8](repeating: 0, count: 20)
-            let count = pread(descriptor, &bytes, bytes.count, 0)
             close(descriptor)
-            let pid = Int64(String(decoding: bytes.prefix(max(0, count)).prefix { $0 > 32 }, as: UTF8.self))
-            throw MeshError(
-                .failedPrecondition,
-                "This library is served already, by process \(pid.map(String.init) ?? "unknown"). Use that one, or stop it first: smilepile down.",
-                details: pid.map { ["pid": .integer($0)] } ?? [:])
+            throw Self.served(by: Self.holder(in: path))
         }
         let text = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)
         _ = pwrite(descriptor, text, text.count, 0)
         held = Mutex(descriptor)
+    }
+
+    /// The process that has written itself into a lock's file.
+    static func holder(in path: String) -> Int64? {
+        var bytes = [UInt8](repeating: 0, count: 20)
+        let count = try? FileSystem.withFile(path, O_RDONLY | O_NOFOLLOW) { pread($0, &bytes, bytes.count, 0) }
+        return Int64(String(decoding: bytes.prefix(max(0, count ?? 0)).prefix { $0 > 32 }, as: UTF8.self))
+    }
+
+    static func served(by pid: Int64?) -> MeshError {
+        MeshError(
+            .failedPrecondition,
+            "This library is served already, by process \(pid.map(String.init) ?? "unknown"). Use that one, or stop it first: smilepile down.",
+            details: pid.map { ["pid": .integer($0)] } ?? [:])
     }
 
     /// Gives the right up; again does nothing.

@@ -7,7 +7,8 @@ extension DatabaseError: MeshErrorConvertible {
     public var meshError: MeshError {
         let status: MeshStatus =
             switch self {
-            case .cannotOpen, .notADatabase, .foreign, .newer, .migrationFailed, .locked, .readOnly, .writingStopped:
+            case .cannotOpen, .notADatabase, .foreign, .newer, .migrationFailed, .locked, .readOnly, .writingStopped,
+                .writingRefused:
                 .failedPrecondition
             case .corrupt, .unexpectedValue: .dataLoss
             case .constraint(.unique, _): .alreadyExists

@@ -9,26 +9,37 @@ package struct SQLiteCatalogue: Catalogue {
     /// Seen by tests, which let its disk fail, and look at what is stored.
     package let database: DatabasePool
     private let startCheck: CatalogueCheck
+    private let refusal: @Sendable () -> String?
     private let decisions = DecisionIndex()
 
     /// Opens the catalogue at `path`, making or upgrading it where that is to be done.
     /// - Throws: an error that says at the mesh what is wrong: `failed_precondition` for another program's file or a newer
     ///   version's, `data_loss` for a damaged one.
-    /// - Parameter checkpointsWhenIdle: false for tests of full disks: what a checkpoint has emptied of the log is room.
-    package init(at path: String, checkpointsWhenIdle: Bool = true) async throws {
+    /// - Parameters:
+    ///   - checkpointsWhenIdle: false for tests of full disks: what a checkpoint has emptied of the log is room.
+    ///   - refusal: why nothing may be changed at this moment; see `DatabaseLimits.refusal`.
+    package init(
+        at path: String, checkpointsWhenIdle: Bool = true, refusal: @escaping @Sendable () -> String? = { nil }
+    ) async throws {
         var limits = DatabaseLimits()
+        limits.refusal = refusal
         if !checkpointsWhenIdle { limits.idleCheckpoint = .seconds(86_400) }
-        try await self.init(DatabasePool.open(at: path, schema: CatalogueSchema.schema, limits: limits))
+        try await self.init(
+            DatabasePool.open(at: path, schema: CatalogueSchema.schema, limits: limits), refusal: refusal)
     }
 
     /// - Parameter database: with the schema of catalogues.
-    package init(_ database: DatabasePool) {
+    package init(_ database: DatabasePool, refusal: @escaping @Sendable () -> String? = { nil }) {
         self.database = database
+        self.refusal = refusal
         startCheck = CatalogueCheck(database)
     }
 
     /// Every file that a catalogue at `path` is made of, now or at times.
     package static func files(at path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+
+    /// Those that are there for as long as it is open, and hold what was changed.
+    package static func lastingFiles(at path: String) -> [String] { [path, path + "-wal"] }
 
     // MARK: Transactions
 
@@ -79,8 +90,11 @@ package struct SQLiteCatalogue: Catalogue {
     package func problems() async -> [String] {
         let stopped = database.writingStopped.map { DatabaseError.writingStopped(detail: $0).description }
         let damage = await startCheck.problems.map { DatabaseError.corrupt(detail: $0).description }
-        return [stopped].compactMap { $0 } + damage
+        return [refusal(), stopped].compactMap { $0 } + damage
     }
+
+    /// Writes all that this process has of it into one file, also where its own have lost their names.
+    package func copy(to path: String) async throws { try await database.backupSnapshot(to: path) }
 
     package func check() async throws -> [String] { try await database.integrityCheck(quick: true) }
 

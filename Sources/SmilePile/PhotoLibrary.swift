@@ -30,20 +30,25 @@ public final class PhotoLibrary: Sendable {
     public let path: String
 
     private let access: LibraryAccess
-    private let lock: LibraryLock
+    private let folder: LibraryFolder
+    private let hold: LibraryHold
+    /// Driven by tests, which do not wait for its time.
+    package let vigil: LibraryVigil
     /// Seen by tests.
     package let catalogue: SQLiteCatalogue
     private let pools: [BlockingPool]
     private let deriver: KeyDeriver
 
     private init(
-        mesh: Mesh, path: String, access: LibraryAccess, lock: LibraryLock, catalogue: SQLiteCatalogue,
-        pools: [BlockingPool], deriver: KeyDeriver
+        mesh: Mesh, access: LibraryAccess, folder: LibraryFolder, hold: LibraryHold, vigil: LibraryVigil,
+        catalogue: SQLiteCatalogue, pools: [BlockingPool], deriver: KeyDeriver
     ) {
         self.mesh = mesh
-        self.path = path
+        path = folder.path
         self.access = access
-        self.lock = lock
+        self.folder = folder
+        self.hold = hold
+        self.vigil = vigil
         self.catalogue = catalogue
         self.pools = pools
         self.deriver = deriver
@@ -61,6 +66,10 @@ public final class PhotoLibrary: Sendable {
         public var keyFile: String?
         /// Told of the beginning and the end of each job, for a log; it returns at once.
         public var jobLog: @Sendable (JobNotice) -> Void = { _ in }
+        /// Told in a sentence when the library is not where it was opened any more, and when it is again; it returns at once.
+        public var faultLog: @Sendable (String) -> Void = { _ in }
+        /// How many lines the program's log has lost, for the library's status.
+        public var lostLogLines: @Sendable () -> Int = { 0 }
         /// For tests, which else depend on how fast they are.
         package var checkpointsWhenIdle = true
         /// By which wrong PINs have to wait; for tests, which let it pass.
@@ -105,16 +114,13 @@ public final class PhotoLibrary: Sendable {
         let bulk = BlockingPool(name: "backup", threads: options.workers + 2, niceness: 5)
         let deriver = KeyDeriver()
         do {
-            let (folder, lock) = try await files.run {
-                let folder = LibraryFolder(
-                    path: URL(fileURLWithPath: path).standardizedFileURL.path,
-                    catalogueFiles: SQLiteCatalogue.files(at:))
-                try folder.make()
-                return (folder, try LibraryLock(path: folder.lock))
-            }
+            let (folder, hold) = try await files.run { try takeHold(at: path) }
             let catalogue = try await SQLiteCatalogue(
-                at: folder.catalogue, checkpointsWhenIdle: options.checkpointsWhenIdle)
+                at: folder.catalogue, checkpointsWhenIdle: options.checkpointsWhenIdle, refusal: { hold.fault })
             do {
+                try await files.run {
+                    try hold.holdCatalogue(SQLiteCatalogue.lastingFiles(at: LibraryFolder.catalogueName))
+                }
                 let access = LibraryAccess()
                 let mesh = try Mesh(
                     services: await services(
@@ -126,11 +132,14 @@ public final class PhotoLibrary: Sendable {
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
                         groupRemotes: options.groupRemotes, reviewRemotes: options.reviewRemotes,
-                        isMachineIdle: options.isMachineIdle),
+                        isMachineIdle: options.isMachineIdle, lostLogLines: options.lostLogLines),
                     journal: catalogue.journal, jobLog: options.jobLog)
                 try await mesh.start()
+                let vigil = LibraryVigil(
+                    folder: folder, hold: hold, catalogue: catalogue, files: files, log: options.faultLog)
+                vigil.start()
                 return PhotoLibrary(
-                    mesh: mesh, path: folder.path, access: access, lock: lock, catalogue: catalogue,
+                    mesh: mesh, access: access, folder: folder, hold: hold, vigil: vigil, catalogue: catalogue,
                     pools: [files, bulk], deriver: deriver)
             } catch {
                 await catalogue.close()
@@ -144,6 +153,18 @@ public final class PhotoLibrary: Sendable {
         }
     }
 
+    /// Makes the library's folder where there is none, takes the right to serve it, and gives it back a catalogue that was
+    /// taken away from it.
+    private static func takeHold(at path: String) throws -> (folder: LibraryFolder, hold: LibraryHold) {
+        let folder = LibraryFolder(
+            path: URL(fileURLWithPath: path).standardizedFileURL.path, catalogueFiles: SQLiteCatalogue.files(at:))
+        try folder.make()
+        let hold = try LibraryHold(path: folder.path)
+        let held = folder.held(by: hold)
+        _ = try held.putBackCatalogue()
+        return (held, hold)
+    }
+
     /// Removes the PIN of the library at `path`, which nobody serves, and leaves kids mode: the way back where the PIN is
     /// lost. A PIN keeps children out, and not whoever may write the library's files.
     /// - Returns: whether there was a PIN.
@@ -152,18 +173,15 @@ public final class PhotoLibrary: Sendable {
     public static func resetPIN(at path: String) async throws -> Bool {
         let files = BlockingPool(name: "files", threads: 1)
         do {
-            let (folder, lock) = try await files.run {
-                let folder = LibraryFolder(
-                    path: URL(fileURLWithPath: path).standardizedFileURL.path,
-                    catalogueFiles: SQLiteCatalogue.files(at:))
+            let (folder, hold) = try await files.run {
+                let folder = LibraryFolder(path: URL(fileURLWithPath: path).standardizedFileURL.path)
                 guard try FileSystem.status(folder.catalogue) != nil else {
                     throw MeshError(
                         .notFound, "There is no library in \(folder.path). Name its folder: --library FOLDER")
                 }
-                try folder.make()
-                return (folder, try LibraryLock(path: folder.lock))
+                return try takeHold(at: path)
             }
-            let catalogue = try await SQLiteCatalogue(at: folder.catalogue)
+            let catalogue = try await SQLiteCatalogue(at: folder.catalogue, refusal: { hold.fault })
             let outcome: Result<Bool, any Error>
             do {
                 outcome = .success(
@@ -177,7 +195,7 @@ public final class PhotoLibrary: Sendable {
                 outcome = .failure(error)
             }
             await catalogue.close()
-            lock.release()
+            hold.release()
             await files.shutDown()
             return try outcome.get()
         } catch {
@@ -199,7 +217,8 @@ public final class PhotoLibrary: Sendable {
         bootClock: BootClock = .system,
         wallClock: WallClock? = nil, groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
         reviewRemotes: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) },
-        isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle
+        isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle,
+        lostLogLines: @escaping @Sendable () -> Int = { 0 }
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
@@ -224,11 +243,11 @@ public final class PhotoLibrary: Sendable {
             LibraryObserver(catalogue: catalogue),
             LibraryOverview(
                 path: path, catalogue: catalogue, photoFiles: photoFiles, thumbnailer: thumbnailer, files: files,
-                problems: problems),
+                problems: problems, lostLogLines: lostLogLines),
             StorageAuditor(catalogue: catalogue, photoFiles: photoFiles, files: files, workers: width),
             PhotoRedater(
                 catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, width: width),
-            UploadStore(folder: path + "/" + (namedFiles.uploads ?? "uploads"), files: files),
+            UploadStore(namedFiles: namedFiles, files: files),
             PhotoImporter(namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width),
             GroupStore(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
@@ -266,11 +285,15 @@ public final class PhotoLibrary: Sendable {
 
     /// Stops taking requests, interrupts jobs, which go on when the library is opened again, lets running requests
     /// finish, and closes the catalogue.
+    ///
+    /// Where the catalogue was taken away meanwhile, a copy of it is put in its place.
     public func close() async {
         await mesh.stop()
+        await vigil.stop()
         await catalogue.close()
         for pool in pools { await pool.shutDown() }
         await deriver.shutDown()
-        lock.release()
+        if hold.copy != nil { _ = try? folder.putBackCatalogue() }
+        hold.release()
     }
 }

@@ -1,4 +1,5 @@
 import ControlSocket
+import Executors
 import Foundation
 import LibraryModel
 import WebServer
@@ -99,7 +100,7 @@ struct WebOptions {
     }
 
     private static func refuse(_ sentence: String) -> Never {
-        FileHandle.standardError.write(Data("smilepile-web: \(sentence)\n\n\(usage)".utf8))
+        StandardError.write("smilepile-web: \(sentence)\n\n\(usage)")
         exit(2)
     }
 }

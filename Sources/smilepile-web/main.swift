@@ -9,11 +9,11 @@ import WebServer
 
 // The web program: a page for browsers, in front of a daemon's socket. Wiring only.
 
-signal(SIGPIPE, SIG_IGN)
+StandardError.prepare()
 
 func log(_ text: String) {
     let prefix = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] != nil ? "<6>" : "\(Timestamp.now()) "
-    FileHandle.standardError.write(Data((prefix + text + "\n").utf8))
+    StandardError.write(prefix + text + "\n")
 }
 
 do {

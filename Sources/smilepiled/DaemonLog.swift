@@ -18,7 +18,7 @@ struct DaemonLog {
         let prefix = isJournal ? "<\(priority.rawValue)>" : "\(Timestamp.now()) "
         let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
         let text = String(String.UnicodeScalarView(scalars))
-        FileHandle.standardError.write(Data("\(prefix)\(text)\n".utf8))
+        StandardError.write("\(prefix)\(text)\n")
     }
 
     /// An error as a person should read it.
@@ -31,8 +31,8 @@ struct DaemonLog {
     }
 }
 
-/// Writes a line for the beginning and the end of each job, in their order. From a thread of its own: standard error may
-/// be a pipe that nobody reads, and jobs go on then.
+/// Writes a line for the beginning and the end of each job, and for what is wrong with the library, in their order. From a
+/// thread of its own: standard error may be a pipe that nobody reads, and jobs go on then.
 struct JobLog: Sendable {
     /// Lines that wait; later ones are lost.
     private static let waiting = 1_000
@@ -45,6 +45,11 @@ struct JobLog: Sendable {
     func add(_ notice: JobNotice) {
         let log = log
         thread.submit { log.write(notice.job.state == .failed ? .warning : .info, notice.description) }
+    }
+
+    func add(_ fault: String) {
+        let log = log
+        thread.submit { log.write(.error, fault) }
     }
 
     /// Returns when what was added is written.

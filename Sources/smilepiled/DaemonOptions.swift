@@ -1,4 +1,5 @@
 import ControlSocket
+import Executors
 import Foundation
 import LibraryModel
 
@@ -82,7 +83,7 @@ struct DaemonOptions {
     }
 
     private static func refuse(_ sentence: String) -> Never {
-        FileHandle.standardError.write(Data("smilepiled: \(sentence)\n\n\(usage)".utf8))
+        StandardError.write("smilepiled: \(sentence)\n\n\(usage)")
         exit(2)
     }
 }

@@ -1,10 +1,11 @@
 import ControlSocket
+import Executors
 import Foundation
 import SmilePile
 
 // The daemon: opens a library and serves its mesh on a socket until it is told to stop. Wiring only.
 
-signal(SIGPIPE, SIG_IGN)
+StandardError.prepare()
 let log = DaemonLog()
 do {
     // First of all: until here a signal to stop ends a process that has done nothing, from here on none is lost.
@@ -17,7 +18,7 @@ do {
             exit(0)
         } catch {
             // For the person who asked, and not for a log.
-            FileHandle.standardError.write(Data((DaemonLog.sentence(error) + "\n").utf8))
+            StandardError.write(DaemonLog.sentence(error) + "\n")
             exit(1)
         }
     }
@@ -29,6 +30,8 @@ do {
     let jobLog = JobLog(log)
     var opening = PhotoLibrary.Options(imageWorker: options.imageWorker)
     opening.jobLog = jobLog.add
+    opening.faultLog = jobLog.add
+    opening.lostLogLines = { StandardError.lostLines }
     let library = try await PhotoLibrary.open(at: options.library, options: opening)
     let server: ControlServer
     do {

@@ -14,7 +14,8 @@ enum Album {
         script: """
             CREATE TABLE album (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE CHECK (name <> ''));
             CREATE TABLE picture (
-                id INTEGER PRIMARY KEY, title TEXT, album INTEGER NOT NULL REFERENCES album (id) ON DELETE CASCADE);
+                id INTEGER PRIMARY KEY, title TEXT, album INTEGER NOT NULL REFERENCES album (id) ON DELETE CASCADE,
+                letters INTEGER GENERATED ALWAYS AS (length(title)) STORED);
             """)
 
     static let schema = Schema(applicationID: applicationID, migrations: [first])

@@ -34,4 +34,26 @@ import Testing
         #expect(all.status == 0 && all.output.contains(job), "\(all)")
         #expect(try await place.smilepile("down").status == 0)
     }
+
+    /// A log on a full disk, and one whose descriptor is closed.
+    @Test(arguments: ["2>/dev/full", "2>&-", "<&- >&- 2>&-"])
+    func aLogThatCannotBeWrittenIsCountedAndNothingElse(redirection: String) async throws {
+        let place = try Installation("job-log")
+        let album = place.folder.file("album")
+        try SampleAlbum(width: 64, height: 48).write(count: 3, to: album)
+        let script = "exec \"$0\" --library \"$1\" --socket \"$2\" \(redirection)"
+        let daemon = try place.start(
+            "/bin/sh", ["-c", script, Installation.programs + "/smilepiled", place.library, place.socket])
+        // Nothing is said where nothing can be written, so this asks until there is an answer.
+        while try await place.run("smilepile", ["status"]).status != 0 {
+            try #require(kill(daemon.pid, 0) == 0)
+        }
+        #expect(try await place.smilepile("import", album).status == 0)
+        let status = try await place.client().call(GetLibraryStatus())
+        // It serves, the import began, and it ended.
+        #expect(status.photos == 3 && status.lostLogLines ?? 0 >= 2, "\(status)")
+        #expect(try await place.smilepile("status").output.contains("could not be written"))
+        kill(daemon.pid, SIGTERM)
+        #expect(try await daemon.outcome().status == 0)
+    }
 }

@@ -59,6 +59,12 @@ long clinux_file_system(const char *path);
 /// As clinux_file_system, for the file of a descriptor.
 long clinux_file_system_of(int descriptor);
 
+/// Notes `text` in a file's extended attributes, behind a descriptor; removes such a note, by path, never through a link; and
+/// reads it the same way: its length, or -1 with errno set. 0, or -1 with errno set; ENOTSUP where the file system keeps none.
+int clinux_note(int descriptor, const char *name, const void *text, size_t length);
+int clinux_remove_note(const char *path, const char *name);
+ssize_t clinux_read_note(const char *path, const char *name, void *text, size_t capacity);
+
 /// When the file or folder behind a descriptor was made, in nanoseconds since 1970. Returns 0, or -1 with errno set:
 /// ENOTSUP where the file system does not tell.
 int clinux_birth(int descriptor, int64_t *nanoseconds);

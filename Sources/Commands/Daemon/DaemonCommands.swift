@@ -136,6 +136,9 @@ extension CommandTable {
             if let problem = status.catalogueProblems?.first {
                 sheet.add("Catalogue", PlainText.neutralized(problem))
             }
+            if let lost = status.lostLogLines {
+                sheet.add("Log", "\(Figures.count(lost, "line")) could not be written: look at its disk")
+            }
             session.console.show(sheet)
             return .done
         }

@@ -38,17 +38,20 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     /// What is wrong with the catalogue, in sentences, the most urgent first; absent where nothing is. Its file is looked through after a
     /// stop that was not a shutdown.
     public let catalogueProblems: [String]?
+    /// Lines of the daemon's log that could not be written since its start; absent where all could.
+    public let lostLogLines: Int?
 
     public init(
         version: String, pid: Int32, path: String, photos: Int, favorites: Int, categories: Int, trashed: Int,
         photoBytes: Int64, photosWithoutOriginal: Int, freeBytes: Int64, lastBackupDate: Timestamp?,
         newestBackup: NewestBackup? = nil, backupSchedule: BackupSchedule? = nil, imageWorkers: ImageWorkerStatus,
-        peakMemoryBytes: Int64, catalogueProblems: [String]? = nil
+        peakMemoryBytes: Int64, catalogueProblems: [String]? = nil, lostLogLines: Int? = nil
     ) {
         self.newestBackup = newestBackup
         self.backupSchedule = backupSchedule
         self.peakMemoryBytes = peakMemoryBytes
         self.catalogueProblems = catalogueProblems
+        self.lostLogLines = lostLogLines
         self.version = version
         self.pid = pid
         self.path = path

@@ -2,6 +2,7 @@ import Executors
 import Files
 import LibraryModel
 import LibraryStorage
+import ServiceMesh
 
 /// Brings files and catalogue together after a stop of any kind: finishes or withdraws what was under way, and
 /// removes what was discarded. Runs before anything else may change the library.
@@ -11,17 +12,24 @@ package enum Reconciliation {
         catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, places: BackupPlaces,
         discards: DiscardedFiles, pool: BlockingPool
     ) async throws -> [String] {
-        let leftovers = try await pool.run { try photoFiles.leftovers() }
-        let stored = try await catalogue.read { try $0.photos.inUse(leftovers) }
-        try await pool.run {
-            try photoFiles.settle(leftovers.filter { stored.contains($0) })
-            try photoFiles.withdraw(leftovers.filter { !stored.contains($0) })
+        let abandoned = try await pool.run { try photoFiles.abandoned() }
+        let stored = try await catalogue.read { try $0.photos.inUse(abandoned) }
+        let kept = try await pool.run { () -> [String] in
+            try photoFiles.settle(abandoned.filter { stored.contains($0) })
+            do {
+                try photoFiles.requireMayRemove()
+            } catch let error as MeshError {
+                return [error.message]
+            }
+            try photoFiles.withdraw(abandoned.filter { !stored.contains($0) })
+            return []
         }
         try await UnfinishedBackups(catalogue: catalogue, places: places, namedFiles: namedFiles, pool: pool).settle()
         let discarded = try await catalogue.read { try $0.discardedFiles.all() }
         await discards.removeAll()
-        return discarded.filter { StoredName(path: $0) == nil }.prefix(10).map {
-            "It asks for a file to be removed that is not in the library's folders, '\($0.prefix(200))'; that is not done."
-        }
+        return kept
+            + discarded.filter { StoredName(path: $0) == nil }.prefix(10).map {
+                "It asks for a file to be removed that is not in the library's folders, '\($0.prefix(200))'; that is not done."
+            }
     }
 }

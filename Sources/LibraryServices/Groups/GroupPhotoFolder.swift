@@ -15,7 +15,7 @@ struct GroupPhotoFolder: Sendable {
     private let namedFiles: NamedFiles
 
     init(namedFiles: NamedFiles) {
-        path = namedFiles.library + "/" + GroupPhoto.folder
+        path = namedFiles.root + "/" + GroupPhoto.folder
         self.namedFiles = namedFiles
     }
 

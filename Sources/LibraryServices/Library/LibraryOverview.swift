@@ -20,11 +20,12 @@ public actor LibraryOverview: MeshService {
     private let files: BlockingPool
     /// What the start found wrong with the catalogue.
     private let problems: [String]
+    private let lostLogLines: @Sendable () -> Int
 
     /// - Parameter path: of the library, as a person is told.
     package init(
         path: String, catalogue: any Catalogue, photoFiles: any PhotoFiles, thumbnailer: Thumbnailer,
-        files: BlockingPool, problems: [String]
+        files: BlockingPool, problems: [String], lostLogLines: @escaping @Sendable () -> Int = { 0 }
     ) {
         self.path = path
         places = BackupPlaces(library: path)
@@ -34,6 +35,7 @@ public actor LibraryOverview: MeshService {
         self.thumbnailer = thumbnailer
         self.files = files
         self.problems = problems
+        self.lostLogLines = lostLogLines
     }
 
     public func start(on mesh: Mesh) { clock = mesh.clock }
@@ -44,6 +46,7 @@ public actor LibraryOverview: MeshService {
         let (free, peak) = try await files.run { (try photoFiles.room(), FileSystem.peakMemory(of: getpid())) }
         let workers = try await thumbnailer.status()
         let problems = await catalogue.problems() + problems
+        let lostLines = lostLogLines()
         // Apart from the rest, so that nobody's files are waited for inside a transaction.
         let (made, stored) = try await catalogue.read { transaction in
             (try transaction.madeBackups.all(), try transaction.madeBackups.schedule())
@@ -59,7 +62,8 @@ public actor LibraryOverview: MeshService {
                 lastBackupDate: try transaction.settings.settings().lastBackupDate,
                 newestBackup: newest.flatMap { NewestBackup($0, places, now: now) },
                 backupSchedule: stored.map { BackupSchedule($0, newest: newestScheduled, now: now) },
-                imageWorkers: workers, peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems)
+                imageWorkers: workers, peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems,
+                lostLogLines: lostLines == 0 ? nil : lostLines)
         }
     }
 }

@@ -69,6 +69,7 @@ public actor StorageAuditor: MeshService {
         if request.dryRun != true {
             let wanted = (orphans + (request.unknownPhotos == true ? unknown : [])).map(\.name)
             try await files.run {
+                try photoFiles.requireMayRemove()
                 guard Set(photoFiles.remove(wanted)) == Set(wanted) else {
                     throw MeshError(
                         .unavailable,

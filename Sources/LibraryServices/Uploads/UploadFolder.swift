@@ -16,7 +16,10 @@ struct UploadFolder: Sendable {
         let modifiedAt: Int64?
     }
 
+    /// As calls reach it.
     let path: String
+    /// As people and imports know it.
+    let known: String
 
     private static let claimPrefix = "import-"
 
@@ -92,7 +95,8 @@ struct UploadFolder: Sendable {
     /// Puts uploads under their names into a folder of their own, in folders as they were in, durably. All or none.
     /// - Returns: that folder, as imports name it.
     func claim(_ uploads: [(id: String, facts: Facts)]) throws -> String {
-        let folder = path + "/" + Self.claimPrefix + UUID().uuidString.lowercased()
+        let name = Self.claimPrefix + UUID().uuidString.lowercased()
+        let folder = path + "/" + name
         try FileSystem.makeFolder(folder)
         let inner = uploads.map { upload in
             upload.facts.folder.flatMap(UploadName.harmless(folder:)).map { folder + "/" + $0 } ?? folder
@@ -131,7 +135,7 @@ struct UploadFolder: Sendable {
             throw error
         }
         for (id, _) in uploads { try? FileSystem.remove(facts(id)) }
-        return FilePath(bytes: folder.utf8).text
+        return FilePath(bytes: (known + "/" + name).utf8).text
     }
 
     /// The bytes durable, and the file's time what the client said: that of the upload says nothing about the picture, and the
@@ -153,10 +157,9 @@ struct UploadFolder: Sendable {
     func release(_ paths: [String]) {
         for path in paths {
             let folder = FilePath(text: ImportSource(text: path).path).withCString { String(cString: $0) }
-            guard FileSystem.parent(of: folder) == self.path,
-                folder.dropFirst(self.path.count + 1).hasPrefix(Self.claimPrefix)
-            else { continue }
-            removeTree(folder)
+            guard FileSystem.parent(of: folder) == known else { continue }
+            let name = folder.dropFirst(known.count + 1)
+            if name.hasPrefix(Self.claimPrefix) { removeTree(self.path + "/" + name) }
         }
     }
 
@@ -175,7 +178,7 @@ struct UploadFolder: Sendable {
             guard let status = try FileSystem.status(folder), status.st_mode & S_IFMT == S_IFDIR,
                 Int64(status.st_mtim.tv_sec) * 1000 < moment.milliseconds
             else { continue }
-            release([FilePath(bytes: folder.utf8).text])
+            removeTree(folder)
         }
     }
 }

@@ -27,9 +27,10 @@ public actor UploadStore: MeshService {
     private var uploads: [String: UploadFolder.Facts] = [:]
     private var sweeping: Task<Void, Never>?
 
-    /// - Parameter folder: absolute; made when the first upload begins.
-    package init(folder: String, files: BlockingPool) {
-        self.folder = UploadFolder(path: folder)
+    /// - Parameter namedFiles: of the library, in whose folder the uploads' is made when the first begins.
+    package init(namedFiles: NamedFiles, files: BlockingPool) {
+        let name = "/" + (namedFiles.uploads ?? "uploads")
+        folder = UploadFolder(path: namedFiles.root + name, known: namedFiles.library + name)
         self.files = files
     }
 

@@ -43,6 +43,12 @@ package protocol PhotoFiles: Sendable {
     /// them under a name that no photo has.
     func leftovers() throws -> [StoredName]
 
+    /// Of ``leftovers()``, those that no process still works with.
+    func abandoned() throws -> [StoredName]
+    /// - Throws: why files that the catalogue does not name must stay at this moment: what says so may not be the library's
+    ///   own catalogue, or not all of it.
+    func requireMayRemove() throws
+
     // MARK: Stored files
 
     /// Nil where there is nothing of that name.
@@ -71,6 +77,10 @@ package protocol PhotoFiles: Sendable {
 }
 
 extension PhotoFiles {
+    package func abandoned() throws -> [StoredName] { try leftovers() }
+
+    package func requireMayRemove() throws {}
+
     package func stage() throws -> (name: String, descriptor: Int32) { try stage(as: nil) }
 
     /// Staged files that are not wanted: what is published of them goes, and what is staged. What cannot be removed is
