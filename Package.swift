@@ -57,6 +57,7 @@ let package = Package(
         system("CZlib", apt: "zlib1g-dev"),
         system("CDeflate", apt: "libdeflate-dev"),
         system("CXXHash", apt: "libxxhash-dev"),
+        system("CUtf8proc", apt: "libutf8proc-dev"),
         system("CSodium", apt: "libsodium-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
         system("CMicroHTTPD", apt: "libmicrohttpd-dev"),
@@ -91,6 +92,8 @@ let package = Package(
         // What stands beside a picture, and in its name: functions of names and bytes
         module("Sidecars"),
         module("ServiceMesh", ["Randomness"]),
+        // How texts are made alike that a person takes for one
+        module("TextFolding", ["CUtf8proc"]),
         // File system calls with typed errors, and files that somebody else has named
         module("Files", ["ServiceMesh", "CLinux"]),
         module("Database", ["Executors", "CSQLite"]),
@@ -104,21 +107,24 @@ let package = Package(
                 "CTIFF", "CWebP", "CCrypto", "CZlib", "CFreeType",
             ]),
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker", "CCrypto"]),
-        module("ZipArchive", ["Files", "Executors", "CLinux", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
+        module(
+            "ZipArchive",
+            ["Files", "Executors", "TextFolding", "CLinux", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
         module("Sealing", ["Files", "ServiceMesh", "Executors", "CLinux", "CSodium"]),
+        module("LibraryModel", ["ServiceMesh", "TextFolding"]),
         // The Android app's own database
-        module("AndroidDatabase", ["ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
-        module("LibraryModel", ["ServiceMesh"]),
+        module("AndroidDatabase", ["LibraryModel", "ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
         // The border between the rules and how a library is kept, and one way to keep it: a catalogue and a folder
-        module("LibraryStorage", ["LibraryModel", "ServiceMesh", "Files"]),
-        module("SQLiteCatalogue", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "Database"]),
+        module("LibraryStorage", ["LibraryModel", "ServiceMesh", "Files", "TextFolding"]),
+        module(
+            "SQLiteCatalogue", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "TextFolding", "Database"]),
         module("PhotoFolder", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "CLinux"]),
         module(
             "LibraryServices",
             [
                 "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "AndroidDatabase", "HTTPClient",
-                "Imaging", "ImageWorkerProtocol", "Sealing", "Sidecars", "ZipArchive", "CLinux",
+                "Imaging", "ImageWorkerProtocol", "Sealing", "Sidecars", "TextFolding", "ZipArchive", "CLinux",
             ]),
         // What a program embeds
         module(
@@ -147,7 +153,11 @@ let package = Package(
         module("SampleAlbum", ["Randomness", "CGD"]),
         module(
             "Commands",
-            ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "QRCodes", "CLinux", "CChafa"]),
+            [
+                "ControlSocket", "LibraryModel", "ServiceMesh", "Files", "TextFolding", "Executors", "QRCodes",
+                "CLinux",
+                "CChafa",
+            ]),
 
         // Programs: wiring only
         program(
@@ -165,7 +175,7 @@ let package = Package(
             "smilepile-bench",
             [
                 "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Imaging",
-                "Sealing", "ZipArchive", "SampleAlbum", "Browser", "Randomness", "CFaults",
+                "Sealing", "ZipArchive", "TextFolding", "SampleAlbum", "Browser", "Randomness", "CFaults",
             ]),
 
         // Tests mirror Sources
@@ -188,6 +198,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("seccomp")]),
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
+        tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
         tests(
@@ -203,14 +214,15 @@ let package = Package(
             "SQLiteCatalogueTests",
             [
                 "SQLiteCatalogue", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database", "SmilePile",
-                "CatalogueTestSupport", "Randomness", "TestSupport",
+                "CatalogueTestSupport", "TextFolding", "Randomness", "TestSupport",
             ]),
         tests(
             "LibraryServicesTests",
             [
                 "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase",
                 "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "Sealing", "ZipArchive",
-                "SampleAlbum", "Randomness", "CatalogueTestSupport", "TestSupport", "CLinux", "cell-probe",
+                "SampleAlbum", "TextFolding", "Randomness", "CatalogueTestSupport", "TestSupport", "CLinux",
+                "cell-probe",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
         tests(

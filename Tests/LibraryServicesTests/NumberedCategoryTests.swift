@@ -53,4 +53,39 @@ import Testing
         }
         await test.library.close()
     }
+
+    /// Names that an older version told apart: the backup comes whole, and a second merge meets what the first one made.
+    @Test(arguments: [RestoreMode.merge, .replace])
+    func namesThatAreAlikeAreNumbered(_ mode: RestoreMode) async throws {
+        let folder = try TemporaryFolder("alike")
+        let test = try await TestLibrary("old")
+        _ = try await test.importSamples(3)
+        let photos = try await test.mesh.send(SelectPhotos()).ids
+        let names = ["Straße", "Second", "Third"]
+        for (photo, name) in zip(photos, names) {
+            let category = try await test.mesh.send(AddCategory(displayName: name))
+            _ = try await test.mesh.send(MovePhotos(ids: [photo], categoryId: category.id))
+        }
+        _ = try await test.run(CreateBackup(path: folder.file("b.zip")))
+        await test.library.close()
+        let old = ["Second": "STRAẞE", "Third": "\u{2800}"]
+        try EditedBackup.write(folder.file("b.zip"), to: folder.file("edited.zip")) { metadata in
+            metadata["categories"] = (metadata["categories"] as? [[String: Any]] ?? []).map { category in
+                old[category["displayName"] as? String ?? ""].map { category.merging(["displayName": $0]) { $1 } }
+                    ?? category
+            }
+        }
+        let restored = try await TestLibrary("restored")
+        _ = try await restored.mesh.send(EditCategory(id: 2, displayName: "Trains"))
+        for _ in 1...2 {
+            let job = try await restored.run(RestoreBackup(path: folder.file("edited.zip"), mode: mode))
+            #expect(job.state == .finished)
+            let lines = try await restored.lines(job.id).filter { $0.outcome == "renamed" }
+            #expect(Set(lines.map(\.item)) == Set(old.values))
+            let categories = try await restored.mesh.send(ListCategories()).categories
+            let counts = Dictionary(uniqueKeysWithValues: categories.map { ($0.displayName, $0.photoCount) })
+            #expect(counts["Straße"] == 1 && counts["STRAẞE (2)"] == 1 && counts["Category"] == 1, "\(counts)")
+        }
+        await restored.library.close()
+    }
 }

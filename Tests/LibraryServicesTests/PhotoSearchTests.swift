@@ -4,6 +4,7 @@ import LibraryModel
 import ServiceMesh
 import SmilePile
 import Testing
+import TextFolding
 
 /// Search over enough photos for each of its ways, beside the same search done by looking at all of them.
 @Suite struct PhotoSearchTests {

@@ -3,6 +3,7 @@ import LibraryModel
 import ServiceMesh
 import SmilePile
 import Testing
+import TextFolding
 
 /// Searches for several words, and the ids of what is found.
 @Suite(.timeLimit(.minutes(2))) struct PhotoWordsTests {

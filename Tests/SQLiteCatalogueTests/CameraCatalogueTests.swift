@@ -7,6 +7,7 @@ import LibraryStorage
 import ServiceMesh
 import TestSupport
 import Testing
+import TextFolding
 
 /// How photos are found by their cameras, and which cameras there are.
 @Suite struct CameraCatalogueTests {

@@ -6,6 +6,7 @@ import LibraryStorage
 import ServiceMesh
 import TestSupport
 import Testing
+import TextFolding
 
 /// Categories and marks in the text index: the same in SQL and Swift, in step with every change, and a sieve only.
 @Suite struct SearchMarkTests {

@@ -29,7 +29,7 @@ extension CommandTable {
             words: ["photos", "search"], summary: "Find photos by words in name, caption or path.",
             details: """
                 Each word must occur somewhere in them, in any order; words in quotes stay together. Upper and lower case, and
-                accents, make no difference. Every other character means itself.
+                accents, make no difference: lodz finds Łódź. Every other character means itself.
                 """ + "\n\n" + datesExplained,
             operands: [Operand("WORD", .text, .oneOrMore, help: "What to look for.")], options: listing,
             examples: [

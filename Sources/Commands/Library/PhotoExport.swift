@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import LibraryModel
 import ServiceMesh
+import TextFolding
 
 /// Copies stored photos into a folder. The daemon says where they are; the copying is done here, with this user's
 /// rights, so that nobody gets the daemon to write where they may not.
@@ -176,7 +177,7 @@ struct ExportNames {
     private mutating func free(_ name: (Int) -> String) -> String {
         for number in 1... {
             let name = name(number)
-            if taken.insert(name.lowercased()).inserted { return name }
+            if taken.insert(name.caseFolded).inserted { return name }
         }
         preconditionFailure("more photos than numbers")
     }

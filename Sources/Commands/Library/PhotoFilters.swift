@@ -80,7 +80,7 @@ struct PhotoFilters: Sendable, Equatable {
         _ text: String?, _ invocation: Invocation
     ) throws -> (words: String?, isKnown: Bool?) {
         guard let text = text?.trimmingWhitespace else { return (nil, nil) }
-        if text.caseFolded == "none" { return (nil, false) }
+        if text.lowercased() == "none" { return (nil, false) }
         let words = text.hasPrefix("=") ? String(text.dropFirst()).trimmingWhitespace : text
         guard !words.isEmpty else {
             throw invocation.usageError(

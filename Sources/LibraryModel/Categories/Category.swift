@@ -1,4 +1,5 @@
 import ServiceMesh
+import TextFolding
 
 /// A pile of photos with a name and a colour (<doc:Rules>).
 public struct Category: Codable, Sendable, Equatable, Identifiable {
@@ -64,11 +65,7 @@ public enum CategoryName {
     }
 
     /// Whether nothing of it can be seen: spaces, and marks such as joiners and directions that show nothing themselves.
-    public static func isBlank(_ name: String) -> Bool {
-        name.unicodeScalars.allSatisfy {
-            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint
-        }
-    }
+    public static func isBlank(_ name: String) -> Bool { name.nameFolded.isEmpty }
 
     /// Whether it is what names a category's id: `3` or `#3`.
     public static func isNumber(_ name: String) -> Bool {
@@ -88,8 +85,26 @@ public enum CategoryName {
     }
 
     /// Two names are the same category when their keys are equal: case ignored in every script, composed and
-    /// decomposed accents alike, accents kept (`Été` = `ÉTÉ` ≠ `Ete`).
-    public static func key(_ displayName: String) -> String { displayName.trimmingWhitespace.caseFolded }
+    /// decomposed accents alike, accents kept (`Été` = `ÉTÉ` ≠ `Ete`), what shows nothing left out, runs of blanks as one.
+    public static func key(_ displayName: String) -> String { displayName.nameFolded }
+
+    /// Names of before, which other rules told apart, in their order: the first of those that are alike now keeps its own, the
+    /// others get a number (`STRAẞE (2)`), and one of which nothing can be seen becomes `Category`.
+    public static func toldApart(_ names: [String]) -> [String] {
+        var taken = Set(names.map(key))
+        var kept: Set<String> = [""]
+        return names.map { name in
+            if kept.insert(key(name)).inserted { return name }
+            let isBlank = isBlank(name)
+            let base = isBlank ? "Category" : String(name.prefix(maximumLength - 8))
+            var (text, number) = (base, 1)
+            while number == 1 && !isBlank || !taken.insert(key(text)).inserted {
+                number += 1
+                text = "\(base) (\(number))"
+            }
+            return text
+        }
+    }
 }
 
 /// What keeps the list of categories small enough to be answered in one piece.

@@ -194,11 +194,12 @@ struct BackupContents: Sendable {
             throw MeshError(refusingBackup: "it has more than \(CategoryLimits.count) categories.")
         }
         var ids: Set<Int64> = []
-        var keys: Set<String> = []
+        // Names that are alike are told apart later: an older version may have had both.
+        var names: Set<[UInt8]> = []
         for category in categories {
             let name = category.displayName.prefix(80)
             guard BackupFormat.ids.contains(category.id), ids.insert(category.id).inserted,
-                keys.insert(CategoryName.key(category.displayName)).inserted
+                names.insert(Array(category.displayName.utf8)).inserted
             else {
                 throw MeshError(refusingBackup: "its category '\(name)' is there twice, or has no valid id.")
             }

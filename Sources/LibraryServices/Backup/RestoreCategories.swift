@@ -36,11 +36,21 @@ extension RestorePlan {
         return there
     }
 
-    /// Categories under names that they may have here: a number alone would be taken for an id.
+    /// Categories under names that they may have here: a number alone would be taken for an id, and names that are alike for one.
     /// - Parameter isHere: whether the library has a category of a name already; then it keeps it.
     mutating func named(
         _ categories: [Category], unless isHere: (String) throws -> Bool
     ) rethrows -> [Category] {
+        let categories = zip(categories, CategoryName.toldApart(categories.map(\.displayName))).map { category, name in
+            if name.utf8.elementsEqual(category.displayName.utf8) { return category }
+            lines.append(
+                ReceiptLine(
+                    item: category.displayName, outcome: "renamed",
+                    detail: CategoryName.isBlank(category.displayName)
+                        ? "nothing of its name can be seen, and it is '\(name)' here"
+                        : "another category of the backup has a name that is the same here, and it is '\(name)' here"))
+            return category.named(name)
+        }
         var taken = Set(categories.map { CategoryName.key($0.displayName) })
         return try categories.map { category in
             let old = category.displayName
@@ -55,10 +65,15 @@ extension RestorePlan {
                 ReceiptLine(
                     item: old, outcome: "renamed",
                     detail: "its name is only a number, which means an id, and is '\(text)' here"))
-            return Category(
-                id: category.id, displayName: text, position: category.position, iconResource: category.iconResource,
-                colorHex: category.colorHex, isDefault: category.isDefault, createdAt: category.createdAt,
-                photoCount: category.photoCount)
+            return category.named(text)
         }
+    }
+}
+
+extension Category {
+    fileprivate func named(_ name: String) -> Category {
+        Category(
+            id: id, displayName: name, position: position, iconResource: iconResource, colorHex: colorHex,
+            isDefault: isDefault, createdAt: createdAt, photoCount: photoCount)
     }
 }

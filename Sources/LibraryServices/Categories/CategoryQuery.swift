@@ -1,6 +1,7 @@
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
+import TextFolding
 
 /// Which categories a list shows, and in what order. All of them are read for it: they are 1,000 at most, and databases
 /// fold and sort letters each in their own way, SQLite none but ASCII.

@@ -3,6 +3,7 @@ import LibraryModel
 import LibraryStorage
 import Sealing
 import ServiceMesh
+import TextFolding
 
 /// What a request writes into a photo's sealed fields, after the rules have been applied.
 struct DetailChange: Sendable {
@@ -43,7 +44,7 @@ struct DetailChange: Sendable {
     static func validated(_ texts: [String], _ field: SealedField) throws -> [String] {
         var seen: Set<String> = []
         let trimmed = try texts.map { try validated($0, field) }.filter {
-            !$0.isEmpty && seen.insert($0.caseFolded).inserted
+            !$0.isEmpty && seen.insert($0.nameFolded).inserted
         }
         guard trimmed.count <= SealedField.maximumTags else {
             throw MeshError(.invalidArgument, "A photo has \(SealedField.maximumTags) tags at most. Leave some out.")

@@ -3,6 +3,7 @@ import LibraryModel
 import LibraryStorage
 import Sealing
 import ServiceMesh
+import TextFolding
 
 /// Erasing what the library knows about a child.
 ///

@@ -4,6 +4,7 @@ import LibraryModel
 import LibraryStorage
 import Sealing
 import ServiceMesh
+import TextFolding
 
 /// The sealed fields of photos, and the keys that they are sealed with. It calls no other service.
 ///

@@ -3,6 +3,7 @@ import Files
 import Foundation
 import LibraryModel
 import ServiceMesh
+import TextFolding
 
 /// Where uploads lie: `uploads/` in the library's folder. An upload is `ID.part`, with what is known of it in `ID.json`; an
 /// import has the files that it takes in `import-ID/`, under their own names and in folders as they were in. Everything here blocks.
@@ -104,7 +105,7 @@ struct UploadFolder: Sendable {
         // By their bytes: an accent is written in two ways, which make two folders.
         let folders = Set(inner.map { Array($0.utf8) }).map { String(decoding: $0, as: UTF8.self) }
         // A folder may be called as a file beside it.
-        var taken = Set(folders.flatMap { Self.ancestors(of: $0, below: folder) }.map { $0.lowercased() })
+        var taken = Set(folders.flatMap { Self.ancestors(of: $0, below: folder) }.map(\.caseFolded))
         var moved: [(id: String, path: String)] = []
         do {
             for folder in folders { try FileSystem.makeFolder(folder) }
@@ -114,7 +115,7 @@ struct UploadFolder: Sendable {
                     throw MeshError(.dataLoss, "The upload \(id) has lost its name. Upload it again.")
                 }
                 let free = (1...).lazy.map { inner + "/" + UploadName.numbered(name, $0) }.first {
-                    taken.insert($0.lowercased()).inserted
+                    taken.insert($0.caseFolded).inserted
                 }
                 let target = free ?? inner + "/" + id
                 try setTimes(of: part(id), facts)

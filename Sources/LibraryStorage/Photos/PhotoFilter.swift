@@ -1,5 +1,6 @@
 import LibraryModel
 import ServiceMesh
+import TextFolding
 
 /// Every filter of a search but its text, and the place before which its page begins: all that an index can answer
 /// alone, in order.

@@ -1,5 +1,6 @@
 import LibraryModel
 import ServiceMesh
+import TextFolding
 
 /// One page of a search. A page begins where the one before ended (by date and id, not by offset), so that it stays
 /// right while photos are added.

@@ -2,6 +2,7 @@ import Database
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
+import TextFolding
 
 /// Photos in SQLite.
 struct PhotoTable: PhotoRepository {

@@ -1,3 +1,5 @@
+import TextFolding
+
 /// What a name in an archive may be, for the writer and the reader alike, and how its bytes become text.
 enum EntryName {
     /// In bytes. A path of Linux ends at 4,096, a component at 255; nothing that we restore comes near.
@@ -28,12 +30,10 @@ enum EntryName {
         return nil
     }
 
-    /// Equal for two names that a file system might take for one: case folded, Unicode normalised (which
-    /// comparing strings does), a folder's slash left off.
-    ///
-    /// Upper case first, because full case folding (ß and SS) is not in the standard library.
+    /// Equal for two names that a file system might take for one: case folded, Unicode normalised, a
+    /// folder's slash left off.
     static func foldedKey(_ name: String) -> String {
-        let folded = name.uppercased().lowercased()
+        let folded = name.caseFolded
         return folded.utf8.last == UInt8(ascii: "/") ? String(folded.dropLast()) : folded
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import LibraryModel
 import Randomness
 import ServiceMesh
+import TextFolding
 
 /// Rows of a large family's catalogue, the same on every machine: twelve categories, twenty years, names and captions in
 /// several languages. No files belong to them.

@@ -2,6 +2,7 @@ import Foundation
 import LibraryModel
 import Sealing
 import ServiceMesh
+import TextFolding
 
 /// Sealed fields: what sealing and opening cost alone and by messages, and a text search through all notes of a library,
 /// beside one through the same notes as plain text in memory, which is what sealing them takes away.

@@ -60,13 +60,18 @@ function dosTime(shownAt) {
   return [(hour << 11) | (minute << 5) | (second >> 1), (years << 9) | (month << 5) | day];
 }
 
+/** Equal for names that a file system might take for one. Lower case first: the upper case of ẞ is itself. */
+function folded(name) {
+  return name.normalize().toLowerCase().toUpperCase().normalize();
+}
+
 /** A name that no other entry has, without what a file's name may not have anywhere. */
 function uniqueName(photo, extension, taken) {
   const name = photo.name.replace(/[\u0000-\u001f\u007f"*/:<>?\\|\u202a-\u202e\u2066-\u2069]/g, '_').replace(/^\.+|[. ]+$/g, '_') || 'photo';
   for (let number = 1; ; number += 1) {
     const candidate = `${name}${number > 1 ? ` ${number}` : ''}.${extension}`;
-    if (!taken.has(candidate.toLowerCase())) {
-      taken.add(candidate.toLowerCase());
+    if (!taken.has(folded(candidate))) {
+      taken.add(folded(candidate));
       return candidate;
     }
   }
