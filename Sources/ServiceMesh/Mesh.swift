@@ -43,22 +43,26 @@ public final class Mesh: Sendable {
     ///   - services: in the order of their dependencies: whoever is called stands before its caller.
     ///   - journal: where jobs are written down; for as long as the process lives unless told.
     ///   - clock: the time by which deadlines pass; a simulation brings its own.
+    ///   - keeping: the time by which receipts fall due, given the wall's.
     ///   - jobLog: told of the beginning and the end of each job; it returns at once.
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
     public convenience init(
         services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system,
+        keeping: @escaping @Sendable (Timestamp) -> ReckonedTime = { ReckonedTime(at: $0) },
         jobLog: @escaping @Sendable (JobNotice) -> Void = { _ in }
     ) throws {
-        try self.init(services: services, journal: journal, clock: clock, jobLog: jobLog, faults: nil)
+        try self.init(
+            services: services, journal: journal, clock: clock, keeping: keeping, jobLog: jobLog, faults: nil)
     }
 
     /// - Parameter faults: what calls have to suffer, in tests; nothing that is shipped names any.
     package init(
         services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system,
+        keeping: @escaping @Sendable (Timestamp) -> ReckonedTime = { ReckonedTime(at: $0) },
         jobLog: @escaping @Sendable (JobNotice) -> Void = { _ in }, faults: FaultPlan?
     ) throws {
         self.clock = clock
-        jobs = JobStore(journal: journal, clock: clock, log: jobLog)
+        jobs = JobStore(journal: journal, clock: clock, keeping: keeping, log: jobLog)
         let anchor = MeshAnchor()
         let numbers = MessageNumbers()
         rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)

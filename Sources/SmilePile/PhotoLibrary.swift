@@ -74,7 +74,7 @@ public final class PhotoLibrary: Sendable {
         package var checkpointsWhenIdle = true
         /// By which wrong PINs have to wait; for tests, which let it pass.
         package var bootClock = BootClock.system
-        /// By which groups' photos expire; for tests, which set it. Nil: the machine's.
+        /// By which groups' photos expire and the trash is emptied; for tests, which set it. Nil: the machine's.
         package var wallClock: WallClock?
         /// The way to other machines that keep groups; for tests, which are those machines.
         package var groupRemotes: GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) }
@@ -122,6 +122,8 @@ public final class PhotoLibrary: Sendable {
                     try hold.holdCatalogue(SQLiteCatalogue.lastingFiles(at: LibraryFolder.catalogueName))
                 }
                 let access = LibraryAccess()
+                let due = try await DueTime.open(
+                    catalogue, boot: options.bootClock, wall: options.wallClock ?? WallClock { .now() })
                 let mesh = try Mesh(
                     services: await services(
                         catalogue: catalogue, access: access, photoFiles: folder, namedFiles: folder.namedFiles,
@@ -132,8 +134,8 @@ public final class PhotoLibrary: Sendable {
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
                         groupRemotes: options.groupRemotes, reviewRemotes: options.reviewRemotes,
-                        isMachineIdle: options.isMachineIdle, lostLogLines: options.lostLogLines),
-                    journal: catalogue.journal, jobLog: options.jobLog)
+                        isMachineIdle: options.isMachineIdle, due: due, lostLogLines: options.lostLogLines),
+                    journal: catalogue.journal, keeping: { _ in due.now() }, jobLog: options.jobLog)
                 try await mesh.start()
                 let vigil = LibraryVigil(
                     folder: folder, hold: hold, catalogue: catalogue, files: files, log: options.faultLog)
@@ -209,6 +211,7 @@ public final class PhotoLibrary: Sendable {
     /// - Parameters:
     ///   - path: of the library, as people know it; backups may lie below it.
     ///   - scratch: a folder of this machine, of which the next start removes what a kill left.
+    ///   - due: the time by which something is removed for good because its date has passed.
     ///   - keyFile: nil where there is no place for one; then nothing can be sealed.
     package static func services(
         catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), photoFiles: any PhotoFiles,
@@ -217,7 +220,7 @@ public final class PhotoLibrary: Sendable {
         bootClock: BootClock = .system,
         wallClock: WallClock? = nil, groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
         reviewRemotes: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) },
-        isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle,
+        isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle, due: DueTime = .following(),
         lostLogLines: @escaping @Sendable () -> Int = { 0 }
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
@@ -235,19 +238,19 @@ public final class PhotoLibrary: Sendable {
             AccessStore(catalogue: catalogue, access: access, deriver: deriver, clock: bootClock),
             DeviceStore(catalogue: catalogue, clock: bootClock),
             CategoryStore(catalogue: catalogue),
-            PhotoStore(catalogue: catalogue, discards: discards),
+            PhotoStore(catalogue: catalogue, discards: discards, due: due),
             SealedFieldStore(
                 catalogue: catalogue, fields: sealedFields, discards: discards, pool: files, deriver: deriver),
             thumbnailer,
             SwipeSessionRecorder(catalogue: catalogue, clock: wallClock ?? WallClock { .now() }),
-            LibraryObserver(catalogue: catalogue),
+            LibraryObserver(catalogue: catalogue, due: due),
             LibraryOverview(
                 path: path, catalogue: catalogue, photoFiles: photoFiles, thumbnailer: thumbnailer, files: files,
-                problems: problems, lostLogLines: lostLogLines),
+                problems: problems, due: due, lostLogLines: lostLogLines),
             StorageAuditor(catalogue: catalogue, photoFiles: photoFiles, files: files, workers: width),
             PhotoRedater(
                 catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, width: width),
-            UploadStore(namedFiles: namedFiles, files: files),
+            UploadStore(namedFiles: namedFiles, files: files, due: due),
             PhotoImporter(namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width),
             GroupStore(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
@@ -262,7 +265,8 @@ public final class PhotoLibrary: Sendable {
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places,
                 discards: discards, fields: sealedFields, bulk: bulk, deriver: deriver, width: width),
             BackupScheduler(
-                catalogue: catalogue, places: places, fields: sealedFields, pool: bulk, isIdle: isMachineIdle),
+                catalogue: catalogue, places: places, fields: sealedFields, pool: bulk, isIdle: isMachineIdle,
+                due: due),
         ]
     }
 

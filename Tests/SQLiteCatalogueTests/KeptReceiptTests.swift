@@ -21,6 +21,32 @@ import Testing
         JobRetention(at: Timestamp(milliseconds: Self.start + milliseconds))
     }
 
+    @Test(arguments: Kind.allCases) func whileTheClockIsDoubtedNoReceiptGoesOrIsCutDown(_ kind: Kind) async throws {
+        try await withJournal(kind) { journal in
+            try await add("old", imported(0..<30), ended: 0, to: journal)
+            var doubted = JobRetention(
+                at: Timestamp(milliseconds: Self.start + 5000 * Self.day),
+                reckoned: ReckonedTime(
+                    due: Timestamp(milliseconds: Self.start + 60_000),
+                    latest: Timestamp(milliseconds: Self.start + 5000 * Self.day)))
+            doubted.lines = 10
+            try await journal.tidy(doubted) { _, _ in false }
+            #expect(try await allLines("old", in: journal).count == 30)
+            #expect(try await journal.page(after: nil, limit: 10, doubted).jobs.map(\.id) == ["old"])
+            // A clock that is behind, and is not believed yet, changes no end.
+            let behind = JobRetention(
+                at: Timestamp(milliseconds: Self.start - 5000 * Self.day),
+                reckoned: ReckonedTime(
+                    due: Timestamp(milliseconds: Self.start - 5000 * Self.day),
+                    latest: Timestamp(milliseconds: Self.start + 60_000)))
+            _ = try await journal.records(behind)
+            #expect(
+                try await journal.jobs(beginningWith: "old", limit: 1).first?.endedAt?.milliseconds == Self.start)
+            try await journal.tidy(retention(after: 5000 * Self.day)) { _, _ in false }
+            #expect(try await journal.jobs(beginningWith: "old", limit: 1).isEmpty)
+        }
+    }
+
     private func withJournal(_ kind: Kind, _ body: (any JobJournal) async throws -> Void) async throws {
         switch kind {
         case .memory: try await body(MemoryJobJournal())

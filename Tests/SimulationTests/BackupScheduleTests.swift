@@ -86,6 +86,31 @@ import Testing
         await library.close()
     }
 
+    /// One was made, and the schedule too, while the clock was years ahead. However busy the machine is, there is one of now soon.
+    @Test func whatLiesInTheFutureDoesNotCount() async throws {
+        let template = try await CatalogueTemplate()
+        let run = await Simulation.run(seed: 11, limits: Self.limits) { simulation in
+            try await template.withCopy { path in
+                let library = try await ScheduledLibrary(at: path, in: simulation, isBusy: true)
+                try await library.addPhoto()
+                _ = try await library.send(ScheduleBackups(folder: library.stick, everyHours: 24, keep: Self.keep))
+                try await simulation.clock.sleep(for: Self.hour * 7)
+                guard try await library.send(ListBackups()).backups.count == 1 else {
+                    throw BrokenRule("A busy machine is spared for six hours at most.")
+                }
+                try await library.makeThePastTheFuture()
+                try await library.crash()
+                try await simulation.clock.sleep(for: Self.hour)
+                let known = try await library.send(ListBackups())
+                guard known.backups.count == 2, let next = known.schedule?.nextAt else { throw BrokenRule("\(known)") }
+                let left = next.milliseconds - simulation.clock.timestamp().milliseconds
+                guard (22 * 3_600_000...24 * 3_600_000).contains(left) else { throw BrokenRule("\(known)") }
+                await library.close()
+            }
+        }
+        #expect(run.failure == nil, "\(run.failure ?? "")")
+    }
+
     /// The disk is full for ten days: one try a day, each of which says why it failed.
     @Test func whatFailsIsTriedOnceADay() async throws {
         let template = try await CatalogueTemplate()

@@ -139,9 +139,20 @@ extension CommandTable {
             if let lost = status.lostLogLines {
                 sheet.add("Log", "\(Figures.count(lost, "line")) could not be written: look at its disk")
             }
+            if let jump = status.clockJump { sheet.add("Clock", text(of: jump)) }
             session.console.show(sheet)
             return .done
         }
+    }
+
+    private static func text(of jump: ClockJump) -> String {
+        let from = jump.from.map { "jumped from \(LocalDate.text($0)) to " } ?? "is taken on trust: it says "
+        let end = LocalDate.text(jump.endsAt)
+        let what =
+            jump.photos > 0
+            ? "\(Figures.count(jump.photos, "photo")) in the trash go for good on \(end), unless it is set right before"
+            : "nothing is removed for its age before \(end)"
+        return from + LocalDate.text(jump.to) + "; " + what
     }
 
     /// What anybody may know.

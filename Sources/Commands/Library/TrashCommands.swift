@@ -29,7 +29,10 @@ extension CommandTable {
         ) { invocation, session in try await restore(invocation, session) },
         Command(
             words: ["trash", "purge"], summary: "Remove photos in the trash for good.",
-            details: "Without numbers: those that have been there for more than 30 days. There is no way back.",
+            details: """
+                Without numbers: those that have been there for more than 30 days, by the clock as it stands now: also \
+                where it has jumped and the daemon waits. There is no way back.
+                """,
             operands: [Operand("PHOTO", .numbers, .any, help: trashed.help)],
             options: [
                 .flag("all", help: "Everything in the trash."), .flag("yes", help: "Do not ask before --all."),

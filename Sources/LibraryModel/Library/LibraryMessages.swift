@@ -40,18 +40,22 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     public let catalogueProblems: [String]?
     /// Lines of the daemon's log that could not be written since its start; absent where all could.
     public let lostLogLines: Int?
+    /// That the clock has jumped, and what that would do; absent while the clock is believed.
+    public let clockJump: ClockJump?
 
     public init(
         version: String, pid: Int32, path: String, photos: Int, favorites: Int, categories: Int, trashed: Int,
         photoBytes: Int64, photosWithoutOriginal: Int, freeBytes: Int64, lastBackupDate: Timestamp?,
         newestBackup: NewestBackup? = nil, backupSchedule: BackupSchedule? = nil, imageWorkers: ImageWorkerStatus,
-        peakMemoryBytes: Int64, catalogueProblems: [String]? = nil, lostLogLines: Int? = nil
+        peakMemoryBytes: Int64, catalogueProblems: [String]? = nil, lostLogLines: Int? = nil,
+        clockJump: ClockJump? = nil
     ) {
         self.newestBackup = newestBackup
         self.backupSchedule = backupSchedule
         self.peakMemoryBytes = peakMemoryBytes
         self.catalogueProblems = catalogueProblems
         self.lostLogLines = lostLogLines
+        self.clockJump = clockJump
         self.version = version
         self.pid = pid
         self.path = path
@@ -64,6 +68,27 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
         self.freeBytes = freeBytes
         self.lastBackupDate = lastBackupDate
         self.imageWorkers = imageWorkers
+    }
+}
+
+/// A jump of the machine's clock by more than half a day, of which nobody knows whether it was wrong before or is now. Until a
+/// daemon has run for a day, nothing is removed because its time is over: no photo in the trash, no receipt, no upload, no old
+/// backup. Commands that remove something do. A machine that was off for so long looks the same.
+public struct ClockJump: Codable, Sendable, Equatable {
+    /// What the clock would have said; absent where an earlier version did not note it.
+    public let from: Timestamp?
+    /// What it says now.
+    public let to: Timestamp
+    /// When the jump will be believed, by this clock, where the daemon runs until then.
+    public let endsAt: Timestamp
+    /// In the trash, which then go for good.
+    public let photos: Int
+
+    public init(from: Timestamp?, to: Timestamp, endsAt: Timestamp, photos: Int) {
+        self.from = from
+        self.to = to
+        self.endsAt = endsAt
+        self.photos = photos
     }
 }
 

@@ -31,19 +31,25 @@ public actor BackupScheduler: MeshService {
     private let fields: SealedFields
     private let pool: BlockingPool
     private let isIdle: @Sendable () -> Bool
+    private let due: DueTime
+    /// Since when one is due, on the mesh's clock: the wall may be set while it waits.
+    private var dueSince: UInt64?
     private unowned var mesh: Mesh?
     private var keeping: Task<Void, Never>?
 
-    /// - Parameter isIdle: whether the machine has little to do at this moment.
+    /// - Parameters:
+    ///   - isIdle: whether the machine has little to do at this moment.
+    ///   - due: while it doubts the clock, no backup is removed.
     package init(
         catalogue: any Catalogue, places: BackupPlaces, fields: SealedFields, pool: BlockingPool,
-        isIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle
+        isIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle, due: DueTime = .following()
     ) {
         self.catalogue = catalogue
         self.places = places
         self.fields = fields
         self.pool = pool
         self.isIdle = isIdle
+        self.due = due
         made = MadeBackups(catalogue: catalogue, places: places, pool: pool)
     }
 
@@ -89,14 +95,18 @@ public actor BackupScheduler: MeshService {
                 try await store(schedule)
             }
             let now = mesh.clock.timestamp()
-            let next = try await described(schedule, at: now)
+            let (next, newest) = try await described(schedule, at: now)
             if next.problem == nil, schedule.problem != nil {
                 (schedule.failedAt, schedule.problem) = (nil, nil)
                 try await store(schedule)
             }
             let left = next.nextAt.milliseconds - now.milliseconds
-            guard left <= 0 else { return .milliseconds(min(left, Self.sleepAtMost)) }
-            if let obstacle = try await obstacle(schedule, late: -left, on: mesh) {
+            guard left <= 0 else {
+                dueSince = nil
+                return .milliseconds(min(left, Self.sleepAtMost))
+            }
+            let late = late(-left, isKnown: newest != nil || schedule.scheduledAt <= now, on: mesh)
+            if let obstacle = try await obstacle(schedule, late: late, on: mesh) {
                 try await tell(obstacle, in: &schedule)
                 return Self.lookEvery
             }
@@ -105,6 +115,16 @@ public actor BackupScheduler: MeshService {
             // Of a catalogue that cannot be read or written everybody is told elsewhere.
             return Self.lookEvery
         }
+    }
+
+    /// For how long it has been due, in milliseconds: by the wall, or for as long as it was seen to be where that is longer.
+    /// - Parameter isKnown: whether there is a moment from which the wall tells it. Where all that there is lies in the future, nobody
+    ///   knows how long there has been no backup, and it is taken to be long.
+    private func late(_ byWall: Int64, isKnown: Bool, on mesh: Mesh) -> Int64 {
+        let now = mesh.clock.now()
+        let since = dueSince ?? now
+        dueSince = since
+        return isKnown ? max(byWall, Int64(clamping: (now &- since) / 1_000_000)) : .max
     }
 
     /// Nil where nobody knows of the job any more.
@@ -133,7 +153,10 @@ public actor BackupScheduler: MeshService {
             schedule.problem = "The last one was made, and was removed or changed since, or could not be noted."
         }
         try await store(schedule)
-        if isMade { _ = try await made.prune(schedule.folder, keep: schedule.keep, dryRun: false) }
+        // A clock that is set forth and back has one made each time, and must not have an old one removed for it. The next
+        // prune removes what this one leaves.
+        guard isMade, due.jump() == nil else { return }
+        _ = try await made.prune(schedule.folder, keep: schedule.keep, dryRun: false)
     }
 
     /// Whether what a job has made is remembered, and was not removed or changed since.
@@ -163,6 +186,7 @@ public actor BackupScheduler: MeshService {
         var schedule = schedule
         do {
             let started = try await mesh.send(CreateBackup(path: schedule.folder, key: schedule.key))
+            dueSince = nil
             schedule.job = started.job
             schedule.problem = nil
             try await store(schedule)
@@ -198,10 +222,12 @@ public actor BackupScheduler: MeshService {
         try await pool.run { FileSystem.mountPoint(of: schedule.folder) == schedule.mount }
     }
 
-    private func described(_ schedule: StoredBackupSchedule, at now: Timestamp) async throws -> BackupSchedule {
+    private func described(
+        _ schedule: StoredBackupSchedule, at now: Timestamp
+    ) async throws -> (schedule: BackupSchedule, newest: MadeBackup?) {
         let (made, all) = (made, try await catalogue.read { try $0.madeBackups.all() })
-        let newest = try await pool.run { made.newest(of: all, in: schedule.folder) }
-        return BackupSchedule(schedule, newest: newest, now: now)
+        let newest = try await pool.run { made.newest(of: all, in: schedule.folder, at: now) }
+        return (BackupSchedule(schedule, newest: newest, now: now), newest)
     }
 
     // MARK: What is asked
@@ -233,14 +259,14 @@ public actor BackupScheduler: MeshService {
             scheduledAt: mesh.clock.timestamp())
         try await catalogue.write { try $0.madeBackups.setSchedule(schedule) }
         self.keep(on: mesh)
-        return ScheduledBackups(schedule: try await described(schedule, at: schedule.scheduledAt))
+        return ScheduledBackups(schedule: try await described(schedule, at: schedule.scheduledAt).schedule)
     }
 
     func list() async throws -> BackupList {
         let now = mesh?.clock.timestamp() ?? .now()
         let stored = try await catalogue.read { try $0.madeBackups.schedule() }
         var schedule: BackupSchedule?
-        if let stored { schedule = try await described(stored, at: now) }
+        if let stored { schedule = try await described(stored, at: now).schedule }
         return BackupList(backups: try await made.all(), schedule: schedule)
     }
 

@@ -88,9 +88,9 @@ struct MadeBackups: Sendable {
     /// The newest one that would give the library back, as far as is known. Blocks.
     /// - Parameters:
     ///   - made: what the catalogue remembers, the last first.
-    ///   - folder: nil for any.
-    func newest(of made: [MadeBackup], in folder: String? = nil) -> MadeBackup? {
-        made.first { isProven($0, in: folder) && presence(of: $0).mayBeThere }
+    ///   - now: what lies after it is from a clock that was wrong, and does not count.
+    func newest(of made: [MadeBackup], in folder: String, at now: Timestamp) -> MadeBackup? {
+        made.first { $0.madeAt <= now && isProven($0, in: folder) && presence(of: $0).mayBeThere }
     }
 
     /// Whether a backup is of the whole library and the last check found it right.
@@ -203,11 +203,11 @@ extension BackupSchedule {
     private static let retry: Int64 = 86_400_000
 
     /// A schedule as it is told.
-    /// - Parameter newest: of its folder, as ``MadeBackups/newest(of:in:)`` has it.
+    /// - Parameter newest: of its folder, as ``MadeBackups/newest(of:in:at:)`` has it.
     init(_ stored: StoredBackupSchedule, newest: MadeBackup?, now: Timestamp) {
-        var next = stored.scheduledAt.milliseconds
+        // What is from the future is from a clock that was wrong, and says nothing of when the next is due.
+        var next = min(stored.scheduledAt, now).milliseconds
         if let newest {
-            // One from the future is from a clock that was wrong, and says nothing of when the next is due.
             next = newest.madeAt > now ? now.milliseconds : newest.madeAt.milliseconds &+ stored.interval
         }
         // Somebody may have made one since it was noted why the next is late.

@@ -14,6 +14,7 @@ public actor LibraryOverview: MeshService {
     private let places: BackupPlaces
     private let presences: BackupPresences
     private var clock = MeshClock.system
+    private let due: DueTime
     private let catalogue: any Catalogue
     private let photoFiles: any PhotoFiles
     private let thumbnailer: Thumbnailer
@@ -25,8 +26,9 @@ public actor LibraryOverview: MeshService {
     /// - Parameter path: of the library, as a person is told.
     package init(
         path: String, catalogue: any Catalogue, photoFiles: any PhotoFiles, thumbnailer: Thumbnailer,
-        files: BlockingPool, problems: [String], lostLogLines: @escaping @Sendable () -> Int = { 0 }
+        files: BlockingPool, problems: [String], due: DueTime, lostLogLines: @escaping @Sendable () -> Int = { 0 }
     ) {
+        self.due = due
         self.path = path
         places = BackupPlaces(library: path)
         presences = BackupPresences(MadeBackups(catalogue: catalogue, places: places, pool: files))
@@ -51,7 +53,11 @@ public actor LibraryOverview: MeshService {
         let (made, stored) = try await catalogue.read { transaction in
             (try transaction.madeBackups.all(), try transaction.madeBackups.schedule())
         }
-        let (newest, newestScheduled) = await presences.newest(of: made, in: stored?.folder, on: clock)
+        // One from the future is from a clock that was wrong; it counts where there is no other.
+        let past = made.filter { $0.madeAt <= now }
+        let (newest, newestScheduled) = await presences.newest(
+            of: past.isEmpty ? made : past, in: stored?.folder, on: clock)
+        let jump = due.jump()
         return try await catalogue.read { transaction in
             let totals = try transaction.photos.totals()
             return LibraryStatus(
@@ -63,8 +69,21 @@ public actor LibraryOverview: MeshService {
                 newestBackup: newest.flatMap { NewestBackup($0, places, now: now) },
                 backupSchedule: stored.map { BackupSchedule($0, newest: newestScheduled, now: now) },
                 imageWorkers: workers, peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems,
-                lostLogLines: lostLines == 0 ? nil : lostLines)
+                lostLogLines: lostLines == 0 ? nil : lostLines,
+                clockJump: try jump.map { try ClockJump($0, in: transaction) })
         }
+    }
+}
+
+extension ClockJump {
+    fileprivate init(
+        _ jump: (from: Timestamp?, to: Timestamp, endsAt: Timestamp), in transaction: any CatalogueTransaction
+    ) throws {
+        let isCleanedUp = try transaction.settings.settings().storageCleanupEnabled
+        let end = Timestamp(milliseconds: jump.endsAt.milliseconds &- TrashTerm.milliseconds)
+        self.init(
+            from: jump.from, to: jump.to, endsAt: jump.endsAt,
+            photos: isCleanedUp ? try transaction.trash.countDeleted(before: end) : 0)
     }
 }
 

@@ -24,6 +24,7 @@ public actor LibraryObserver: MeshService {
     }
 
     let catalogue: any Catalogue
+    private let due: DueTime
     private let hub: ObservationHub
     private let revisions = Revisions()
     /// By filters and month; see `LibraryObserver+Timeline.swift`.
@@ -35,8 +36,10 @@ public actor LibraryObserver: MeshService {
     /// - Parameters:
     ///   - catalogue: which tells its one listener of commits: this.
     ///   - clock: by which reads are spaced; the mesh's.
-    package init(catalogue: any Catalogue, clock: MeshClock = .system) {
+    ///   - due: the time by which the trash is emptied.
+    package init(catalogue: any Catalogue, clock: MeshClock = .system, due: DueTime = .following()) {
         self.catalogue = catalogue
+        self.due = due
         hub = ObservationHub(clock: clock)
         catalogue.onCommit { [hub, revisions] parts in
             // Before the hub: a read that begins because of this change must find it counted.
@@ -113,8 +116,10 @@ public actor LibraryObserver: MeshService {
     }
 
     func trash(_ request: ObserveTrash) throws -> QueryObservation<ObservedTrash> {
-        let query = try TrashQuery(ListTrash(limit: request.limit))
-        return observe(request, [.trash]) { transaction in
+        let list = ListTrash(limit: request.limit)
+        _ = try TrashQuery(list)
+        return observe(request, [.trash]) { [due] transaction in
+            let query = try TrashQuery(list, now: due.wall.now(), notBefore: due.jump()?.endsAt)
             let page = try transaction.trash.page(query)
             return ObservedTrash(photos: page.photos, next: page.next, total: try transaction.trash.count())
         }

@@ -5,7 +5,7 @@ import ServiceMesh
 /// The trash: what is in it, and the two ways out.
 extension PhotoStore {
     func trash(_ request: ListTrash) async throws -> TrashPage {
-        let query = try TrashQuery(request)
+        let query = try TrashQuery(request, now: due.wall.now(), notBefore: due.jump()?.endsAt)
         return try await catalogue.read { try $0.trash.page(query) }
     }
 
@@ -25,12 +25,18 @@ extension PhotoStore {
             let ids = try Self.validated(ids)
             return PhotosChanged(count: try await purge { _ in ids })
         }
-        let before = request.all == true ? Int64.max : Timestamp.now().milliseconds - TrashTerm.milliseconds
+        // Who asks for it by hand says that it is time.
+        return try await purge(
+            deletedBefore: request.all == true
+                ? .max : due.wall.now().milliseconds &- TrashTerm.milliseconds)
+    }
+
+    private func purge(deletedBefore end: Int64) async throws -> PhotosChanged {
         var count = 0
         while true {
             try Task.checkCancellation()
             let purged = try await purge {
-                try $0.trash.deleted(before: Timestamp(milliseconds: before), limit: 500)
+                try $0.trash.deleted(before: Timestamp(milliseconds: end), limit: 500)
             }
             guard purged > 0 else { return PhotosChanged(count: count) }
             count += purged
@@ -50,11 +56,20 @@ extension PhotoStore {
     }
 
     func purgeExpired() async {
+        await due.note()
+        let time = due.now()
+        await beginTerms(until: time.latest)
         guard let settings = try? await catalogue.read({ try $0.settings.settings() }),
             settings.storageCleanupEnabled
         else { return }
         // What fails now is tried again at the next turn; a person who purges by hand sees the error.
-        _ = try? await purge(PurgeTrash())
+        _ = try? await purge(deletedBefore: time.due.milliseconds &- TrashTerm.milliseconds)
+    }
+
+    /// What a clock has put there that was ahead would stay for years: its term begins now.
+    private func beginTerms(until latest: Timestamp) async {
+        guard (try? await catalogue.read { try $0.trash.isAnyDeleted(after: latest) }) == true else { return }
+        try? await catalogue.write { try $0.trash.beginTerm(ofThoseAfter: latest) }
     }
 }
 

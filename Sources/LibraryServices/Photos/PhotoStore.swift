@@ -39,10 +39,13 @@ public actor PhotoStore: MeshService {
 
     let catalogue: any Catalogue
     let discards: DiscardedFiles
+    let due: DueTime
     private var cleanup: Task<Void, Never>?
 
-    package init(catalogue: any Catalogue, discards: DiscardedFiles) {
+    /// - Parameter due: the time by which the trash is emptied.
+    package init(catalogue: any Catalogue, discards: DiscardedFiles, due: DueTime = .following()) {
         self.catalogue = catalogue
+        self.due = due
         self.discards = discards
     }
 
@@ -51,7 +54,8 @@ public actor PhotoStore: MeshService {
             while !Task.isCancelled {
                 await self?.purgeExpired()
                 // A timer by nature: photos leave the trash because time has passed, not because of an event.
-                try? await clock.sleep(for: .seconds(6 * 3600))
+                // It notes the time too, which has to be done each hour.
+                try? await clock.sleep(for: .seconds(3600))
             }
         }
     }
@@ -59,6 +63,7 @@ public actor PhotoStore: MeshService {
     public func stop() async {
         cleanup?.cancel()
         await cleanup?.value
+        await due.note()
     }
 
     public func checkHealth() async throws {
@@ -180,7 +185,7 @@ public actor PhotoStore: MeshService {
     }
 
     func delete(_ request: DeletePhotos) async throws -> PhotosChanged {
-        let now = Timestamp.now()
+        let now = due.wall.now()
         let keys: [PhotoKey]
         switch (request.ids, request.uuids, request.paths, request.categoryId) {
         case (let ids?, nil, nil, nil): keys = ids.map(PhotoKey.id)

@@ -82,6 +82,9 @@ struct UploadFolder: Sendable {
         }
     }
 
+    /// As if its last byte had come now.
+    func beginTerm(of id: String) { utimensat(AT_FDCWD, part(id), nil, AT_SYMLINK_NOFOLLOW) }
+
     func remove(_ id: String) throws {
         try FileSystem.remove(part(id))
         try FileSystem.remove(facts(id))
@@ -126,7 +129,7 @@ struct UploadFolder: Sendable {
         } catch {
             for (id, target) in moved { try? FileSystem.rename(target, to: part(id)) }
             // They are as old as their last byte again, and not as what is in them.
-            for (id, _) in uploads { utimensat(AT_FDCWD, part(id), nil, AT_SYMLINK_NOFOLLOW) }
+            for (id, _) in uploads { beginTerm(of: id) }
             // Empty ones alone: what could not be moved back stays.
             for path in (folders.flatMap { Self.ancestors(of: $0, below: folder) } + [folder])
                 .sorted(by: { $0.utf8.count > $1.utf8.count })
@@ -171,14 +174,16 @@ struct UploadFolder: Sendable {
 
     private func removeTree(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Removes what imports left that never ran: all of a folder that was made before a moment.
-    func removeClaims(before moment: Timestamp) throws {
+    /// Removes what imports left that never ran: all of a folder that was made before a moment. One from after the latest that
+    /// it can be is of a clock that was wrong, and counts from now.
+    func removeClaims(before moment: Timestamp, latest: Timestamp) throws {
         guard try FileSystem.status(path) != nil else { return }
         for case .some(let name) in try FileSystem.names(in: path) where name.hasPrefix(Self.claimPrefix) {
             let folder = path + "/" + name
-            guard let status = try FileSystem.status(folder), status.st_mode & S_IFMT == S_IFDIR,
-                Int64(status.st_mtim.tv_sec) * 1000 < moment.milliseconds
-            else { continue }
+            guard let status = try FileSystem.status(folder), status.st_mode & S_IFMT == S_IFDIR else { continue }
+            let madeAt = Int64(status.st_mtim.tv_sec) * 1000
+            if madeAt > latest.milliseconds { utimensat(AT_FDCWD, folder, nil, AT_SYMLINK_NOFOLLOW) }
+            guard madeAt < moment.milliseconds else { continue }
             removeTree(folder)
         }
     }

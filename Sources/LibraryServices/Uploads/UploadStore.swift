@@ -24,14 +24,18 @@ public actor UploadStore: MeshService {
 
     private let folder: UploadFolder
     private let files: BlockingPool
+    private let due: DueTime
     private var uploads: [String: UploadFolder.Facts] = [:]
     private var sweeping: Task<Void, Never>?
 
-    /// - Parameter namedFiles: of the library, in whose folder the uploads' is made when the first begins.
-    package init(namedFiles: NamedFiles, files: BlockingPool) {
+    /// - Parameters:
+    ///   - namedFiles: of the library, in whose folder the uploads' is made when the first begins.
+    ///   - due: the time by which uploads are given up.
+    package init(namedFiles: NamedFiles, files: BlockingPool, due: DueTime = .following()) {
         let name = "/" + (namedFiles.uploads ?? "uploads")
         folder = UploadFolder(path: namedFiles.root + name, known: namedFiles.library + name)
         self.files = files
+        self.due = due
     }
 
     public func start(on mesh: Mesh) async throws {
@@ -186,14 +190,16 @@ public actor UploadStore: MeshService {
     // MARK: What nobody wants
 
     private func sweep() async {
-        let now = Timestamp.now().milliseconds
-        let oldest = now - Int64(BeginUpload.keptHours) * 3_600_000
+        let time = due.now()
+        let oldest = time.due.milliseconds - Int64(BeginUpload.keptHours) * 3_600_000
+        let claims = Timestamp(milliseconds: time.due.milliseconds - Self.claimDays * 86_400_000)
         let (folder, known) = (folder, uploads)
         let unwanted =
             (try? await files.run { () -> [String] in
-                try? folder.removeClaims(before: Timestamp(milliseconds: now - Self.claimDays * 86_400_000))
+                try? folder.removeClaims(before: claims, latest: time.latest)
                 return known.filter { id, facts in
                     guard let found = try? folder.status(id) else { return true }
+                    if found.written > time.latest { folder.beginTerm(of: id) }
                     return found.written.milliseconds < oldest || found.size > facts.size ?? BeginUpload.maximumBytes
                 }.map(\.key)
             }) ?? []

@@ -11,8 +11,13 @@ package protocol TrashRepository {
     func totals() throws -> PhotoTotals
     /// Those of `uuids` that photos in the trash have.
     func uuids(among uuids: [String]) throws -> Set<String>
-    /// The oldest in the trash, `limit` at most.
+    /// The oldest in the trash, of those put there until then, `limit` at most.
     func deleted(before time: Timestamp, limit: Int) throws -> [Int64]
+    func countDeleted(before time: Timestamp) throws -> Int
+    /// Whether photos were put there after `time`, by a clock that was wrong.
+    func isAnyDeleted(after time: Timestamp) throws -> Bool
+    /// Lets the term of those begin then.
+    func beginTerm(ofThoseAfter time: Timestamp) throws
 
     /// Moves photos of the library into the trash.
     /// - Returns: how many were still in the library.
@@ -37,8 +42,14 @@ package struct TrashQuery: Sendable {
     /// Photos stand before it, by the time of their deletion; nil for the first page.
     package let end: PhotoPlace?
 
+    /// What was put there later is kept for a term from now: the clock was wrong then.
+    package let now: Timestamp
+    /// Nothing goes before, though its term is over; nil where it does.
+    package let notBefore: Timestamp?
+
     /// - Throws: `invalid_argument`.
-    package init(_ request: ListTrash) throws {
+    package init(_ request: ListTrash, now: Timestamp = .now(), notBefore: Timestamp? = nil) throws {
+        (self.now, self.notBefore) = (now, notBefore)
         limit = try PageLimit.validated(request.limit)
         end = try request.after.map(PhotoPlace.init)
     }
@@ -47,6 +58,12 @@ package struct TrashQuery: Sendable {
 /// How long photos stay in the trash.
 package enum TrashTerm {
     package static let milliseconds: Int64 = 30 * 24 * 3_600_000
+
+    /// When a photo goes that was put there at `time`.
+    package static func end(deletedAt time: Int64, _ query: TrashQuery) -> Timestamp {
+        let end = end(deletedAt: min(time, query.now.milliseconds))
+        return query.notBefore.map { max(end, $0) } ?? end
+    }
 
     /// Also for a time at the end of what a number holds: a row may have been written by anybody.
     package static func end(deletedAt time: Int64) -> Timestamp {

@@ -11,4 +11,7 @@ package protocol SettingRepository {
     func store(_ settings: Settings) throws
     func setLastBackupDate(_ time: Timestamp) throws
     func setLastSyncDate(_ time: Timestamp) throws
+    /// Nil where none was noted, or where what is there is none.
+    func clockReading() throws -> ClockReading?
+    func setClockReading(_ reading: ClockReading) throws
 }

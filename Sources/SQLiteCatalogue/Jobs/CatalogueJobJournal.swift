@@ -16,7 +16,7 @@ struct CatalogueJobJournal: JobJournal {
 
     func records(_ retention: JobRetention) async throws -> [JobRecord] {
         try await write { connection in
-            try JobTable.correctEnds(at: retention.now, in: connection)
+            try JobTable.correctEnds(at: retention.reckoned.latest, in: connection)
             return try JobTable.take(endedSince: retention.recent, atMost: Self.inMemory, in: connection)
         }
     }
@@ -112,7 +112,7 @@ struct CatalogueJobJournal: JobJournal {
     func tidy(
         _ retention: JobRetention, needsAttention: @escaping @Sendable (String, String) -> Bool
     ) async throws {
-        for (job, method) in try await database.read({ try JobTable.whole(endedBefore: retention.recent, in: $0) }) {
+        for (job, method) in try await database.read({ try JobTable.whole(endedBefore: retention.whole, in: $0) }) {
             try await cut(job, to: retention.lines) { needsAttention($0, method) }
         }
         for job in try await database.read({ try JobTable.expired(retention, in: $0) }) {

@@ -18,7 +18,7 @@ struct TrashTable: TrashRepository {
             SELECT \(PhotoColumns.namesWithID), category_name, deleted_at FROM trash
             WHERE (deleted_at, id) < (?, ?) ORDER BY deleted_at DESC, id DESC LIMIT ?
             """, start?.date ?? Int64.max, start?.id ?? Int64.max, limit + 1
-        ) { try Self.trashed($0) }
+        ) { try Self.trashed($0) { TrashTerm.end(deletedAt: $0, query) } }
         let photos = Array(found.prefix(limit))
         let next = found.count > limit ? photos.last : nil
         return TrashPage(
@@ -26,12 +26,14 @@ struct TrashTable: TrashRepository {
             next: next.map { PhotoPlace(date: $0.deletedAt.milliseconds, id: $0.photo.id).text })
     }
 
-    private static func trashed(_ row: borrowing Row) throws -> TrashedPhoto {
+    private static func trashed(
+        _ row: borrowing Row, end: (Int64) -> Timestamp = { TrashTerm.end(deletedAt: $0) }
+    ) throws -> TrashedPhoto {
         let deletedAt: Int64 = try row["deleted_at"]
         return TrashedPhoto(
             photo: try PhotoColumns.photo(row), categoryName: try row["category_name"],
             deletedAt: Timestamp(milliseconds: deletedAt),
-            purgeAfter: TrashTerm.end(deletedAt: deletedAt))
+            purgeAfter: end(deletedAt))
     }
 
     func find(_ uuid: String) throws -> TrashedPhoto? {
@@ -60,6 +62,18 @@ struct TrashTable: TrashRepository {
         try connection.query(
             "SELECT id FROM trash WHERE deleted_at <= ? ORDER BY deleted_at LIMIT ?", time.milliseconds, limit
         ) { try $0[0] as Int64 }
+    }
+
+    func countDeleted(before time: Timestamp) throws -> Int {
+        try connection.value("SELECT count(*) FROM trash WHERE deleted_at <= ?", time.milliseconds) ?? 0
+    }
+
+    func isAnyDeleted(after time: Timestamp) throws -> Bool {
+        try connection.value("SELECT EXISTS (SELECT 1 FROM trash WHERE deleted_at > ?)", time.milliseconds) ?? false
+    }
+
+    func beginTerm(ofThoseAfter time: Timestamp) throws {
+        try connection.execute("UPDATE trash SET deleted_at = ?1 WHERE deleted_at > ?1", time.milliseconds)
     }
 
     // MARK: In

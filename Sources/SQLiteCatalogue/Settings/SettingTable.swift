@@ -17,11 +17,12 @@ struct SettingRows {
         case keepOriginals
         case groupPhotoMegabytes
         case biometricAuthEnabled
-        // Not settings: AccessTable's
+        // Not settings: AccessTable's, and what the clocks said
         case pinHash
         case pinFailures
         case pinLastFailureBoot
         case pinLastFailureTime
+        case clockReading
     }
 
     let connection: Connection
@@ -82,6 +83,10 @@ struct SettingTable: SettingRepository {
     func setLastBackupDate(_ time: Timestamp) throws { try rows.set(.lastBackupDate, to: String(time.milliseconds)) }
 
     func setLastSyncDate(_ time: Timestamp) throws { try rows.set(.lastSyncDate, to: String(time.milliseconds)) }
+
+    func clockReading() throws -> ClockReading? { try rows.value(.clockReading).flatMap(ClockReading.init) }
+
+    func setClockReading(_ reading: ClockReading) throws { try rows.set(.clockReading, to: reading.text) }
 
     func areDefaultCategoriesMade() throws -> Bool { try rows.flag(.defaultCategoriesInitialized, false) }
 

@@ -77,18 +77,27 @@ public enum JobLimits {
 /// What is kept of jobs that have ended, at one moment.
 public struct JobRetention: Sendable {
     public var now: Timestamp
+    /// By which they go.
+    public var reckoned: ReckonedTime
     /// How many lines stay of a receipt that is no longer of lately.
     public var lines = JobLimits.keptLines
     /// How many of these there may be, and how many bytes.
     public var jobs = JobLimits.keptJobs
     public var bytes = JobLimits.keptBytes
 
-    public init(at now: Timestamp) { self.now = now }
+    public init(at now: Timestamp, reckoned: ReckonedTime? = nil) {
+        self.now = now
+        self.reckoned = reckoned ?? ReckonedTime(at: now)
+    }
 
     /// Who ended then or later, ended lately.
     public var recent: Timestamp { Timestamp(milliseconds: now.milliseconds - JobLimits.recent) }
+    /// Whose receipts are cut down: who ended before.
+    public var whole: Timestamp { min(recent, Timestamp(milliseconds: reckoned.due.milliseconds - JobLimits.recent)) }
     /// Who ended before, is gone.
-    public var oldest: Timestamp { Timestamp(milliseconds: now.milliseconds - Int64(JobLimits.keptDays) * 86_400_000) }
+    public var oldest: Timestamp {
+        Timestamp(milliseconds: reckoned.due.milliseconds - Int64(JobLimits.keptDays) * 86_400_000)
+    }
 
     /// Whether a job is still there: one that has not ended is.
     public func keeps(_ job: JobSnapshot) -> Bool { job.endedAt.map { $0 >= oldest } ?? true }

@@ -34,6 +34,7 @@ public actor JobStore: MeshService {
     let journal: any JobJournal
     let board: JobBoard
     let clock: MeshClock
+    private let keeping: @Sendable (Timestamp) -> ReckonedTime
     private let log: @Sendable (JobNotice) -> Void
     /// Lets jobs go on after the start; nil where there are none.
     var resuming: Task<Void, Never>?
@@ -47,9 +48,13 @@ public actor JobStore: MeshService {
     var isClosed = false
     unowned var mesh: Mesh?
 
-    init(journal: any JobJournal, clock: MeshClock, log: @escaping @Sendable (JobNotice) -> Void) {
+    init(
+        journal: any JobJournal, clock: MeshClock, keeping: @escaping @Sendable (Timestamp) -> ReckonedTime,
+        log: @escaping @Sendable (JobNotice) -> Void
+    ) {
         self.journal = journal
         self.clock = clock
+        self.keeping = keeping
         self.log = log
         board = JobBoard(clock: clock)
     }
@@ -251,7 +256,10 @@ public actor JobStore: MeshService {
 
     // MARK: Keeping
 
-    private var retention: JobRetention { JobRetention(at: clock.timestamp()) }
+    private var retention: JobRetention {
+        let now = clock.timestamp()
+        return JobRetention(at: now, reckoned: keeping(now))
+    }
 
     /// Leaves what ended more than an hour ago to the journal, where that has it.
     /// - Returns: whether there was any.

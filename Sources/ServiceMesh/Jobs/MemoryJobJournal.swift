@@ -54,7 +54,8 @@ public final class MemoryJobJournal: JobJournal {
         state.withLock { state in
             for job in state.order {
                 guard var entry = state.entries[job], entry.record.snapshot.state.hasEnded else { continue }
-                entry.record.snapshot.endedAt = min(entry.record.snapshot.endedAt ?? retention.now, retention.now)
+                let latest = retention.reckoned.latest
+                entry.record.snapshot.endedAt = min(entry.record.snapshot.endedAt ?? latest, latest)
                 state.entries[job] = entry
             }
             return state.order.compactMap { state.entries[$0]?.record }.filter { record in
@@ -153,7 +154,7 @@ public final class MemoryJobJournal: JobJournal {
         state.withLock { state in
             for job in state.order {
                 guard var entry = state.entries[job], entry.bytes == nil,
-                    let ended = entry.record.snapshot.endedAt, ended < retention.recent
+                    let ended = entry.record.snapshot.endedAt, ended < retention.whole
                 else { continue }
                 let method = entry.record.snapshot.method
                 entry.cut(to: retention.lines) { needsAttention($0, method) }

@@ -1,0 +1,12 @@
+/// The time by which what is kept falls due, where the clock on the wall may be wrong.
+public struct ReckonedTime: Sendable, Equatable {
+    /// What is due by then may go for good. Never later than the wall.
+    public var due: Timestamp
+    /// What lies after it was written while a clock was wrong. Never before ``due``.
+    public var latest: Timestamp
+
+    public init(due: Timestamp, latest: Timestamp) { (self.due, self.latest) = (due, latest) }
+
+    /// Of a clock that is right.
+    public init(at now: Timestamp) { self.init(due: now, latest: now) }
+}
