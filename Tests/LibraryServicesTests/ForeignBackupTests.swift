@@ -128,6 +128,11 @@ import ZipArchive
         #expect(try test.bytes(first.path) == album.photo(0) && first.originalPath == first.path)
         let second = try #require(photos.first { $0.caption == nil })
         #expect(second.width == 1 && second.mediaType == "image/jpeg")
+        // The picture's own date, else the one by which the app showed it.
+        #expect(first.dateSource == .exif)
+        #expect(
+            second.dateSource == .app
+                && second.takenAt == Timestamp(rfc3339: "2025-06-16T10:00:00Z").map { LocalDateTime(here: $0) })
         #expect(try test.bytes(try #require(second.originalPath)) == png)
         let sea = try await test.mesh.send(GetCategory(displayName: "Sea"))
         #expect(sea.colorHex == "#4CAF50" && second.categoryId == sea.id)
@@ -169,6 +174,10 @@ import ZipArchive
                 ["id": 100, "path": "/storage/../../etc/passwd", "categoryId": 14],
                 ["id": 101, "path": "/x/twin.jpg", "categoryId": 14],
                 ["id": 102, "path": "/x/broken.jpg", "categoryId": 77],
+                [
+                    "id": 104, "path": "/x/plain.png", "categoryId": 13, "createdAt": 1_650_000_000_002,
+                    "isFavorite": false,
+                ],
                 ["id": 103, "path": "/x/lost.jpg", "categoryId": 77, "createdAt": -5],
             ],
             "settings": ["securitySettings": ["hasPattern": true]],
@@ -183,7 +192,8 @@ import ZipArchive
         return [
             ("backup/", Data()), ("backup/metadata.json", try json(metadata)),
             ("backup/photos/-1234567_12.jpg", try album.photo(0)), ("backup/photos/99_dog.png", try album.photo(1)),
-            ("backup/photos/101_twin.jpg", try album.photo(0)), ("backup/photos/102_broken.jpg", broken),
+            ("backup/photos/104_plain.png", png), ("backup/photos/101_twin.jpg", try album.photo(0)),
+            ("backup/photos/102_broken.jpg", broken),
             ("__MACOSX/backup/._metadata.json", Data("x".utf8)),
         ]
     }
@@ -197,7 +207,11 @@ import ZipArchive
         let job = try await test.run(RestoreBackup(path: path))
         #expect(job.state == .finished, "\(job)")
         let photos = try await test.allPhotos()
-        #expect(photos.count == 2)
+        #expect(photos.count == 3)
+        let plain = try #require(photos.first { $0.name == "104_plain" })
+        #expect(
+            plain.dateSource == .app
+                && plain.takenAt == LocalDateTime(here: Timestamp(milliseconds: 1_650_000_000_002)))
         let beach = try #require(photos.first { $0.name == "beach" })
         let dog = try #require(photos.first { $0.name == "99_dog" })
         // A JPEG is what it is, whatever its name says.
@@ -241,7 +255,7 @@ import ZipArchive
         #expect(refused.error?.status == .dataLoss, "\(refused)")
         let job = try await test.run(RestoreBackup(path: path, salvage: true))
         #expect(job.state == .finished && job.needsAttention, "\(job)")
-        #expect(try await test.allPhotos().map(\.name) == ["beach"])
+        #expect(try await test.allPhotos().map(\.name).sorted() == ["104_plain", "beach"])
         let damaged = try await lines(test, job, "damaged").map(\.item)
         #expect(Set(damaged) == ["backup/photos/99_dog.png", "backup/photos/102_broken.jpg"], "\(damaged)")
         await test.library.close()

@@ -141,6 +141,46 @@ import Testing
         await phone.test.library.close()
     }
 
+    /// LEGACY: `timestamp` is the date that the app showed. The picture's own counts more, and a file's name and time never do.
+    @Test(arguments: 4...8) func theDateStaysThatTheAppShowed(version: Int) async throws {
+        let shown: Int64 = 1_588_000_000_000
+        let category = version == 4 ? "'1'" : "1"
+        let favorite: Bool? = version <= 6 ? false : nil
+        func row(_ number: Int, _ name: String, at time: String) -> String {
+            OldPhone.photo(OldPhone.uuid(number), "/x/\(name)", category: category, at: time, favorite: favorite)
+        }
+        let phone = try await OldPhone(
+            version: version, photos: 1,
+            OldPhone.category(category, "'Trips'") + row(1, "IMG_20150102_030405.png", at: String(shown))
+                + row(2, "sample-0000.jpg", at: String(shown)) + row(3, "gone.jpg", at: String(shown))
+                + row(4, "IMG_20160102_030405.png", at: "0"))
+        let png = try #require(
+            Data(
+                base64Encoded:
+                    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="))
+        try png.write(to: URL(fileURLWithPath: phone.photos + "/IMG_20150102_030405.png"))
+        try (png + [0]).write(to: URL(fileURLWithPath: phone.photos + "/IMG_20160102_030405.png"))
+        #expect(try await phone.migrate(keepMissing: true).outcomes == ["added": 1, "imported": 3, "kept": 1])
+        let photos = Dictionary(uniqueKeysWithValues: try await phone.test.allPhotos().map { ($0.uuid, $0) })
+        let clock = LocalDateTime(here: Timestamp(milliseconds: shown))
+        for number in [1, 3] {
+            let photo = try #require(photos[OldPhone.uuid(number)])
+            #expect(photo.takenAt == clock && photo.takenOffset == nil && photo.dateSource == .app, "\(photo)")
+        }
+        #expect(photos[OldPhone.uuid(1)]?.fileName.hasPrefix("IMG_20200427") == true)
+        let own = try #require(photos[OldPhone.uuid(2)])
+        #expect(own.dateSource == .exif && own.takenAt != clock)
+        // The app's 0 is no date.
+        #expect(photos[OldPhone.uuid(4)]?.dateSource == .fileName)
+        let year = try await phone.test.mesh.send(
+            SearchPhotos(from: LocalDateTime("2020-01-01"), to: LocalDateTime("2020-12-31T23:59:59")))
+        #expect(Set(year.photos.map(\.uuid)) == [OldPhone.uuid(1), OldPhone.uuid(3)])
+        // Found out again, it stays.
+        _ = try await phone.test.run(RedatePhotos())
+        #expect(try await phone.test.allPhotos().filter { $0.dateSource == .app }.count == 2)
+        await phone.test.library.close()
+    }
+
     @Test func aPhotoOfTheSameContentIsLeftAsItIs() async throws {
         let phone = try await OldPhone(
             version: 6, photos: 2,

@@ -60,6 +60,7 @@ enum LocalDate {
             case .fileName: "guessed from the file's name"
             case .fileTime: "guessed from when the file was last written"
             case .person: "as somebody said"
+            case .app: "as the phone app showed it"
             case .sidecar: "from the file beside it"
             case .exif, .exifCreated, .xmp, .iptc, nil: nil
             }

@@ -103,6 +103,8 @@ public enum DateSource: String, Codable, Sendable, CaseIterable {
     case exifCreated = "exif_created"
     case xmp
     case iptc
+    /// The phone app, which showed the photo by it.
+    case app
     /// A file beside the picture.
     case sidecar
     case fileName = "file_name"

@@ -131,6 +131,7 @@ struct ForeignContents {
         }
         let file = entry.path.split(separator: "/").last.map(String.init) ?? entry.path
         let (createdAt, change) = LegacyDate.credible(photo.createdAt)
+        let date = LegacyDate.shown(photo.createdAt)
         if let change { note(entry.path, "defaulted", change) }
         let name = Self.cut(value(photo.name, or: "", "name", of: "photos"), 200)
         let caption = photo.caption.map { Self.cut($0, SetCaption.maximumLength, hasLines: true) }
@@ -150,7 +151,8 @@ struct ForeignContents {
                     name: name.isEmpty ? Self.cut(Self.stem(file), 200) : name, caption: caption,
                     isFromAssets: value(photo.isFromAssets, or: false, "isFromAssets", of: "photos"),
                     createdAt: createdAt, fileSize: entry.size, width: 0, height: 0,
-                    isFavorite: value(photo.isFavorite, or: false, "isFavorite", of: "photos"), takenAt: nil,
+                    isFavorite: value(photo.isFavorite, or: false, "isFavorite", of: "photos"), takenAt: date?.clock,
+                    dateSource: date?.source,
                     contentDigest: provisional, mediaType: "image/jpeg"),
                 sourceDigest: provisional, sourceSize: entry.size))
     }

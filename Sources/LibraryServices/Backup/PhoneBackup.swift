@@ -26,7 +26,8 @@ extension BackupContents {
             (unseen, "photos that cannot be seen here yet"),
             (sealed?.only(of: self.photos)?.values.count ?? 0, "sealed fields"),
             (count { $0.caption != nil }, "captions"),
-            (count { $0.takenAt != nil }, "dates from cameras"),
+            // What the app itself showed is its `createdAt` too.
+            (count { $0.takenAt != nil && $0.dateSource != .app }, "dates from cameras"),
             (count { $0.takenOffset != nil }, "time offsets"),
             (count { $0.camera != nil }, "cameras"),
             (count { $0.lastDecision != nil }, "decisions of reviews"),

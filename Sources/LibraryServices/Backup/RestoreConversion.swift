@@ -38,7 +38,7 @@ extension BackupRestorer {
 
     private func restored(_ photo: Photo, _ prepared: PreparedPhoto) -> RestoredFiles {
         let name = PhotoFileName.new(
-            takenAt: prepared.taken?.clock ?? LocalDateTime(here: photo.createdAt),
+            takenAt: prepared.taken?.clock ?? photo.takenAt ?? LocalDateTime(here: photo.createdAt),
             fileExtension: prepared.fileExtension)
         // By content and not by the entry's name: the Android app makes JPEGs under any extension.
         let names = PhotoNames(
@@ -48,8 +48,10 @@ extension BackupRestorer {
         var made = photo
         (made.path, made.fileSize, made.contentDigest) = (name.path, prepared.fileSize, prepared.contentDigest)
         (made.width, made.height, made.mediaType) = (prepared.width, prepared.height, prepared.mediaType)
-        (made.takenAt, made.takenOffset) = (prepared.taken?.clock, prepared.taken?.offset)
-        made.dateSource = prepared.taken?.source
+        // Where the picture says nothing, the date stays that the other program showed it by.
+        if let taken = prepared.taken {
+            (made.takenAt, made.takenOffset, made.dateSource) = (taken.clock, taken.offset, taken.source)
+        }
         made.caption = photo.caption ?? prepared.caption
         made.camera = prepared.camera
         made.unseenBy = prepared.isUnseen ? Release.version : nil

@@ -37,6 +37,9 @@ struct OneImport: Sendable {
         var uuid: String?
         /// Now unless told.
         var createdAt: Timestamp?
+        /// The date that the other library showed it by. It counts where the picture itself says none, and more than what is said
+        /// beside the picture: of a file that was copied, the time is that of the copy.
+        var shown: PhotoDate?
         var isFavorite = false
     }
 
@@ -192,7 +195,7 @@ struct OneImport: Sendable {
         let location: SealedLocation?
         do {
             (facts, sidecars) = try await stageSidecars(of: file)
-            date = prepared.taken ?? facts.date
+            date = prepared.taken ?? particulars.shown ?? facts.date
             location = try await seal(prepared.position ?? facts.position, of: uuid)
             try Task.checkCancellation()
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)

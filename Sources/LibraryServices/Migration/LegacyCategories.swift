@@ -196,4 +196,11 @@ enum LegacyDate {
         let date = Timestamp(milliseconds: min(max(milliseconds, range.lowerBound), range.upperBound))
         return (date, "its date \(milliseconds) is out of range and becomes \(date)")
     }
+
+    /// What the app showed the photo by, on the clock of where this runs; nil where that can be no photo's date. 0 is what
+    /// the app has where it has none.
+    static func shown(_ milliseconds: Int64?) -> PhotoDate? {
+        guard let milliseconds, milliseconds != 0, range.contains(milliseconds) else { return nil }
+        return PhotoDate(clock: LocalDateTime(here: Timestamp(milliseconds: milliseconds)), source: .app)
+    }
 }

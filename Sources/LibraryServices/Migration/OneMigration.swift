@@ -101,7 +101,9 @@ struct OneMigration: Sendable {
         var one = OneImport(
             mesh: mesh, job: nil, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: timeouts)
-        one.particulars = .init(uuid: item.uuid, createdAt: createdAt, isFavorite: item.photo.isFavorite)
+        one.particulars = .init(
+            uuid: item.uuid, createdAt: createdAt, shown: LegacyDate.shown(item.photo.timestamp),
+            isFavorite: item.photo.isFavorite)
         let outcome = await one.take(file)
         let line = outcome.line
         // The importer's words are a subset of the migration's.
@@ -126,11 +128,12 @@ struct OneMigration: Sendable {
             item: name, outcome: MigrationOutcome.kept.rawValue, detail: "without its file: \(reason)")
         guard !isDryRun else { return kept }
         let title = item.photo.uri.split(separator: "/").last.map(String.init) ?? ""
+        let date = LegacyDate.shown(item.photo.timestamp)
         let photo = Photo(
             id: 0, uuid: item.uuid, path: "photos/missing-\(item.uuid).jpg", categoryId: category,
             name: String(String.UnicodeScalarView(title.unicodeScalars.filter { $0.value >= 32 }.prefix(200))),
             caption: nil, isFromAssets: false, createdAt: createdAt, fileSize: 0, width: 0, height: 0,
-            isFavorite: item.photo.isFavorite, takenAt: nil,
+            isFavorite: item.photo.isFavorite, takenAt: date?.clock, dateSource: date?.source,
             contentDigest: ContentDigest(of: Data()).sha256.hex, mediaType: "image/jpeg")
         // Sources are told apart by their digest; this one has none, so it gets one that no file has.
         let source = ContentDigest(of: Data("missing \(item.uuid)".utf8)).sha256.hex

@@ -202,6 +202,7 @@ public actor PhotoRedater: MeshService {
             case .exifCreated: "EXIF, when it became a file"
             case .xmp: "XMP"
             case .iptc: "IPTC"
+            case .app: "the phone app"
             case .sidecar: "a file beside it"
             case .fileName: "its name"
             case .fileTime: "its file's time"

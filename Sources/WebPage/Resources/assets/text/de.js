@@ -132,6 +132,7 @@ export default {
   'colour.795548': 'Braun', 'colour.9C27B0': 'Violett', 'colour.E91E63': 'Rosa', 'colour.F44336': 'Rot', 'colour.FF5722': 'Dunkelorange',
   'colour.FF9800': 'Orange', 'colour.FFEB3B': 'Gelb',
 
+  'dateSource.app': 'wie die Handy-App es zeigte',
   'dateSource.exif': 'von der Kamera',
   'dateSource.exif_created': 'von der Kamera, beim Schreiben der Datei',
   'dateSource.file_name': 'aus dem Dateinamen geschätzt',

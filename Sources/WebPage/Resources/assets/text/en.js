@@ -132,6 +132,7 @@ export default {
   'colour.795548': 'brown', 'colour.9C27B0': 'purple', 'colour.E91E63': 'pink', 'colour.F44336': 'red', 'colour.FF5722': 'deep orange',
   'colour.FF9800': 'orange', 'colour.FFEB3B': 'yellow',
 
+  'dateSource.app': 'as the phone app showed it',
   'dateSource.exif': 'from the camera',
   'dateSource.exif_created': 'from the camera, when the file was made',
   'dateSource.file_name': 'guessed from the file’s name',
