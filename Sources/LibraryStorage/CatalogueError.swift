@@ -15,8 +15,6 @@ package enum CatalogueError: Error {
     /// Of photos that were to be entered together, two are the same; the text is the database's.
     case repeatedPhoto(String)
     case notInTrash(Int64)
-    /// A photo in the trash whose picture is in the library again.
-    case restoredAlready(Int64, as: Int64)
     case noSwipeSession(String)
     /// What several ids begin with, and some of these.
     case severalSwipeSessions(String, [String])
@@ -115,11 +113,6 @@ extension CatalogueError: MeshErrorConvertible {
             MeshError(
                 .notFound, "There is no photo with the id \(id) in the trash. 'smilepile trash list' shows what is.",
                 details: ["photoId": .integer(id)])
-        case .restoredAlready(let id, let there):
-            MeshError(
-                .alreadyExists,
-                "The photo \(id) is in the library again already, as \(there). Purge the one in the trash.",
-                details: ["photoId": .integer(there)])
         case .severalSwipeSessions(let beginning, let ids):
             MeshError(
                 .invalidArgument,

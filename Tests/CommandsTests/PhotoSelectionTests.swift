@@ -174,8 +174,9 @@ struct PhotoSelectionTests {
         }
         try stage.answer("trash.list", TrashPage(photos: [entry(12), entry(44)], next: "n"))
         try stage.answer("trash.list", TrashPage(photos: [entry(14)], next: nil))
-        try stage.answer("trash.restore", PhotosChanged(count: 3))
-        #expect(await stage.run("trash", "restore", "3", "12-40") == .done)
+        try stage.answer("trash.restore", RestoredPhotos(count: 2, staying: [StayingPhoto(id: 12, sameAs: 50)]))
+        #expect(await stage.run("trash", "restore", "3", "12-40") == .doneWithProblems)
+        #expect(stage.messages.contains("The photo 12 stays in the trash: it was imported again, as 50.\n"))
         #expect(stage.params("trash.restore") == ["ids": [3, 12, 14]])
         #expect(await stage.run("trash", "purge", "70-80") == .failed)
         #expect(await stage.run("trash", "restore", "x") == .usage)

@@ -50,7 +50,7 @@ struct SettingsTests {
     @Test(
         "What is wrong is said before anything is sent",
         arguments: [
-            ("swipeThreshold", "2", "swipeThreshold is a number from 0 to 1."),
+            ("swipeThreshold", "2", "swipeThreshold is a number from 0.05 to 1."),
             ("keepOriginals", "perhaps", "keepOriginals is true or false."),
             ("lastBackupDate", "2025-06-15", "lastBackupDate is set by backups."),
             ("currentAppMode", "kids", "currentAppMode is set by smilepile mode."),

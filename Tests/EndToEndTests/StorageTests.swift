@@ -29,6 +29,7 @@ import Testing
         #expect(try await place.smilepile("storage", "clean").output.hasPrefix("Removed 1 thumbnail"))
         let usage = try await place.smilepile("storage")
         #expect(usage.output.contains("in 4 files"), "\(usage.output)")
+        #expect(try await place.smilepile("storage", "--json").output.contains("\"totalBytes\":"))
         #expect(try await place.smilepile("down").status == 0)
     }
 }

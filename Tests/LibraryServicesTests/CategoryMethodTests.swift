@@ -58,6 +58,7 @@ import Testing
         #expect(whole.iconResource == "car" && whole.position == before.position && whole.isDefault)
         #expect(try await test.mesh.send(EditCategory(id: 2, iconResource: "")) == before)
         #expect(await status { _ = try await test.mesh.send(EditCategory(id: 99, displayName: "x")) } == .notFound)
+        #expect(await status { _ = try await test.mesh.send(EditCategory(id: 2)) } == .invalidArgument)
         #expect(
             await status { _ = try await test.mesh.send(EditCategory(id: 2, displayName: "SPORTS")) }
                 == .alreadyExists)

@@ -67,6 +67,9 @@ import Testing
         for request in [
             EditPhoto(id: 1, takenAt: LocalDateTime(milliseconds: 0), shift: 0), EditPhoto(id: 1, takenOffset: 961),
             EditPhoto(id: 1, takenOffset: -961), EditPhoto(id: 1, takenOffset: .min), EditPhoto(id: 1),
+            EditPhoto(id: 1, shift: .max), EditPhoto(id: 1, shift: .min),
+            EditPhoto(id: 1, shift: LocalDateTime.years.upperBound),
+            EditPhoto(id: 1, takenAt: LocalDateTime(milliseconds: LocalDateTime.years.lowerBound - 1)),
         ] {
             #expect(await status { _ = try await test.mesh.send(request) } == .invalidArgument)
         }
@@ -74,13 +77,14 @@ import Testing
         await test.library.close()
     }
 
-    @Test func noShiftLeadsPastTheEndsOfTime() async throws {
+    @Test func noShiftLeadsPastTheYears1And9999() async throws {
         let (test, _) = try await library()
-        for (clock, shift, expected) in [
-            (Int64.max - 5, Int64(10), Int64.max), (.min + 5, -10, .min), (5000, .max, .max), (-5000, .min, .min),
-        ] {
-            _ = try await test.mesh.send(EditPhoto(id: 1, takenAt: LocalDateTime(milliseconds: clock)))
-            #expect(try await test.mesh.send(EditPhoto(id: 1, shift: shift)).takenAt?.milliseconds == expected)
+        let years = LocalDateTime.years
+        for (end, step) in [(years.lowerBound, Int64(-1)), (years.upperBound, 1)] {
+            _ = try await test.mesh.send(EditPhoto(id: 1, takenAt: LocalDateTime(milliseconds: end - step)))
+            #expect(try await test.mesh.send(EditPhoto(id: 1, shift: step)).takenAt?.milliseconds == end)
+            #expect(await status { _ = try await test.mesh.send(EditPhoto(id: 1, shift: step)) } == .invalidArgument)
+            #expect(try await test.mesh.send(GetPhoto(id: 1)).takenAt?.milliseconds == end)
         }
         await test.library.close()
     }

@@ -208,8 +208,10 @@ import Testing
         #expect(try await ids(test, SearchPhotos(favoritesOnly: true)) == [8, 3, 2])
         #expect(try await test.mesh.send(SetFavorite(ids: [8], isFavorite: false)).count == 1)
         #expect(try await ids(test, SearchPhotos(favoritesOnly: true)) == [3, 2])
-        // `favoritesOnly: false` is no filter, as null is none.
-        #expect(try await ids(test, SearchPhotos(favoritesOnly: false)).count == 9)
+        // `false` is a filter too; null is none.
+        #expect(try await ids(test, SearchPhotos(favoritesOnly: false)) == [9, 8, 7, 6, 5, 4, 1])
+        #expect(try await test.mesh.send(CountPhotos(favoritesOnly: false)).count == 7)
+        #expect(try await ids(test, SearchPhotos()).count == 9)
         #expect(await status { _ = try await test.mesh.send(SetFavorite(ids: [99], isFavorite: true)) } == .notFound)
         await test.library.close()
     }

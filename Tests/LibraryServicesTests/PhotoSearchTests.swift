@@ -28,7 +28,7 @@ import TextFolding
                 return (request.categoryId.map { $0 == photo.categoryId } ?? true)
                     && (request.from.map { $0 <= photo.shownAt } ?? true)
                     && (request.to.map { photo.shownAt <= $0 } ?? true)
-                    && (request.favoritesOnly != true || photo.isFavorite)
+                    && (request.favoritesOnly ?? photo.isFavorite) == photo.isFavorite
                     && (text.isEmpty || entry.fields.contains { $0.contains(text) })
             }
             .map(\.photo)
@@ -80,7 +80,7 @@ import TextFolding
                     text: text, categoryId: turn.isMultiple(of: 2) ? nil : categories[sample.number(below: 4)],
                     from: turn == 0 ? nil : dates[isOrdered ? 0 : 1].map(LocalDateTime.init(milliseconds:)),
                     to: turn == 0 ? nil : dates[isOrdered ? 1 : 0].map(LocalDateTime.init(milliseconds:)),
-                    favoritesOnly: turn == 3)
+                    favoritesOnly: [nil, false, nil, true][turn])
                 let expected = expected(request, of: entries)
                 let limit = [1000, 100, 37, 333][turn]
                 let ids = try await found(request, limit: limit, in: test.mesh).map(\.id)

@@ -118,12 +118,24 @@ import Testing
 
     @Test func aPhotoImportedAgainIsNotRestoredTwice() async throws {
         let test = try await TestLibrary()
-        _ = try await test.importSamples(1, album: SampleAlbum(width: 32, height: 24))
-        let photo = try await test.allPhotos()[0]
-        _ = try await test.mesh.send(DeletePhotos(ids: [photo.id]))
+        _ = try await test.importSamples(4, album: SampleAlbum(width: 32, height: 24))
+        let photos = try await test.allPhotos()
+        let ids = photos.map(\.id)
+        _ = try await test.mesh.send(DeletePhotos(ids: [ids[1]]))
         let again = try await test.importing(test.folder.file("album"))
-        #expect(again.outcomes == ["imported": 1])
-        #expect(await status { _ = try await test.mesh.send(RestorePhotos(ids: [photo.id])) } == .alreadyExists)
+        #expect(again.outcomes["imported"] == 1)
+        let back = try #require(try await test.allPhotos().first { !ids.contains($0.id) })
+        _ = try await test.mesh.send(DeletePhotos(ids: [ids[0], ids[2], ids[3]]))
+        // One that is not in the trash is a mistake, and then nothing is restored.
+        #expect(await status { _ = try await test.mesh.send(RestorePhotos(ids: ids + [back.id])) } == .notFound)
+        #expect(try await test.allPhotos() == [back])
+        // The others come back.
+        let staying = [StayingPhoto(id: ids[1], sameAs: back.id)]
+        #expect(
+            try await test.mesh.send(RestorePhotos(ids: ids)) == RestoredPhotos(count: 3, staying: staying))
+        #expect(Set(try await test.allPhotos().map(\.id)) == Set(ids).subtracting([ids[1]]).union([back.id]))
+        #expect(try await test.mesh.send(ListTrash()).photos.map(\.photo.id) == [ids[1]])
+        #expect(try await test.mesh.send(RestorePhotos(ids: [ids[1]])) == RestoredPhotos(count: 0, staying: staying))
         await test.library.close()
     }
 

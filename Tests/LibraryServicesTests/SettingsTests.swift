@@ -70,7 +70,7 @@ import Testing
         await second.close()
     }
 
-    @Test(arguments: [-0.01, 1.01, .infinity, -.infinity, .nan])
+    @Test(arguments: [-0.01, 0.04, 1.01, .infinity, -.infinity, .nan])
     func aThresholdOutOfItsRangeChangesNothing(_ threshold: Double) async throws {
         let test = try await TestLibrary("settings")
         let before = try await test.mesh.send(GetSettings())

@@ -180,8 +180,9 @@ extension CatalogueModel.State {
             for id in ids { try trashPhoto(at: photo(id)) }
             return .count(ids.count)
         case .restorePhotos(let ids):
-            for id in ids { try restore(id) }
-            return .count(ids.count)
+            var count = 0
+            for id in ids where try restore(id) { count += 1 }
+            return .count(count)
         case .purgePhotos(let ids):
             for id in ids { trash.remove(at: try trashed(id)) }
             return .count(ids.count)
@@ -310,10 +311,11 @@ extension CatalogueModel.State {
         trash.append(photo)
     }
 
-    private mutating func restore(_ id: Int64) throws(Refusal) {
+    /// - Returns: whether it is in the library now; a picture that is there already stays where it is.
+    private mutating func restore(_ id: Int64) throws(Refusal) -> Bool {
         let index = try trashed(id)
         var photo = trash[index]
-        if photos.contains(where: { $0.picture == photo.picture }) { throw Refusal(.clash) }
+        if photos.contains(where: { $0.picture == photo.picture }) { return false }
         if !categories.contains(where: { $0.id == photo.category }) {
             let named = categories.first { $0.name.lowercased() == photo.categoryName.lowercased() }
             if let named { photo.category = named.id } else { photo.category = try addCategory(photo.categoryName) }
@@ -321,6 +323,7 @@ extension CatalogueModel.State {
         photo.categoryName = ""
         trash.remove(at: index)
         photos.append(photo)
+        return true
     }
 
     /// Each photo's latest decision alone has an effect.

@@ -7,6 +7,7 @@ extension CommandTable {
         .value("from", "DATE", .days, help: "Only from here on: 2025, 2025-06, 2025-06-15, today, 7d…"),
         .value("to", "DATE", .days, help: "Only up to the end of this year, month or day."),
         .flag("favorites", help: "Only favourites."),
+        .flag("not-favorites", help: "Only photos that are no favourites."),
         .flag("reviewed", help: "Only those that a review has decided about."),
         .flag("not-reviewed", help: "Only those that no review has decided about."),
         .value(
@@ -31,7 +32,7 @@ struct PhotoFilters: Sendable, Equatable {
     private(set) var category: String?
     private(set) var from: LocalDateTime?
     private(set) var to: LocalDateTime?
-    private(set) var favoritesOnly = false
+    private(set) var favoritesOnly: Bool?
     private(set) var reviewed: Bool?
     private(set) var decision: SwipeAction?
     /// Words of its name.
@@ -62,14 +63,14 @@ struct PhotoFilters: Sendable, Equatable {
     }
 
     private init(_ given: [String: [String]], _ invocation: Invocation) throws {
-        guard given["reviewed"] == nil || given["not-reviewed"] == nil else {
-            throw invocation.usageError("--reviewed and --not-reviewed exclude each other.")
+        for name in ["reviewed", "favorites"] where given[name] != nil && given["not-" + name] != nil {
+            throw invocation.usageError("--\(name) and --not-\(name) exclude each other.")
         }
         words = given[Self.text] ?? []
         category = given["category"]?.last
         from = given["from"]?.last.flatMap { DateSpan($0)?.first }
         to = given["to"]?.last.flatMap { DateSpan($0)?.last }
-        favoritesOnly = given["favorites"] != nil
+        favoritesOnly = given["favorites"] != nil ? true : given["not-favorites"] != nil ? false : nil
         reviewed = given["reviewed"] != nil ? true : given["not-reviewed"] != nil ? false : nil
         decision = given["decision"]?.last.flatMap(SwipeAction.init)
         (camera, hasCamera) = try Self.camera(given["camera"]?.last, invocation)
@@ -95,7 +96,7 @@ struct PhotoFilters: Sendable, Equatable {
         if let category { id = try await library.category(named: category).id }
         return SearchPhotos(
             words: words.isEmpty ? nil : words, categoryId: id, from: from, to: to,
-            favoritesOnly: favoritesOnly ? true : nil, reviewed: reviewed, decision: decision, camera: camera,
+            favoritesOnly: favoritesOnly, reviewed: reviewed, decision: decision, camera: camera,
             hasCamera: hasCamera)
     }
 

@@ -24,7 +24,10 @@ extension CommandTable {
         },
         Command(
             words: ["trash", "restore"], summary: "Take photos out of the trash, back into their category.",
-            details: "A category that is gone is made again.", operands: [trashed],
+            details: """
+                A category that is gone is made again. What was imported again meanwhile stays in the trash, with a line; the
+                command ends with 5 then.
+                """, operands: [trashed],
             examples: [Example("smilepile trash restore 12 15-20", "Seven at once.")]
         ) { invocation, session in try await restore(invocation, session) },
         Command(
@@ -71,11 +74,26 @@ extension CommandTable {
     static func restore(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
         let selection = try await PhotoSelection(invocation, session)
         return try await session.withLibrary { library in
+            var staying: [StayingPhoto] = []
             let count = try await PhotoBatches.change(try await selection.trashedIDs(in: library), session) { batch in
-                try await library.send(RestorePhotos(ids: batch)).value.count
+                let restored = try await library.send(RestorePhotos(ids: batch)).value
+                staying += restored.staying ?? []
+                return restored.count
             }
-            try session.show(changed: count) { "\($0) restored." }
-            return .done
+            if session.wantsJSON {
+                session.show(
+                    json: try JSONText.encode(RestoredPhotos(count: count, staying: staying.isEmpty ? nil : staying)))
+            } else {
+                session.console.result("\(Figures.count(count, "photo")) restored.")
+                for photo in staying {
+                    session.console.message(
+                        "The photo \(photo.id) stays in the trash: it was imported again, as \(photo.sameAs).")
+                }
+                if !staying.isEmpty {
+                    session.console.message("Purge what is not needed: smilepile trash purge NUMBER")
+                }
+            }
+            return staying.isEmpty ? .done : .doneWithProblems
         }
     }
 

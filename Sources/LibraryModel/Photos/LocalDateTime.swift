@@ -13,6 +13,9 @@ public struct LocalDateTime: Codable, Sendable, Hashable, Comparable, CustomStri
 
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+    /// Of the years 1 to 9999, which is what a date may be set to. What is read from files and older catalogues may be any.
+    public static let years: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+
     /// What a clock in UTC shows at a moment.
     public init(utc moment: Timestamp) { milliseconds = moment.milliseconds }
 

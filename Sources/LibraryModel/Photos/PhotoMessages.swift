@@ -18,6 +18,7 @@ public struct SearchPhotos: Message {
     /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
     public let from: LocalDateTime?
     public let to: LocalDateTime?
+    /// Whether photos are favourites, or are none; both unless told.
     public let favoritesOnly: Bool?
     /// Whether a review has decided about the picture as it is now; both unless told.
     public let reviewed: Bool?
@@ -85,6 +86,7 @@ public struct CountPhotos: Message {
     /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
     public let from: LocalDateTime?
     public let to: LocalDateTime?
+    /// Whether photos are favourites, or are none; both unless told.
     public let favoritesOnly: Bool?
     /// Whether a review has decided about the picture as it is now; both unless told.
     public let reviewed: Bool?
@@ -146,6 +148,7 @@ public struct SelectPhotos: Message {
     /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
     public let from: LocalDateTime?
     public let to: LocalDateTime?
+    /// Whether photos are favourites, or are none; both unless told.
     public let favoritesOnly: Bool?
     /// Whether a review has decided about the picture as it is now; both unless told.
     public let reviewed: Bool?

@@ -34,6 +34,7 @@ public struct MakeSheetPage: Message {
     public let categoryId: Int64?
     public let from: LocalDateTime?
     public let to: LocalDateTime?
+    /// Whether photos are favourites, or are none; both unless told.
     public let favoritesOnly: Bool?
     public let reviewed: Bool?
     public let decision: SwipeAction?

@@ -28,16 +28,41 @@ public struct TrashPage: Codable, Sendable, Equatable {
     }
 }
 
-/// Takes photos out of the trash, back into their category; one that is gone is made again. All or none.
-/// Errors: `not_found`; `already_exists` where the same picture was imported again meanwhile.
+/// Takes photos out of the trash, back into their category; one that is gone is made again. Photos that were imported again
+/// meanwhile stay there, and the reply names them. Errors: `not_found` for one that is not in the trash, and then none is
+/// restored.
 public struct RestorePhotos: Message {
-    public typealias Reply = PhotosChanged
+    public typealias Reply = RestoredPhotos
     public static let method = "trash.restore"
     public static let access = Role.parent
     public static let kind = MessageKind.write
     public static let summary = "Takes photos out of the trash, back into their category."
     public let ids: [Int64]
     public init(ids: [Int64]) { self.ids = ids }
+}
+
+public struct RestoredPhotos: Codable, Sendable, Equatable {
+    /// Those that are in the library now.
+    public let count: Int
+    /// Those that stayed in the trash, since the library has the same picture; absent where there are none.
+    public let staying: [StayingPhoto]?
+
+    public init(count: Int, staying: [StayingPhoto]?) {
+        self.count = count
+        self.staying = staying
+    }
+}
+
+public struct StayingPhoto: Codable, Sendable, Equatable {
+    /// In the trash.
+    public let id: Int64
+    /// Of the photo in the library that is the same.
+    public let sameAs: Int64
+
+    public init(id: Int64, sameAs: Int64) {
+        self.id = id
+        self.sameAs = sameAs
+    }
 }
 
 /// Removes photos in the trash for good, files and all: those named, or every one whose time is over, or all. While a

@@ -23,7 +23,7 @@ public enum SettingKey: String, Codable, Sendable, CaseIterable {
         case words([String])
         case date
 
-        /// `true or false`, `a number from 0 to 1`.
+        /// `true or false`, `a number from 0.05 to 1`.
         public var range: String {
             switch self {
             case .flag: "true or false"
@@ -40,7 +40,7 @@ public enum SettingKey: String, Codable, Sendable, CaseIterable {
 
     public var values: Values {
         switch self {
-        case .swipeThreshold: .number(0...1)
+        case .swipeThreshold: .number(Settings.leastSwipeThreshold...1)
         case .groupPhotoMegabytes: .number(10...100_000)
         case .enableHapticFeedback, .autoProcessActions, .storageCleanupEnabled, .keepOriginals, .biometricAuthEnabled,
             .parentalLockEnabled, .defaultCategoriesInitialized:

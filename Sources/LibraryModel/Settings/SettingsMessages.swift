@@ -5,6 +5,7 @@ import ServiceMesh
 public struct Settings: Codable, Sendable, Equatable {
     /// How far a swipe has to go before it counts, as a fraction of the screen's width: 0…1.
     public var swipeThreshold: Double
+    public static let leastSwipeThreshold = 0.05
     public var enableHapticFeedback: Bool
     /// Finishing a swipe session applies its decisions at once.
     public var autoProcessActions: Bool

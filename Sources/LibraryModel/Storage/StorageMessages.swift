@@ -23,13 +23,8 @@ public struct StorageUsage: Codable, Sendable, Equatable {
     /// Of sources that are kept beside the photos made of them, and of sidecars.
     public let originalBytes: Int64
     public let originalCount: Int
-    /// Sparse files may claim more than a number holds.
-    public var totalBytes: Int64 {
-        [photoBytes, thumbnailBytes, originalBytes].reduce(0) { sum, bytes in
-            let (total, overflow) = sum.addingReportingOverflow(bytes)
-            return overflow ? .max : total
-        }
-    }
+    /// Of all three.
+    public let totalBytes: Int64
     /// Free for this user on the library's file system.
     public let freeBytes: Int64
     /// Whether what was asked for fits into that.
@@ -45,6 +40,11 @@ public struct StorageUsage: Codable, Sendable, Equatable {
         self.thumbnailCount = thumbnailCount
         self.originalBytes = originalBytes
         self.originalCount = originalCount
+        // Sparse files may claim more than a number holds.
+        totalBytes = [photoBytes, thumbnailBytes, originalBytes].reduce(0) { sum, bytes in
+            let (total, overflow) = sum.addingReportingOverflow(bytes)
+            return overflow ? .max : total
+        }
         self.freeBytes = freeBytes
         self.hasEnoughSpace = hasEnoughSpace
     }

@@ -16,7 +16,7 @@ struct BackupContents: Sendable {
     var photos: [SourcedPhoto]
     let swipeSessions: [SwipeRecord]
     /// Nil where the backup has none.
-    let preferences: Settings?
+    private(set) var preferences: Settings?
     /// Those that the library keeps itself.
     var groups: [StoredGroup] = []
     /// Nil where none of the photos has any.
@@ -140,10 +140,12 @@ struct BackupContents: Sendable {
         try checkCategories()
         try checkSessions()
         try checkGroups()
-        do {
-            try preferences.map { try SettingKey.swipeThreshold.validate($0.swipeThreshold) }
-        } catch {
-            throw MeshError(refusingBackup: "its swipe threshold is not between 0 and 1.")
+        if let preferences {
+            guard (0...1).contains(preferences.swipeThreshold) else {
+                throw MeshError(refusingBackup: "its swipe threshold is not between 0 and 1.")
+            }
+            // Older versions had 0 and more.
+            self.preferences?.swipeThreshold = max(Settings.leastSwipeThreshold, preferences.swipeThreshold)
         }
         do {
             try preferences.map { try SettingKey.groupPhotoMegabytes.validate($0.groupPhotoMegabytes) }

@@ -92,6 +92,9 @@ public actor CategoryStore: MeshService {
     }
 
     func edit(_ request: EditCategory) async throws -> Category {
+        guard request.displayName != nil || request.colorHex != nil || request.iconResource != nil else {
+            throw MeshError(.invalidArgument, "Say what changes: 'displayName', 'colorHex' or 'iconResource'.")
+        }
         let name = try request.displayName.map { try CategoryName.validated($0) }
         let color = try request.colorHex.map(CategoryColor.validated)
         let newIcon = try request.iconResource.map(CategoryLimits.validated(icon:))

@@ -23,6 +23,9 @@ struct PhotoEdit: Sendable {
         guard takenAt == nil || shift == nil else {
             throw MeshError(.invalidArgument, "Give a date or a shift, not both.")
         }
+        guard takenAt.map({ LocalDateTime.years.contains($0.milliseconds) }) ?? true else {
+            throw MeshError(.invalidArgument, "A photo's date is in the years 1 to 9999.")
+        }
         guard takenOffset.map(Self.offsets.contains) ?? true else {
             throw MeshError(.invalidArgument, "An offset from UTC is -960 to 960 minutes.")
         }
@@ -61,13 +64,14 @@ struct PhotoEdit: Sendable {
         return trimmed
     }
 
-    func applied(to photo: Photo) -> Photo {
+    /// - Throws: `invalid_argument` where a shift leads past the years that a calendar has.
+    func applied(to photo: Photo) throws -> Photo {
         var edited = photo
         edited.name = name ?? photo.name
         edited.caption = caption.map { $0.isEmpty ? nil : $0 } ?? photo.caption
         edited.categoryId = category ?? photo.categoryId
         edited.isFavorite = isFavorite ?? photo.isFavorite
-        if let clock = takenAt ?? shift.map({ LocalDateTime(shifted: photo.shownAt, by: $0) }) {
+        if let clock = try takenAt ?? shift.map({ try photo.shownAt.moved(by: $0) }) {
             (edited.takenAt, edited.dateSource) = (clock, .person)
         }
         edited.takenOffset = takenOffset ?? photo.takenOffset
@@ -76,9 +80,14 @@ struct PhotoEdit: Sendable {
 }
 
 extension LocalDateTime {
-    /// The date moved by so many milliseconds, and not past the ends of time.
-    fileprivate init(shifted date: LocalDateTime, by milliseconds: Int64) {
-        let (moved, overflow) = date.milliseconds.addingReportingOverflow(milliseconds)
-        self.init(milliseconds: overflow ? (milliseconds < 0 ? .min : .max) : moved)
+    /// The date moved by so many milliseconds.
+    /// - Throws: `invalid_argument` where that is past the years that a calendar has.
+    fileprivate func moved(by milliseconds: Int64) throws -> LocalDateTime {
+        let (moved, overflow) = self.milliseconds.addingReportingOverflow(milliseconds)
+        guard !overflow, Self.years.contains(moved) else {
+            throw MeshError(
+                .invalidArgument, "Moved by so much, the date of the photo would be past the years 1 to 9999.")
+        }
+        return LocalDateTime(milliseconds: moved)
     }
 }

@@ -9,11 +9,11 @@ extension PhotoStore {
         return try await catalogue.read { try $0.trash.page(query) }
     }
 
-    func restore(_ ids: [Int64]) async throws -> PhotosChanged {
+    func restore(_ ids: [Int64]) async throws -> RestoredPhotos {
         let ids = try Self.validated(ids)
         return try await catalogue.write { transaction in
-            try transaction.trash.restore(ids)
-            return PhotosChanged(count: ids.count)
+            let staying = try transaction.trash.restore(ids)
+            return RestoredPhotos(count: ids.count - staying.count, staying: staying.isEmpty ? nil : staying)
         }
     }
 
@@ -78,7 +78,7 @@ extension ListTrash: HandledMessage {
 }
 
 extension RestorePhotos: HandledMessage {
-    public func perform(on service: PhotoStore) async throws -> PhotosChanged { try await service.restore(ids) }
+    public func perform(on service: PhotoStore) async throws -> RestoredPhotos { try await service.restore(ids) }
 }
 
 extension PurgeTrash: HandledMessage {

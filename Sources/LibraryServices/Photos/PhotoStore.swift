@@ -167,7 +167,7 @@ public actor PhotoStore: MeshService {
     }
 
     private static func apply(_ edit: PhotoEdit, id: Int64, in transaction: any CatalogueTransaction) throws -> Photo {
-        let edited = edit.applied(to: try transaction.photos.require(.id(id)))
+        let edited = try edit.applied(to: try transaction.photos.require(.id(id)))
         try transaction.photos.update(edited)
         return edited
     }

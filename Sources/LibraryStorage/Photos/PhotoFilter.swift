@@ -9,7 +9,8 @@ import TextFolding
 /// one each page would walk over all those before it.
 package struct PhotoFilter: Sendable {
     package let category: Int64?
-    package let favoritesOnly: Bool
+    /// Whether photos must be favourites, or must be none; nil for all.
+    package let isFavorite: Bool?
     package let review: ReviewFilter
     package let camera: CameraFilter
     /// The cameras that ``camera`` lets pass; nil until the catalogue has looked them up, for which no search is made.
@@ -27,7 +28,7 @@ package struct PhotoFilter: Sendable {
             throw MeshError(.invalidArgument, "'from' must not be later than 'to'.")
         }
         category = request.categoryId
-        favoritesOnly = request.favoritesOnly == true
+        isFavorite = request.favoritesOnly
         review = try ReviewFilter(reviewed: request.reviewed, decision: request.decision)
         camera = try CameraFilter(words: request.camera, isKnown: request.hasCamera)
         from = request.from?.milliseconds
@@ -42,6 +43,8 @@ package struct PhotoFilter: Sendable {
         wider.end = endOfAll
         return wider
     }
+
+    package var favoritesOnly: Bool { isFavorite == true }
 
     package var isWithoutDates: Bool { from == nil && end == nil }
 

@@ -26,8 +26,9 @@ package protocol TrashRepository {
     /// - Returns: how many it had.
     func add(category: Int64, at time: Timestamp) throws -> Int
     /// Takes photos out of the trash, into their categories, which are made again where they are gone.
-    /// - Throws: `notInTrash`; `restoredAlready`.
-    func restore(_ ids: [Int64]) throws
+    /// - Returns: those that stay, since the library has the same picture.
+    /// - Throws: `notInTrash`.
+    func restore(_ ids: [Int64]) throws -> [StayingPhoto]
     /// Removes photos from the trash for good; their files become discarded files, and are returned.
     /// - Throws: `notInTrash`.
     func purge(_ ids: [Int64]) throws -> [StoredName]

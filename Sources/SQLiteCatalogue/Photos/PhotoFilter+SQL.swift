@@ -8,7 +8,8 @@ extension PhotoFilter {
     /// The index that has the photos in question together and in order. Named in every statement: what SQLite's
     /// planner would choose depends on statistics, and a wrong choice costs seconds.
     ///
-    /// Favourites are few among all: what reviews said of them is looked up in their rows.
+    /// Favourites are few among all: what reviews said of them is looked up in their rows; of most photos the row says that
+    /// they are none.
     var index: String {
         if isByCamera {
             return favoritesOnly
@@ -89,7 +90,7 @@ extension PhotoFilter {
 
     private var chosen: Condition {
         var condition = Condition()
-        if favoritesOnly { condition.add("p.is_favorite = 1") }
+        if let isFavorite { condition.add("p.is_favorite = \(isFavorite ? 1 : 0)") }
         if let category { condition.add("p.category_id = ?", category) }
         if !hasArmsOfDecisions { condition.add(reviewed) }
         if !hasArmsOfCameras { condition.add(ofCameras) }

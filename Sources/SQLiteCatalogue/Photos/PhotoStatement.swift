@@ -128,6 +128,15 @@ struct PhotoStatement {
             sql: "SELECT count(*) FROM photo_search WHERE photo_search MATCH ?", values: [sieve.expression])
     }
 
+    /// What the counts that are kept have of a filter that asks for nothing else than they tell.
+    private static func counted(_ filter: PhotoFilter) -> String {
+        switch filter.isFavorite {
+        case nil: "photos"
+        case true?: "favorites"
+        case false?: "photos - favorites"
+        }
+    }
+
     /// How many photos a filter lets pass; from the totals of the categories where neither date nor review is asked for.
     static func total(_ filter: PhotoFilter) -> PhotoStatement {
         guard filter.isOfTotals else {
@@ -136,7 +145,7 @@ struct PhotoStatement {
                 sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(condition.sql)",
                 values: condition.values)
         }
-        let column = filter.favoritesOnly ? "favorites" : "photos"
+        let column = counted(filter)
         return PhotoStatement(
             sql: "SELECT coalesce(sum(\(column)), 0) FROM category_totals"
                 + (filter.category == nil ? "" : " WHERE category_id = ?"),
@@ -146,7 +155,7 @@ struct PhotoStatement {
     /// Days, and how many photos each has, newest first: from the counts that are kept, for a filter that asks for nothing else
     /// than they tell.
     static func days(_ filter: PhotoFilter) -> PhotoStatement {
-        let column = filter.favoritesOnly ? "favorites" : "photos"
+        let column = counted(filter)
         return PhotoStatement(
             sql: "SELECT day, sum(\(column)) FROM photo_days"
                 + (filter.category == nil ? "" : " WHERE category_id = ?")

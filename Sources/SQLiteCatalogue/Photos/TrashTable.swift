@@ -122,18 +122,19 @@ struct TrashTable: TrashRepository {
         return found
     }
 
-    func restore(_ ids: [Int64]) throws { for id in ids { try restore(id) } }
+    func restore(_ ids: [Int64]) throws -> [StayingPhoto] { try ids.compactMap(restore) }
 
-    private func restore(_ id: Int64) throws {
+    private func restore(_ id: Int64) throws -> StayingPhoto? {
         let entry = try require(id)
         var photo = entry.photo.photo
         let there = try photos.find(sourceDigest: entry.photo.sourceDigest) ?? photos.find(.uuid(photo.uuid))
-        if let there { throw CatalogueError.restoredAlready(id, as: there.id) }
+        if let there { return StayingPhoto(id: id, sameAs: there.id) }
         photo.categoryId = try category(for: entry)
         _ = try photos.insertRow(
             SourcedPhoto(photo: photo, sourceDigest: entry.photo.sourceDigest, sourceSize: entry.photo.sourceSize),
             id: try photos.find(.id(photo.id)) == nil ? photo.id : nil)
         try connection.execute("DELETE FROM trash WHERE id = ?", id)
+        return nil
     }
 
     /// By id, then by name: a category of that name made since is the one a person means.

@@ -56,7 +56,10 @@ struct SettingTable: SettingRepository {
             try rows.number(key).map(Timestamp.init(milliseconds:))
         }
         return Settings(
-            swipeThreshold: try rows.value(.swipeThreshold).flatMap(Double.init) ?? standard.swipeThreshold,
+            // Older versions had 0 and more.
+            swipeThreshold: max(
+                Settings.leastSwipeThreshold,
+                try rows.value(.swipeThreshold).flatMap(Double.init) ?? standard.swipeThreshold),
             enableHapticFeedback: try rows.flag(.enableHapticFeedback, standard.enableHapticFeedback),
             autoProcessActions: try rows.flag(.autoProcessActions, standard.autoProcessActions),
             storageCleanupEnabled: try rows.flag(.storageCleanupEnabled, standard.storageCleanupEnabled),

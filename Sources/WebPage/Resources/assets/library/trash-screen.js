@@ -94,10 +94,11 @@ class TrashScreen extends Component {
 
   async #restoreChosen() {
     const ids = [...this.#chosen];
-    const { count } = await ask('trash.restore', { ids });
+    const { count, staying = [] } = await ask('trash.restore', { ids });
     this.#chosen.clear();
     this.#drawButtons();
-    toast(t('trash.restored', { count }), () => ask('photo.delete', { ids }));
+    if (staying.length > 0) toast(t('trash.staying', { count: staying.length, restored: count }));
+    else toast(t('trash.restored', { count }), () => ask('photo.delete', { ids }));
   }
 
   #purgeChosen() {

@@ -669,5 +669,9 @@ export default {
   'trash.purgeTitle': { one: 'Dieses Foto endgültig löschen?', other: '{count} Fotos endgültig löschen?' },
   'trash.restore': 'Zurückholen',
   'trash.restored': { one: 'Zurückgeholt', other: '{count} Fotos zurückgeholt' },
+  'trash.staying': {
+    one: '{restored} zurückgeholt. Eines bleibt im Papierkorb: Es wurde inzwischen noch einmal importiert.',
+    other: '{restored} zurückgeholt. {count} bleiben im Papierkorb: Sie wurden inzwischen noch einmal importiert.',
+  },
   'trash.until': 'endgültig weg {time}',
 };

@@ -669,5 +669,9 @@ export default {
   'trash.purged': { one: 'Deleted for good', other: '{count} photos deleted for good' },
   'trash.restore': 'Restore',
   'trash.restored': { one: 'Restored', other: '{count} photos restored' },
+  'trash.staying': {
+    one: '{restored} restored. One stays in the trash: it was imported again meanwhile.',
+    other: '{restored} restored. {count} stay in the trash: they were imported again meanwhile.',
+  },
   'trash.until': 'gone for good {time}',
 };
