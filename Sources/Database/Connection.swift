@@ -21,6 +21,9 @@ public final class Connection {
     var touchedTables: Set<String> = []
     /// Tables that SQLite's compiler has named as written since this was last emptied.
     private var compiledWrites: Set<String> = []
+    /// Where rows that were passed over are noted, and how many there were in all reads of this connection.
+    public var unreadable = UnreadableRows()
+    var passedOver = 0
     /// Pages in the log after the last commit; on the commit thread's connection only.
     var logPages = 0
 

@@ -51,6 +51,8 @@ public enum DatabaseError: Error, Sendable, Equatable {
     case tooLarge
     /// A column holds something else than was asked for.
     case unexpectedValue(column: String, problem: String)
+    /// The row that was asked for by its name holds something else than this program writes.
+    case unreadableRow(UnreadableRow)
     /// The statement itself is wrong: a mistake in this program.
     case invalidStatement(String)
     case outOfMemory
@@ -98,6 +100,8 @@ extension DatabaseError: CustomStringConvertible, LocalizedError {
         case .tooLarge: "A value is too large for the database. Use a smaller one."
         case .unexpectedValue(let column, let problem):
             "The database holds an unexpected value in \(column): \(problem). Restore a backup if this stays."
+        case .unreadableRow(let row):
+            "The row \(row.id) of \(row.table) cannot be read (\(row.problem)). Restore a backup if it is needed."
         case .invalidStatement(let detail): "A database request was wrong (\(detail)). This is a bug: report it."
         case .outOfMemory: "There is not enough memory. Close other programs, then try again."
         }

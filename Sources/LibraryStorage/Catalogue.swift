@@ -44,6 +44,13 @@ package protocol Catalogue: Sendable {
     /// - Returns: as ``problems()``.
     func check() async throws -> [String]
 
+    /// Rows that reads have passed over since the catalogue was opened, because they hold what this program never writes, as a damaged disk
+    /// leaves it. Those that are not so any more are left out; 1,000 at most.
+    func unreadableRows() async throws -> [UnreadableEntry]
+
+    /// The same, after a look at all rows.
+    func findUnreadableRows() async throws -> [UnreadableEntry]
+
     /// Sees to it that what was deleted is in no file of the catalogue any more, its log included.
     /// - Returns: false where something that reads keeps a part of the log; it goes later.
     func emptyLog() async throws -> Bool

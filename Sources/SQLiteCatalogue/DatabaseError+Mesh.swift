@@ -1,4 +1,5 @@
 import Database
+import LibraryModel
 import LibraryStorage
 import ServiceMesh
 
@@ -10,7 +11,7 @@ extension DatabaseError: MeshErrorConvertible {
             case .cannotOpen, .notADatabase, .foreign, .newer, .migrationFailed, .locked, .readOnly, .writingStopped,
                 .writingRefused:
                 .failedPrecondition
-            case .corrupt, .unexpectedValue: .dataLoss
+            case .corrupt, .unexpectedValue, .unreadableRow: .dataLoss
             case .constraint(.unique, _): .alreadyExists
             case .constraint(.foreignKey, _): .notFound
             case .constraint: .invalidArgument
@@ -23,6 +24,7 @@ extension DatabaseError: MeshErrorConvertible {
         return switch self {
         case .diskFull: MeshError(short: .space, description)
         case .tooLarge: MeshError(short: .size, description)
+        case .unreadableRow(let row): MeshError(status, UnreadableEntry(row).sentence)
         case .outcomeUnknown: MeshError(status, description, details: MeshError.unknownOutcome)
         default: MeshError(status, description)
         }

@@ -11,6 +11,7 @@ package struct SQLiteCatalogue: Catalogue {
     private let startCheck: CatalogueCheck
     private let refusal: @Sendable () -> String?
     private let decisions = DecisionIndex()
+    let unreadable = UnreadableRows()
 
     /// Opens the catalogue at `path`, making or upgrading it where that is to be done.
     /// - Throws: an error that says at the mesh what is wrong: `failed_precondition` for another program's file or a newer
@@ -47,14 +48,16 @@ package struct SQLiteCatalogue: Catalogue {
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value {
         await decisions.completeBeforeReading(in: database)
-        return try await database.read { try body(SQLTransaction(connection: $0)) }
+        return try await database.read { try body(SQLTransaction(connection: $0, noting: unreadable)) }
     }
 
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value {
         try await decisions.whileWriting {
-            try await database.write { try body(SQLTransaction(connection: $0, decisions: decisions)) }
+            try await database.write {
+                try body(SQLTransaction(connection: $0, decisions: decisions, noting: unreadable))
+            }
         }
     }
 
@@ -62,7 +65,9 @@ package struct SQLiteCatalogue: Catalogue {
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value {
         try await decisions.whileWriting {
-            try await database.writeAlone { try body(SQLTransaction(connection: $0, decisions: decisions)) }
+            try await database.writeAlone {
+                try body(SQLTransaction(connection: $0, decisions: decisions, noting: unreadable))
+            }
         }
     }
 
@@ -134,6 +139,12 @@ struct SQLTransaction: CatalogueTransaction {
     let connection: Connection
     /// Nil where nothing is written.
     var decisions: DecisionIndex?
+
+    init(connection: Connection, decisions: DecisionIndex? = nil, noting unreadable: UnreadableRows? = nil) {
+        self.connection = connection
+        self.decisions = decisions
+        if let unreadable { connection.unreadable = unreadable }
+    }
 
     var photos: any PhotoRepository {
         decisions?.complete(in: connection)

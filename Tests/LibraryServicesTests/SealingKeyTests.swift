@@ -407,6 +407,8 @@ private final class InterruptedCatalogue: Catalogue {
     var journal: any JobJournal { whole.journal }
     func problems() async -> [String] { await whole.problems() }
     func check() async throws -> [String] { try await whole.check() }
+    func unreadableRows() async throws -> [UnreadableEntry] { try await whole.unreadableRows() }
+    func findUnreadableRows() async throws -> [UnreadableEntry] { try await whole.findUnreadableRows() }
     func emptyLog() async throws -> Bool { try await whole.emptyLog() }
     func close() async { await whole.close() }
 }

@@ -136,6 +136,13 @@ extension CommandTable {
             if let problem = status.catalogueProblems?.first {
                 sheet.add("Catalogue", PlainText.neutralized(problem))
             }
+            if let unreadable = status.unreadable {
+                let names = unreadable.prefix(10).map(\.name).joined(separator: ", ")
+                sheet.add(
+                    "Unreadable",
+                    PlainText.neutralized(names + (unreadable.count > 10 ? " and \(unreadable.count - 10) more" : ""))
+                        + ": smilepile storage check")
+            }
             if let lost = status.lostLogLines {
                 sheet.add("Log", "\(Figures.count(lost, "line")) could not be written: look at its disk")
             }

@@ -42,14 +42,18 @@ public struct LibraryStatus: Codable, Sendable, Equatable {
     public let lostLogLines: Int?
     /// That the clock has jumped, and what that would do; absent while the clock is believed.
     public let clockJump: ClockJump?
+    /// What of the catalogue cannot be read and is passed over everywhere, as far as it was met; `storage.rescan` looks at all of it.
+    /// Absent where there is nothing; 1,000 at most.
+    public let unreadable: [UnreadableEntry]?
 
     public init(
         version: String, pid: Int32, path: String, photos: Int, favorites: Int, categories: Int, trashed: Int,
         photoBytes: Int64, photosWithoutOriginal: Int, freeBytes: Int64, lastBackupDate: Timestamp?,
         newestBackup: NewestBackup? = nil, backupSchedule: BackupSchedule? = nil, imageWorkers: ImageWorkerStatus,
         peakMemoryBytes: Int64, catalogueProblems: [String]? = nil, lostLogLines: Int? = nil,
-        clockJump: ClockJump? = nil
+        clockJump: ClockJump? = nil, unreadable: [UnreadableEntry]? = nil
     ) {
+        self.unreadable = unreadable
         self.newestBackup = newestBackup
         self.backupSchedule = backupSchedule
         self.peakMemoryBytes = peakMemoryBytes
@@ -107,5 +111,35 @@ public struct NewestBackup: Codable, Sendable, Equatable {
         self.madeAt = madeAt
         self.verifiedAt = verifiedAt
         self.ageSeconds = ageSeconds
+    }
+}
+
+/// A row of the catalogue that holds what the program never writes: a damaged disk, or another program.
+public struct UnreadableEntry: Codable, Sendable, Equatable {
+    /// `photo`, `photo in the trash`, `category`, or a table of the catalogue.
+    public let kind: String
+    public let id: String
+    public let problem: String
+
+    public init(kind: String, id: String, problem: String) {
+        self.kind = kind
+        self.id = id
+        self.problem = problem
+    }
+
+    /// `photo 12`
+    public var name: String { "\(kind) \(id)" }
+
+    /// What it is and what to do about it.
+    public var sentence: String { "The \(name) cannot be read (\(problem)). \(advice)" }
+
+    /// What to do about it.
+    public var advice: String {
+        switch kind {
+        case "photo", "photo in the trash":
+            "Restore it from a backup, or remove its row and leave its file: smilepile photos forget \(id)"
+        case "category": "Give it another name: smilepile categories rename '#\(id)' NAME"
+        default: "It is passed over. Restore a backup if it is needed."
+        }
     }
 }

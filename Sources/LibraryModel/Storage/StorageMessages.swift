@@ -103,7 +103,7 @@ public enum StorageFinding: String, Codable, Sendable, CaseIterable {
     case withoutFile = "without_file"
     /// A photo whose file is not the one that was stored.
     case damaged
-    /// A photo whose file cannot be read.
+    /// A photo whose file cannot be read, or a row of the catalogue.
     case unreadable
     /// A photo without its thumbnail.
     case noThumbnail = "no_thumbnail"

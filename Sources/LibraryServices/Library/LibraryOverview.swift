@@ -58,6 +58,7 @@ public actor LibraryOverview: MeshService {
         let (newest, newestScheduled) = await presences.newest(
             of: past.isEmpty ? made : past, in: stored?.folder, on: clock)
         let jump = due.jump()
+        let unreadable = try await catalogue.unreadableRows()
         return try await catalogue.read { transaction in
             let totals = try transaction.photos.totals()
             return LibraryStatus(
@@ -70,7 +71,8 @@ public actor LibraryOverview: MeshService {
                 backupSchedule: stored.map { BackupSchedule($0, newest: newestScheduled, now: now) },
                 imageWorkers: workers, peakMemoryBytes: peak, catalogueProblems: problems.isEmpty ? nil : problems,
                 lostLogLines: lostLines == 0 ? nil : lostLines,
-                clockJump: try jump.map { try ClockJump($0, in: transaction) })
+                clockJump: try jump.map { try ClockJump($0, in: transaction) },
+                unreadable: unreadable.isEmpty ? nil : unreadable)
         }
     }
 }

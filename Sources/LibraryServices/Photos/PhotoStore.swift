@@ -206,10 +206,9 @@ public actor PhotoStore: MeshService {
 
     func forget(_ ids: [Int64]) async throws -> ForgottenPhotos {
         let ids = try Self.validated(ids)
-        let photos = try await catalogue.write { try $0.photos.forget(ids) }
-        let thumbnails = Set(photos.map(\.thumbnailPath))
-        await discards.remove(thumbnails.compactMap { StoredName(path: $0) })
-        return ForgottenPhotos(paths: photos.flatMap(\.filePaths).filter { !thumbnails.contains($0) })
+        let files = try await catalogue.write { try $0.photos.forget(ids) }
+        await discards.remove(files.thumbnails.compactMap { StoredName(path: $0) })
+        return ForgottenPhotos(paths: files.left)
     }
 
     /// One transaction over photos that must all exist, unless those that do not are to be passed over; counts those that
@@ -223,7 +222,7 @@ public actor PhotoStore: MeshService {
             var seen: Set<Int64> = []
             let named =
                 ignoreMissing == true
-                ? try transaction.photos.find(keys).compactMap { $0 } : try transaction.photos.require(keys)
+                ? try transaction.photos.findReadable(keys) : try transaction.photos.require(keys)
             let photos = named.filter { seen.insert($0.id).inserted }
             return PhotosChanged(count: try change(photos, transaction))
         }

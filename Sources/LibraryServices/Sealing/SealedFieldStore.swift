@@ -113,7 +113,7 @@ public actor SealedFieldStore: MeshService {
             last = end.name
         }
         let (shown, hasMore) = (matches.shown, matches.hasMore)
-        let photos = try await catalogue.read { try $0.photos.find(shown.map { .id($0.id) }).compactMap { $0 } }
+        let photos = try await catalogue.read { try $0.photos.findReadable(shown.map { .id($0.id) }) }
         return DetailMatches(
             photos: photos, next: hasMore ? shown.last?.text : nil, total: matches.total,
             unreadable: matches.unreadable)

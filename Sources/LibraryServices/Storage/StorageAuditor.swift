@@ -67,6 +67,7 @@ public actor StorageAuditor: MeshService {
         let orphans = try await unknown(.thumbnails).filter(\.name.isThumbnail)
         let unknown = try await unknown(.photos) + unknown(.originals)
         if request.dryRun != true {
+            if request.unknownPhotos == true, !unknown.isEmpty { try await requireAllReadable() }
             let wanted = (orphans + (request.unknownPhotos == true ? unknown : [])).map(\.name)
             try await files.run {
                 try photoFiles.requireMayRemove()
@@ -82,6 +83,17 @@ public actor StorageAuditor: MeshService {
             thumbnails: orphans.count, bytes: StoredFile.bytes(of: orphans),
             unknownPhotos: unknown.prefix(1_000).map(\.name.path), unknownCount: unknown.count,
             unknownBytes: StoredFile.bytes(of: unknown))
+    }
+
+    /// What belongs to a photo that cannot be read may look as if it belonged to none.
+    private func requireAllReadable() async throws {
+        let photos = try await catalogue.findUnreadableRows().filter {
+            ["photo", "photo in the trash"].contains($0.kind)
+        }
+        guard let first = photos.first else { return }
+        throw MeshError(
+            .failedPrecondition,
+            "\(photos.count) photos cannot be read, so which files are unknown is not certain. \(first.sentence)")
     }
 
     /// Files of a kind that no photo has and that nobody is bringing in at this moment, by name.
@@ -137,6 +149,9 @@ public actor StorageAuditor: MeshService {
             }
         }
         if !flag.isSet {
+            for row in try await catalogue.findUnreadableRows() {
+                tally.record(row.name, .unreadable, "\(row.problem). \(row.advice)", in: job)
+            }
             job.begin(phase: "looking for unknown files")
             for file in try await unknown(.photos) + unknown(.originals) {
                 tally.record(

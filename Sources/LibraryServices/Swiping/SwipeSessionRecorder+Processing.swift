@@ -38,9 +38,10 @@ extension SwipeSessionRecorder {
     ) throws -> ProcessedSwipes {
         var outdated = 0
         var photos: [SwipeAction: [Photo]] = [:]
-        let found = try transaction.photos.find(actions.map { .uuid($0.photoIdentifier) })
-        for (action, photo) in zip(actions, found) {
-            if let photo, photo.contentDigest == action.contentDigest {
+        let found = try transaction.photos.findReadable(actions.map { .uuid($0.photoIdentifier) })
+        let known = Dictionary(found.map { ($0.uuid, $0) }) { first, _ in first }
+        for action in actions {
+            if let photo = known[action.photoIdentifier.lowercased()], photo.contentDigest == action.contentDigest {
                 photos[action.action, default: []].append(photo)
             } else {
                 outdated += 1

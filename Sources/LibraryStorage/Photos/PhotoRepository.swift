@@ -10,7 +10,10 @@ package protocol PhotoRepository {
     // MARK: Reading
 
     /// In the order of the keys; nil for what is not there.
+    /// - Throws: the catalogue's own error for one that is there and cannot be read.
     func find(_ keys: [PhotoKey]) throws -> [Photo?]
+    /// In the order of the keys, without those that are not there or cannot be read.
+    func findReadable(_ keys: [PhotoKey]) throws -> [Photo]
     /// One page of what a query asks for.
     func page(_ query: PhotoQuery) throws -> PhotoPage
     /// Photos that pass a filter, by id, from the one behind `id` on, whatever becomes of their dates meanwhile; 256 at a time.
@@ -76,9 +79,10 @@ package protocol PhotoRepository {
     /// - Returns: how many were moved.
     /// - Throws: `noCategory` for the one they go to.
     func moveAll(from category: Int64, to target: Int64) throws -> Int
-    /// Removes photos from the library and leaves their files; their thumbnails become discarded files.
+    /// Removes photos from the library and leaves their files; their thumbnails become discarded files. Also those that cannot be
+    /// read, in the trash too.
     /// - Throws: `noPhoto`.
-    func forget(_ ids: [Int64]) throws -> [Photo]
+    func forget(_ ids: [Int64]) throws -> ForgottenFiles
     /// Takes every photo out, and says nothing of their files.
     func removeAll() throws
 }
@@ -110,6 +114,15 @@ package struct PhotoIdentity: Sendable {
         self.contentDigest = contentDigest
         self.sourceDigest = sourceDigest
     }
+}
+
+/// By their paths.
+package struct ForgottenFiles: Sendable {
+    /// Where they are.
+    package var left: [String] = []
+    package var thumbnails: [String] = []
+
+    package init() {}
 }
 
 /// What the catalogue says of a photo's files.

@@ -10,12 +10,13 @@ struct MadeBackupTable: MadeBackupRepository {
     let connection: Connection
 
     func all() throws -> [MadeBackup] {
-        try connection.query(
+        try connection.readable(
+            "backups",
             """
             SELECT path, mount, library_path, library_device, library_inode, library_birth, made_at, photos, bytes,
-                damaged, is_whole, fingerprint, verified_at
+                damaged, is_whole, fingerprint, verified_at, number AS id
             FROM backups ORDER BY number DESC LIMIT ?
-            """, Self.limit
+            """, values: [Self.limit]
         ) { row in
             let verified: Int64? = try row[12]
             return MadeBackup(

@@ -18,21 +18,36 @@ struct CategoryTable: CategoryRepository {
 
     static let all = "\(selection) ORDER BY c.position, c.id"
 
-    private static func category(_ row: borrowing Row) throws -> Category {
+    /// One whose name or colour cannot be read is called by its id until it gets another: passed over, it would leave its photos without.
+    private func category(_ row: borrowing Row) throws -> Category {
+        let id: Int64 = try row["id"]
+        do {
+            return try Self.whole(row)
+        } catch DatabaseError.unexpectedValue(let column, let problem) {
+            connection.unreadable.note(
+                UnreadableRow(table: "categories", id: "\(id)", problem: "\(column): \(problem)"))
+            return Category(
+                id: id, displayName: CategoryName.named(number: "\(id)"), position: try row["position"],
+                iconResource: nil, colorHex: CategoryColor.fallback, isDefault: try row["is_default"],
+                createdAt: Timestamp(milliseconds: try row["created_at"]), photoCount: try row["photo_count"])
+        }
+    }
+
+    private static func whole(_ row: borrowing Row) throws -> Category {
         Category(
             id: try row["id"], displayName: try row["display_name"], position: try row["position"],
             iconResource: try row["icon_resource"], colorHex: try row["color_hex"], isDefault: try row["is_default"],
             createdAt: Timestamp(milliseconds: try row["created_at"]), photoCount: try row["photo_count"])
     }
 
-    func all() throws -> [Category] { try connection.query(Self.all) { try Self.category($0) } }
+    func all() throws -> [Category] { try connection.query(Self.all) { try category($0) } }
 
     func find(_ key: CategoryKey) throws -> Category? {
         switch key {
-        case .id(let id): try connection.first("\(Self.selection) WHERE c.id = ?", id) { try Self.category($0) }
+        case .id(let id): try connection.first("\(Self.selection) WHERE c.id = ?", id) { try category($0) }
         case .displayName(let name):
             try connection.first("\(Self.selection) WHERE c.name_key = ?", CategoryName.key(name)) {
-                try Self.category($0)
+                try category($0)
             }
         case .name(let name): try all().first { $0.name == name }
         }

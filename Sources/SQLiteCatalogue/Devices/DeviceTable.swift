@@ -8,7 +8,8 @@ struct DeviceTable: DeviceRepository {
     let connection: Connection
 
     func all() throws -> [StoredDevice] {
-        try connection.query(
+        try connection.readable(
+            "devices",
             """
             SELECT id, name, user_agent, created_at, last_seen_at, token_digest FROM devices
             ORDER BY created_at, id LIMIT 1000

@@ -8,7 +8,8 @@ struct GroupHubTable: GroupHubRepository {
     let connection: Connection
 
     func all() throws -> [StoredGroupHub] {
-        try connection.query(
+        try connection.readable(
+            "group_hubs",
             """
             SELECT id, address, token, added_at, synced_at, problem, sealed_token FROM group_hubs
             ORDER BY added_at, id LIMIT 1000

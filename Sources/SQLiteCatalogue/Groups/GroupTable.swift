@@ -12,11 +12,12 @@ struct GroupTable: GroupRepository {
     func groups(_ id: String?) throws -> [StoredGroup] {
         var members: [String: [GroupMember]] = [:]
         // Bounded for a catalogue that is not of our making.
-        _ = try connection.query(
+        _ = try connection.readable(
+            "group_members",
             """
-            SELECT group_id, user_id, first_name, joined_at, is_self FROM group_members
+            SELECT group_id, user_id, first_name, joined_at, is_self, user_id AS id FROM group_members
             WHERE ?1 IS NULL OR group_id = ?1 ORDER BY joined_at, user_id LIMIT 10000
-            """, id
+            """, values: [id]
         ) { row in
             let group: String = try row[0]
             let member = GroupMember(
@@ -24,11 +25,12 @@ struct GroupTable: GroupRepository {
                 isSelf: try row[4])
             members[group, default: []].append(member)
         }
-        return try connection.query(
+        return try connection.readable(
+            "groups",
             """
             SELECT id, name, created_at, last_photo_at, hub_id FROM groups WHERE ?1 IS NULL OR id = ?1
             ORDER BY created_at, id LIMIT 1000
-            """, id
+            """, values: [id]
         ) { row in
             let id: String = try row[0]
             let last: Int64? = try row[3]
@@ -118,8 +120,10 @@ struct GroupTable: GroupRepository {
 
     func photos(of group: String?) throws -> [StoredGroupPhoto] {
         // 100 groups of 12 have three days at once at most.
-        try connection.query(
-            "\(Self.selection) WHERE ?1 IS NULL OR group_id = ?1 ORDER BY created_at DESC, id LIMIT 10000", group
+        try connection.readable(
+            "group_photos",
+            "\(Self.selection) WHERE ?1 IS NULL OR group_id = ?1 ORDER BY created_at DESC, id LIMIT 10000",
+            values: [group]
         ) { try Self.photo($0) }
     }
 

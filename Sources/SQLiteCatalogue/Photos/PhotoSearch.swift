@@ -36,12 +36,13 @@ struct PhotoSearch {
     func page() throws -> PhotoPage {
         // One more than asked for tells whether there is a next page.
         let wanted = limit + 1
-        let found =
+        let found = try connection.filled(wanted) { wanted in
             if let words {
                 try matches(words, limit: wanted)
             } else {
                 try walk(filter, containing: nil, limit: wanted)
             }
+        }
         let photos = Array(found.prefix(limit))
         let next = found.count > limit ? photos.last.map { PhotoPlace($0).text } : nil
         return PhotoPage(photos: photos, next: next)
@@ -155,9 +156,11 @@ struct PhotoSearch {
     }
 
     private func photos(_ places: [PhotoPlace], limit: Int) throws -> [Photo] {
-        try places.sorted(by: >).prefix(limit).compactMap { place in
+        try places.sorted(by: >).prefix(limit).flatMap { place in
             let statement = PhotoStatement.photo(place.id)
-            return try connection.first(statement.sql, values: statement.values) { try PhotoColumns.photo($0) }
+            return try connection.readable("photos", statement.sql, values: statement.values) {
+                try PhotoColumns.photo($0)
+            }
         }
     }
 
@@ -171,7 +174,9 @@ struct PhotoSearch {
         for range in filter.ranges where found.count < limit {
             let statement = PhotoStatement.walk(
                 filter, range, containing: words?.folded ?? [], limit: limit - found.count)
-            found += try connection.query(statement.sql, values: statement.values) { try PhotoColumns.photo($0) }
+            found += try connection.readable("photos", statement.sql, values: statement.values) {
+                try PhotoColumns.photo($0)
+            }
         }
         return found
     }

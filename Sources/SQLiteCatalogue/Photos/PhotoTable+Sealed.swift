@@ -17,7 +17,7 @@ extension PhotoTable {
         let places = try connection.query(
             Self.sealedPlaces, query.end == nil, query.end?.date ?? 0, query.end?.id ?? 0, query.limit + 1
         ) { PhotoPlace(date: try $0[0], id: try $0[1]) }
-        let photos = try find(places.prefix(query.limit).map { .id($0.id) }).compactMap { $0 }
+        let photos = try findReadable(places.prefix(query.limit).map { .id($0.id) })
         // Those in the trash have their fields still.
         let total: Int? = try connection.value(
             """
@@ -25,7 +25,7 @@ extension PhotoTable {
             WHERE EXISTS (SELECT 1 FROM photos WHERE uuid = s.photo_uuid)
             """)
         return SealedPhotos(
-            photos: photos, next: places.count > query.limit ? photos.last.map { PhotoPlace($0).text } : nil,
+            photos: photos, next: places.count > query.limit ? places[query.limit - 1].text : nil,
             total: total ?? 0)
     }
 }

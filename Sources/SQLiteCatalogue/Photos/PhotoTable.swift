@@ -20,10 +20,20 @@ struct PhotoTable: PhotoRepository {
         }
     }
 
-    private func first(where condition: String, _ value: any SQLBindable) throws -> Photo? {
-        try connection.first("SELECT \(PhotoColumns.namesWithID) FROM photos WHERE \(condition)", value) {
-            try PhotoColumns.photo($0)
+    func findReadable(_ keys: [PhotoKey]) throws -> [Photo] {
+        try keys.compactMap { key in
+            do {
+                return try find(key)
+            } catch DatabaseError.unreadableRow {
+                return nil
+            }
         }
+    }
+
+    private func first(where condition: String, _ value: any SQLBindable) throws -> Photo? {
+        try connection.firstReadable(
+            "photos", "SELECT \(PhotoColumns.namesWithID) FROM photos WHERE \(condition)", values: [value]
+        ) { try PhotoColumns.photo($0) }
     }
 
     func find(sourceDigest: String) throws -> Photo? { try first(where: "source_digest = ?", sourceDigest) }
@@ -31,8 +41,14 @@ struct PhotoTable: PhotoRepository {
     func page(_ query: PhotoQuery) throws -> PhotoPage { try PhotoSearch(query, in: connection).page() }
 
     func page(_ filter: PhotoFilter, afterID id: Int64) throws -> [Photo] {
-        let statement = try PhotoStatement.walk(filter.lookedUp(in: connection), afterID: id, limit: 256)
-        return try connection.query(statement.sql, values: statement.values) { try PhotoColumns.photo($0) }
+        let filter = try filter.lookedUp(in: connection)
+        return try connection.walked(from: id) { last in
+            let statement = PhotoStatement.walk(filter, afterID: last, limit: 256)
+            return try connection.readable("photos", statement.sql, values: statement.values) {
+                last = try $0["id"]
+                return try PhotoColumns.photo($0)
+            }
+        }
     }
 
     func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos {
@@ -97,10 +113,9 @@ struct PhotoTable: PhotoRepository {
     }
 
     func forEach(since time: Timestamp?, _ body: (SourcedPhoto) throws -> Void) throws {
-        try connection.forEach(
-            "SELECT \(PhotoColumns.namesWithID) FROM photos WHERE created_at >= ? ORDER BY id",
-            time?.milliseconds ?? Int64.min
-        ) { try body(PhotoColumns.sourcedPhoto($0)) }
+        try connection.forEachReadable(
+            "photos", "SELECT \(PhotoColumns.namesWithID) FROM photos WHERE created_at >= ? ORDER BY id",
+            values: [time?.milliseconds ?? Int64.min], transform: { try PhotoColumns.sourcedPhoto($0) }, body: body)
     }
 
     func files(_ place: PhotoFileEntry.Place, after id: Int64) throws -> [PhotoFileEntry] {
@@ -109,22 +124,30 @@ struct PhotoTable: PhotoRepository {
             case .library: "photos"
             case .trash: "trash"
             }
-        return try connection.query(
-            """
-            SELECT id, path, file_size, content_digest, original_path, source_size, source_digest, sidecars
-            FROM \(table) WHERE id > ? ORDER BY id LIMIT 256
-            """, id
-        ) { row in
-            let photo = PhotoFileEntry.File(path: try row[1], size: try row[2], digest: try row[3])
-            let originalPath: String? = try row[4]
-            let (size, digest): (Int64, String) = (try row[5], try row[6])
-            let original = originalPath.map { PhotoFileEntry.File(path: $0, size: size, digest: digest) }
-            let sidecars = KeptSidecar.list(try row[7], ofPhoto: photo.path)
-            return PhotoFileEntry(
-                place: place, id: try row[0], photo: photo,
-                original: original.flatMap { $0.path == photo.path ? nil : $0 },
-                sidecars: sidecars.map { .init(path: $0.path, size: $0.fileSize, digest: $0.contentDigest) })
+        return try connection.walked(from: id) { last in
+            try connection.readable(
+                table,
+                """
+                SELECT id, path, file_size, content_digest, original_path, source_size, source_digest, sidecars
+                FROM \(table) WHERE id > ? ORDER BY id LIMIT 256
+                """, values: [last]
+            ) { row in
+                last = try row[0]
+                return try Self.files(row, place)
+            }
         }
+    }
+
+    private static func files(_ row: borrowing Row, _ place: PhotoFileEntry.Place) throws -> PhotoFileEntry {
+        let photo = PhotoFileEntry.File(path: try row[1], size: try row[2], digest: try row[3])
+        let originalPath: String? = try row[4]
+        let (size, digest): (Int64, String) = (try row[5], try row[6])
+        let original = originalPath.map { PhotoFileEntry.File(path: $0, size: size, digest: digest) }
+        let sidecars = KeptSidecar.list(try row[7], ofPhoto: photo.path)
+        return PhotoFileEntry(
+            place: place, id: try row[0], photo: photo,
+            original: original.flatMap { $0.path == photo.path ? nil : $0 },
+            sidecars: sidecars.map { .init(path: $0.path, size: $0.fileSize, digest: $0.contentDigest) })
     }
 
     /// An original or a sidecar is found by its photo, whose path is indexed.
@@ -139,9 +162,14 @@ struct PhotoTable: PhotoRepository {
             UNION ALL SELECT original_path, sidecars FROM trash WHERE path = ?1
             """, photo.path
         ) { row in
-            let original: String? = try row[0]
-            return try name.kind != .originals || original == name.path
-                || KeptSidecar.list(row[1], ofPhoto: photo.path).contains { $0.path == name.path }
+            do {
+                let original: String? = try row[0]
+                return try name.kind != .originals || original == name.path
+                    || KeptSidecar.list(row[1], ofPhoto: photo.path).contains { $0.path == name.path }
+            } catch DatabaseError.unexpectedValue {
+                // What cannot be read may name it.
+                return true
+            }
         }
         return found.contains(true)
     }
@@ -308,15 +336,6 @@ struct PhotoTable: PhotoRepository {
             try connection.execute("DELETE FROM photo_search_paused")
             return count
         }
-    }
-
-    func forget(_ ids: [Int64]) throws -> [Photo] {
-        let photos = try require(ids.map(PhotoKey.id))
-        for photo in photos {
-            try connection.execute("DELETE FROM photos WHERE id = ?", photo.id)
-            try DiscardedFileTable(connection: connection).add([photo.thumbnailPath])
-        }
-        return photos
     }
 
     /// With a condition, or SQLite would empty the table without a look at its rows, and no trigger would tell the text

@@ -13,12 +13,15 @@ struct TrashTable: TrashRepository {
 
     func page(_ query: TrashQuery) throws -> TrashPage {
         let (limit, start) = (query.limit, query.end)
-        let found = try connection.query(
-            """
-            SELECT \(PhotoColumns.namesWithID), category_name, deleted_at FROM trash
-            WHERE (deleted_at, id) < (?, ?) ORDER BY deleted_at DESC, id DESC LIMIT ?
-            """, start?.date ?? Int64.max, start?.id ?? Int64.max, limit + 1
-        ) { try Self.trashed($0) { TrashTerm.end(deletedAt: $0, query) } }
+        let found = try connection.filled(limit + 1) { limit in
+            try connection.readable(
+                "trash",
+                """
+                SELECT \(PhotoColumns.namesWithID), category_name, deleted_at FROM trash
+                WHERE (deleted_at, id) < (?, ?) ORDER BY deleted_at DESC, id DESC LIMIT ?
+                """, values: [start?.date ?? Int64.max, start?.id ?? Int64.max, limit]
+            ) { try Self.trashed($0) { TrashTerm.end(deletedAt: $0, query) } }
+        }
         let photos = Array(found.prefix(limit))
         let next = found.count > limit ? photos.last : nil
         return TrashPage(
@@ -111,7 +114,7 @@ struct TrashTable: TrashRepository {
     }
 
     private func require(_ id: Int64) throws -> Entry {
-        let found = try connection.first("SELECT * FROM trash WHERE id = ?", id) { row in
+        let found = try connection.firstReadable("trash", "SELECT * FROM trash WHERE id = ?", values: [id]) { row in
             Entry(
                 photo: try PhotoColumns.sourcedPhoto(row),
                 category: CategoryDetails(
@@ -120,6 +123,17 @@ struct TrashTable: TrashRepository {
         }
         guard let found else { throw CatalogueError.notInTrash(id) }
         return found
+    }
+
+    func isUnreadable(_ id: Int64) throws -> Bool {
+        do {
+            _ = try require(id)
+            return false
+        } catch CatalogueError.notInTrash {
+            return false
+        } catch DatabaseError.unreadableRow {
+            return true
+        }
     }
 
     func restore(_ ids: [Int64]) throws -> [StayingPhoto] { try ids.compactMap(restore) }

@@ -19,7 +19,9 @@ struct ReviewMachineTable: ReviewMachineRepository {
     }
 
     func machines() throws -> [ReviewMachine] {
-        try connection.query("\(Self.columns) ORDER BY added_at, id LIMIT 1000") { try Self.machine($0) }
+        try connection.readable("swipe_machines", "\(Self.columns) ORDER BY added_at, id LIMIT 1000") {
+            try Self.machine($0)
+        }
     }
 
     func machine(token digest: String) throws -> ReviewMachine? {
@@ -48,7 +50,8 @@ struct ReviewMachineTable: ReviewMachineRepository {
     // MARK: Joined
 
     func partners() throws -> [StoredReviewPartner] {
-        try connection.query(
+        try connection.readable(
+            "swipe_partners",
             """
             SELECT id, address, token, added_at, synced_at, problem, heard, told, sealed_token, joins FROM swipe_partners
             ORDER BY added_at, id LIMIT 1000

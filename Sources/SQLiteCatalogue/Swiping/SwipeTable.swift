@@ -37,25 +37,31 @@ struct SwipeTable: SwipeRepository {
     }
 
     func find(beginningWith beginning: String, limit: Int) throws -> [SwipeSession] {
-        try connection.query(
-            "\(Self.sessionColumns) WHERE s.id >= ?1 AND s.id < ?1 || char(0x10FFFF) ORDER BY s.id LIMIT ?2", beginning,
-            limit
+        try connection.readable(
+            "swipe_sessions",
+            "\(Self.sessionColumns) WHERE s.id >= ?1 AND s.id < ?1 || char(0x10FFFF) ORDER BY s.id LIMIT ?2",
+            values: [beginning, limit]
         ) { try Self.session($0) }
     }
 
     func sessions(limit: Int) throws -> [SwipeSession] {
-        try connection.query("\(Self.sessionColumns) ORDER BY s.started_at DESC, s.id LIMIT ?", limit) {
-            try Self.session($0)
+        try connection.filled(limit) { limit in
+            try connection.readable(
+                "swipe_sessions", "\(Self.sessionColumns) ORDER BY s.started_at DESC, s.id LIMIT ?", values: [limit]
+            ) { try Self.session($0) }
         }
     }
 
     func pending(session: String?, after id: Int64, limit: Int) throws -> [PhotoAction] {
-        try connection.query(
-            """
-            SELECT * FROM swipe_actions WHERE is_processed = 0 AND id > ?1 AND (?2 IS NULL OR session_id = ?2)
-            ORDER BY id LIMIT ?3
-            """, id, session, limit
-        ) { try Self.action($0) }
+        try connection.filled(limit) { limit in
+            try connection.readable(
+                "swipe_actions",
+                """
+                SELECT * FROM swipe_actions WHERE is_processed = 0 AND id > ?1 AND (?2 IS NULL OR session_id = ?2)
+                ORDER BY id LIMIT ?3
+                """, values: [id, session, limit]
+            ) { try Self.action($0) }
+        }
     }
 
     /// As ``pending(session:after:limit:)``: those that came from a machine, of sessions that have ended.
@@ -83,9 +89,12 @@ struct SwipeTable: SwipeRepository {
             case (nil, let photo?): ("\(Self.byPhoto) = ?", [photo])
             case (let session?, let photo?): ("\(Self.byPhoto) = ? AND session_id = ?", [photo, session])
             }
-        return try connection.query(
-            "SELECT * FROM swipe_actions \(source) AND id < ? ORDER BY id DESC LIMIT ?", values: values + [id, limit]
-        ) { try Self.action($0) }
+        return try connection.filled(limit) { limit in
+            try connection.readable(
+                "swipe_actions", "SELECT * FROM swipe_actions \(source) AND id < ? ORDER BY id DESC LIMIT ?",
+                values: values + [id, limit]
+            ) { try Self.action($0) }
+        }
     }
 
     func processed(before time: Timestamp, session: String?, after id: Int64, limit: Int) throws -> [Int64] {
@@ -105,8 +114,9 @@ struct SwipeTable: SwipeRepository {
                 "SELECT id, forgotten_photos FROM swipe_sessions WHERE forgotten_photos > 0"
             ) { (try $0[0] as String, try $0[1] as Int) })
         return try sessions(limit: Int(Int32.max)).map { session in
-            let actions = try connection.query(
-                "SELECT * FROM swipe_actions WHERE session_id = ? ORDER BY id", session.sessionID
+            let actions = try connection.readable(
+                "swipe_actions", "SELECT * FROM swipe_actions WHERE session_id = ? ORDER BY id",
+                values: [session.sessionID]
             ) { try Self.action($0) }
             return SwipeRecord(
                 sessionID: session.sessionID, startTime: session.startTime, endTime: session.endTime,
