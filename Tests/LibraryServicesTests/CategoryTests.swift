@@ -84,7 +84,8 @@ import Testing
     @Test func deletingAsksWhatBecomesOfThePhotos() async throws {
         let test = try await TestLibrary()
         _ = try await test.importSamples(3)
-        let ids = try await test.mesh.send(ListCategories()).categories.map(\.id)
+        let before = try await test.mesh.send(ListCategories()).categories
+        let ids = before.map(\.id)
         do {
             _ = try await test.mesh.send(DeleteCategory(id: ids[0]))
             Issue.record("a category with photos was deleted")
@@ -98,11 +99,35 @@ import Testing
         #expect(trash.count == 3 && trash.allSatisfy { $0.categoryName == "Cars" })
         _ = try await test.mesh.send(RestorePhotos(ids: trash.map(\.photo.id)))
         let cars = try await test.mesh.send(GetCategory(displayName: "cars"))
-        #expect(cars.photoCount == 3)
+        #expect(cars.photoCount == 3 && cars.isDefault)
+        // In its place, before those that came after it.
+        let after = try await test.mesh.send(ListCategories()).categories
+        #expect(after.map(\.displayName) == before.dropFirst().map(\.displayName))
         // An empty one too, when the request names a category that is not there.
         let toNowhere = DeleteCategory(id: ids[2], moveTo: 999)
         #expect(await status { _ = try await test.mesh.send(toNowhere) } == .notFound)
         #expect(try await test.mesh.send(GetCategory(id: ids[2])).photoCount == 0)
+        await test.library.close()
+    }
+
+    /// One of a person's own is none of the first four; where others have taken its place, they stand behind it.
+    @Test func aCategoryComesBackInItsPlaceFromTheTrash() async throws {
+        let test = try await TestLibrary()
+        _ = try await test.importSamples(1)
+        let photo = try await test.allPhotos()[0]
+        let own = try await test.mesh.send(AddCategory(displayName: "Own"))
+        _ = try await test.mesh.send(MovePhotos(ids: [photo.id], categoryId: own.id))
+        var ids = try await test.mesh.send(ListCategories()).categories.map(\.id)
+        ids.swapAt(1, 4)
+        _ = try await test.mesh.send(ReorderCategories(ids: ids))
+        _ = try await test.mesh.send(DeleteCategory(id: own.id, deletePhotos: true))
+        ids.removeAll { $0 == own.id }
+        _ = try await test.mesh.send(ReorderCategories(ids: ids))
+        _ = try await test.mesh.send(RestorePhotos(ids: [photo.id]))
+        let after = try await test.mesh.send(ListCategories()).categories
+        #expect(after.map(\.displayName) == ["Family", "Own", "Games", "Sports", "Cars"])
+        #expect(after.map(\.isDefault) == [true, false, true, true, true])
+        #expect(Set(after.map(\.position)).count == 5)
         await test.library.close()
     }
 

@@ -61,6 +61,7 @@ struct CatalogueModel: SequentialModel {
     struct Category: Hashable, Sendable {
         let id: Int64
         var name: String
+        var position: Int
     }
 
     struct Photo: Hashable, Sendable {
@@ -74,6 +75,7 @@ struct CatalogueModel: SequentialModel {
         var lastDecision: Decision?
         /// While it is in the trash.
         var categoryName = ""
+        var categoryPosition = 0
     }
 
     struct Swipe: Hashable, Sendable {
@@ -101,7 +103,7 @@ struct CatalogueModel: SequentialModel {
 
     let initial = State(
         categories: ["Family", "Cars", "Games", "Sports"].enumerated().map {
-            Category(id: Int64($0.offset + 1), name: $0.element)
+            Category(id: Int64($0.offset + 1), name: $0.element, position: $0.offset)
         })
 
     func apply(_ input: Input, answering output: Output?, to state: State) -> State? {
@@ -141,6 +143,7 @@ extension CatalogueModel.State {
         case .reorderCategories(let ids):
             guard ids.sorted() == categories.map(\.id).sorted() else { throw Refusal(.invalid) }
             categories.sort { (ids.firstIndex(of: $0.id) ?? 0) < (ids.firstIndex(of: $1.id) ?? 0) }
+            for index in categories.indices { categories[index].position = index }
             return .done
         case .listCategories:
             let lines = categories.map { category in
@@ -261,10 +264,18 @@ extension CatalogueModel.State {
         return index
     }
 
-    private mutating func addCategory(_ name: String) throws(Refusal) -> Int64 {
+    /// - Parameter position: nil for the end.
+    private mutating func addCategory(_ name: String, at position: Int? = nil) throws(Refusal) -> Int64 {
         if categories.contains(where: { $0.name.lowercased() == name.lowercased() }) { throw Refusal(.clash) }
         lastCategory += 1
-        categories.append(Model.Category(id: lastCategory, name: name))
+        if let position, categories.contains(where: { $0.position == position }) {
+            for index in categories.indices where categories[index].position >= position {
+                categories[index].position += 1
+            }
+        }
+        let end = (categories.map(\.position).max() ?? -1) + 1
+        categories.append(Model.Category(id: lastCategory, name: name, position: position ?? end))
+        categories.sort { ($0.position, $0.id) < ($1.position, $1.id) }
         return lastCategory
     }
 
@@ -307,7 +318,8 @@ extension CatalogueModel.State {
 
     private mutating func trashPhoto(at index: Int) throws(Refusal) {
         var photo = photos.remove(at: index)
-        photo.categoryName = categories[try category(photo.category)].name
+        let category = categories[try category(photo.category)]
+        (photo.categoryName, photo.categoryPosition) = (category.name, category.position)
         trash.append(photo)
     }
 
@@ -318,9 +330,13 @@ extension CatalogueModel.State {
         if photos.contains(where: { $0.picture == photo.picture }) { return false }
         if !categories.contains(where: { $0.id == photo.category }) {
             let named = categories.first { $0.name.lowercased() == photo.categoryName.lowercased() }
-            if let named { photo.category = named.id } else { photo.category = try addCategory(photo.categoryName) }
+            if let named {
+                photo.category = named.id
+            } else {
+                photo.category = try addCategory(photo.categoryName, at: photo.categoryPosition)
+            }
         }
-        photo.categoryName = ""
+        (photo.categoryName, photo.categoryPosition) = ("", 0)
         trash.remove(at: index)
         photos.append(photo)
         return true

@@ -96,11 +96,12 @@ struct TrashTable: TrashRepository {
     private func add(where condition: String, _ value: any SQLBindable, at time: Timestamp) throws -> Int {
         try connection.execute(
             """
-            INSERT INTO trash (\(PhotoColumns.namesWithID), category_name, category_color, category_icon, deleted_at)
+            INSERT INTO trash (\(PhotoColumns.namesWithID), category_name, category_color, category_icon,
+                category_position, category_is_default, deleted_at)
             SELECT CASE WHEN EXISTS (SELECT 1 FROM trash t WHERE t.id = p.id)
                 THEN max((SELECT max(id) FROM trash), (SELECT max(id) FROM photos)) + row_number() OVER () ELSE p.id END,
                 \(PhotoColumns.all.map { "p.\($0.name)" }.joined(separator: ", ")),
-                c.display_name, c.color_hex, c.icon_resource, ?
+                c.display_name, c.color_hex, c.icon_resource, c.position, c.is_default, ?
             FROM photos p JOIN categories c ON c.id = p.category_id WHERE \(condition)
             """, time.milliseconds, value)
         return try connection.execute("DELETE FROM photos AS p WHERE \(condition)", value)
@@ -110,16 +111,18 @@ struct TrashTable: TrashRepository {
 
     private struct Entry {
         let photo: SourcedPhoto
-        let category: CategoryDetails
+        let category: CategoryEntry
     }
 
     private func require(_ id: Int64) throws -> Entry {
         let found = try connection.firstReadable("trash", "SELECT * FROM trash WHERE id = ?", values: [id]) { row in
             Entry(
                 photo: try PhotoColumns.sourcedPhoto(row),
-                category: CategoryDetails(
-                    displayName: try row["category_name"], colorHex: try row["category_color"],
-                    iconResource: try row["category_icon"]))
+                category: CategoryEntry(
+                    CategoryDetails(
+                        displayName: try row["category_name"], colorHex: try row["category_color"],
+                        iconResource: try row["category_icon"]),
+                    isDefault: try row["category_is_default"], position: try row["category_position"]))
         }
         guard let found else { throw CatalogueError.notInTrash(id) }
         return found
@@ -156,8 +159,17 @@ struct TrashTable: TrashRepository {
         let categories = CategoryTable(connection: connection)
         let there =
             try categories.find(.id(entry.photo.photo.categoryId))
-            ?? categories.find(.displayName(entry.category.displayName))
-        return try there?.id ?? categories.insert(CategoryEntry(entry.category)).id
+            ?? categories.find(.displayName(entry.category.details.displayName))
+        if let there { return there.id }
+        // Its place may be another's by now, which stands behind it then, as all that follow do.
+        if let position = entry.category.position {
+            try connection.execute(
+                """
+                UPDATE categories SET position = position + 1
+                WHERE position >= ?1 AND EXISTS (SELECT 1 FROM categories WHERE position = ?1)
+                """, position)
+        }
+        return try categories.insert(entry.category).id
     }
 
     func purge(_ ids: [Int64]) throws -> [StoredName] {
