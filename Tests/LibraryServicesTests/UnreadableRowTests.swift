@@ -141,4 +141,22 @@ import Testing
         #expect(try await unreadable(test).contains("category 2") == false)
         await test.library.close()
     }
+
+    /// What the sentence advises: the row gives way, what is sealed for its uuid stays, and so does its file.
+    @Test func itComesBackFromABackup() async throws {
+        let test = try await TestLibrary("unreadable")
+        _ = try await test.importSamples(3, album: SampleAlbum(width: 32, height: 24))
+        let photos = try await test.allPhotos()
+        let backup = try await test.run(CreateBackup(path: test.folder.file("b.zip")))
+        #expect(backup.state == .finished)
+        _ = try await test.mesh.send(SetPhotoDetail(id: photos[1].id, notes: "later"))
+        try await damage("photos", photos[1].id, in: test)
+        let restore = try await test.run(RestoreBackup(path: test.folder.file("b.zip")))
+        #expect(restore.state == .finished, "\(String(describing: restore.error))")
+        let after = try await test.allPhotos()
+        #expect(after.map(\.uuid) == photos.map(\.uuid) && after.map(\.name) == photos.map(\.name))
+        #expect(try await test.mesh.send(GetPhotoDetail(id: after[1].id)).notes == "later")
+        #expect(try await unreadable(test).isEmpty)
+        await test.library.close()
+    }
 }

@@ -35,4 +35,31 @@ extension PhotoTable {
         }
         try connection.execute("DELETE FROM \(table) WHERE id = ?", id)
     }
+
+    /// Rows that cannot be read, of photos that come back from a backup, go; so do not their files, nor what is sealed for their uuids.
+    func giveWay(to photos: [SourcedPhoto]) throws {
+        let noted = connection.unreadable.all.filter { $0.table == "photos" }.compactMap { Int64($0.id) }
+        guard !noted.isEmpty else { return }
+        let (uuids, sources) = (Set(photos.map(\.photo.uuid)), Set(photos.map(\.sourceDigest)))
+        for id in noted where try isUnreadable(id) {
+            let isMeant = try connection.first("SELECT uuid, source_digest FROM photos WHERE id = ?", id) { row in
+                let uuid = String(decoding: row.rawBytes(0) ?? [], as: UTF8.self)
+                return uuids.contains(uuid)
+                    || sources.contains(String(decoding: row.rawBytes(1) ?? [], as: UTF8.self))
+            }
+            guard isMeant == true else { continue }
+            let held = try connection.execute("INSERT OR IGNORE INTO sealed_fields_held (id) VALUES (1)")
+            try connection.execute("DELETE FROM photos WHERE id = ?", id)
+            if held > 0 { try connection.execute("DELETE FROM sealed_fields_held") }
+        }
+    }
+
+    private func isUnreadable(_ id: Int64) throws -> Bool {
+        do {
+            _ = try find(.id(id))
+            return false
+        } catch DatabaseError.unreadableRow {
+            return true
+        }
+    }
 }

@@ -105,11 +105,20 @@ struct PhotoTable: PhotoRepository {
     /// Two sources may have become the same bytes: of photos that share their content, the one with the uuid is meant.
     func matches(of others: [PhotoIdentity]) throws -> [Photo?] {
         try others.map { other in
-            let named = try first(where: "uuid = ?", other.uuid)
-            if let named, named.contentDigest == other.contentDigest { return named }
-            return try first(where: "content_digest = ?", other.contentDigest) ?? named
-                ?? find(sourceDigest: other.sourceDigest)
+            do {
+                return try match(of: other)
+            } catch DatabaseError.unreadableRow {
+                // It gives way to what comes back: see ``giveWay(to:)``.
+                return nil
+            }
         }
+    }
+
+    private func match(of other: PhotoIdentity) throws -> Photo? {
+        let named = try first(where: "uuid = ?", other.uuid)
+        if let named, named.contentDigest == other.contentDigest { return named }
+        return try first(where: "content_digest = ?", other.contentDigest) ?? named
+            ?? find(sourceDigest: other.sourceDigest)
     }
 
     func forEach(since time: Timestamp?, _ body: (SourcedPhoto) throws -> Void) throws {
@@ -201,6 +210,7 @@ struct PhotoTable: PhotoRepository {
     }
 
     func insert(_ photos: [SourcedPhoto], keepingIDs: Bool) throws {
+        try giveWay(to: photos)
         for photo in photos { _ = try insertRow(photo, id: keepingIDs ? photo.photo.id : nil) }
     }
 
