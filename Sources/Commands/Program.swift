@@ -96,7 +96,8 @@ public struct Program: Sendable {
             invocation.value("pin-file") ?? environment["SMILEPILE_PIN_FILE"].flatMap { $0.isEmpty ? nil : $0 }
         session.pins = PINEntry(console: console, file: pinFile.map { $0 == "-" ? $0 : session.absolute($0) })
         session.connect = { [pins = session.pins] in
-            UnlockingConnection(connection: try await connect($0), pins: pins, console: console)
+            UnlockingConnection(
+                connection: try await LostSocket.connection(to: $0, with: connect), pins: pins, console: console)
         }
         session.reviewTerminal = { [environment, reviewTerminal] in
             (environment["TERM"] ?? "dumb") == "dumb" ? nil : try reviewTerminal()

@@ -1,4 +1,4 @@
-import ControlSocket
+@testable import ControlSocket
 import Foundation
 import ServiceMesh
 import TestSupport
@@ -91,5 +91,37 @@ struct LifetimeTests {
         server = nil
         #expect(await raw.line() == nil)
         #expect(!FileManager.default.fileExists(atPath: folder.file("c.sock")))
+    }
+
+    @Test("a socket whose name was removed is made again, and who was connected stays so")
+    func nameThatWasRemoved() async throws {
+        try await withHarness { harness in
+            let before = try harness.client()
+            try FileManager.default.removeItem(atPath: harness.path)
+            await harness.server.restoreName()
+            let after = try harness.client()
+            for client in [before, after] { #expect(try await client.call(Ping()) == Done()) }
+            before.close()
+            after.close()
+        }
+    }
+
+    @Test("a name that is another's by now is left alone")
+    func nameOfAnother() async throws {
+        try await withHarness { harness in
+            try FileManager.default.removeItem(atPath: harness.path)
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: harness.path))
+            await harness.server.restoreName()
+            #expect(try String(contentsOfFile: harness.path, encoding: .utf8) == "mine")
+        }
+    }
+
+    @Test("a daemon that takes nobody any more makes no socket")
+    func noNameAfterTheEnd() async throws {
+        try await withHarness { harness in
+            await harness.server.drain()
+            await harness.server.restoreName()
+            #expect(!FileManager.default.fileExists(atPath: harness.path))
+        }
     }
 }

@@ -254,7 +254,7 @@ extension CommandTable {
             daemon = try await session.withLibrary { library in
                 try DaemonWatch(socket: session.socketPath, pid: try await library.send(Hello()).value.pid)
             }
-        } catch CommandFailure.notRunning {
+        } catch CommandFailure.notRunning where ListeningDaemon.process(at: session.socketPath) == nil {
             if session.wantsJSON { try session.show(json: ["stopped": false]) }
             session.console.message("The daemon is not running.")
             return .done

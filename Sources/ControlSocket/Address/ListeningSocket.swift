@@ -81,6 +81,14 @@ public final class ListeningSocket: Sendable {
         close(descriptor)
     }
 
+    /// Whether nothing has its name any more: somebody emptied the folder, as the end of a login session does. False where the
+    /// name is another's by now, or was never this socket's.
+    var hasLostItsName: Bool {
+        guard identity.withLock({ $0 != nil }) else { return false }
+        var facts = stat()
+        return lstat(path, &facts) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
     /// Takes the name away, where it is still this socket's. What is connected stays connected.
     public func withdraw() {
         let ours = identity.withLock { identity in

@@ -80,6 +80,9 @@ public final class ControlServer: Sendable {
     /// Ends what roles do not allow any more whose time is over: for tests, whose clocks wake nobody.
     func endForbidden() async { await core.perform { $0.endForbidden() } }
 
+    /// Looks for the socket's name: for tests, which do not wait for its time.
+    func restoreName() async { await core.perform { $0.restoreName() } }
+
     /// Accepts no connection and starts no request from now on: each that comes is answered with `unavailable`. What
     /// runs goes on and is answered; who waits for it can still cancel it, and ask with `rpc.ping` whether anybody is
     /// there.

@@ -13,6 +13,8 @@ struct Reactor: ~Copyable {
     private static let wakeKey: UInt64 = 1
     /// Milliseconds for which no connection is accepted after the system ran out of descriptors.
     private static let acceptPause: UInt64 = 100
+    /// Nanoseconds after which the listener's name is looked for again: nothing tells when somebody removes it.
+    private static let nameInterval: UInt64 = 1_000_000_000
 
     private let core: ServerCore
     private let epoll: Int32
@@ -28,6 +30,7 @@ struct Reactor: ~Copyable {
     private var isReading = true
     private var isFinishing = false
     private var acceptsAgainAt: UInt64?
+    private var looksForNameAt = MonotonicClock.now() &+ Reactor.nameInterval
 
     /// - Parameter epoll: from ``makeEpoll(core:listener:)``; closed at the end.
     init(core: ServerCore, listener: ListeningSocket, epoll: Int32) {
@@ -115,6 +118,17 @@ struct Reactor: ~Copyable {
     /// Ends what it does not allow at this moment, as when a time is over: for tests, whose clocks wake nobody.
     mutating func endForbidden() {
         for entry in entries.values { entry.connection.endForbidden() }
+    }
+
+    /// Listens anew where the listener's name was removed: who is connected stays so, and others find it again. Where that
+    /// cannot be done, as long as the folder's own folder is missing, the next look tries.
+    mutating func restoreName() {
+        guard let lost = listener, lost.hasLostItsName, let new = try? ListeningSocket(at: lost.path),
+            clinux_epoll_add(epoll, new.descriptor, UInt32(CLINUX_READABLE), Self.listenerKey) == 0
+        else { return }
+        _ = clinux_epoll_remove(epoll, lost.descriptor)
+        listener = new
+        acceptsAgainAt = nil
     }
 
     // MARK: Accepting
@@ -311,6 +325,7 @@ struct Reactor: ~Copyable {
     /// How long to wait for events: until the next connection expires, for ever where none does.
     private func milliseconds() -> Int32 {
         var next = acceptsAgainAt
+        if listener != nil { next = min(next ?? .max, looksForNameAt) }
         for key in expiring {
             guard let entry = entries[key] else { continue }
             let soonest = min(deadline(of: entry) ?? .max, entry.roleFallsAt ?? .max)
@@ -323,8 +338,12 @@ struct Reactor: ~Copyable {
     }
 
     private mutating func expire() {
-        guard acceptsAgainAt != nil || !expiring.isEmpty else { return }
+        guard listener != nil || !expiring.isEmpty else { return }
         let now = MonotonicClock.now()
+        if looksForNameAt <= now {
+            looksForNameAt = now &+ Self.nameInterval
+            restoreName()
+        }
         for key in expiring {
             if let entry = entries[key], let falls = entry.roleFallsAt, falls <= now {
                 entry.connection.endForbidden()
