@@ -164,11 +164,19 @@ import Testing
             #expect(try await test.mesh.send(ListTrash(after: cursor)).photos.isEmpty)
             #expect(try await test.mesh.send(ListSealedPhotos(after: cursor)).photos.isEmpty)
         }
-        for date in [Int64.max, .min] {
+        // As JSON too, where no year is there to write them with.
+        for photo in try await test.allPhotos() {
+            #expect(try JSONDecoder().decode(Photo.self, from: JSONEncoder().encode(photo)) == photo)
+        }
+        // A person's date is one that a calendar has.
+        let years = LocalDateTime.years
+        for date in [years.lowerBound, years.upperBound] {
             let edited = try await test.mesh.send(EditPhoto(id: 4, takenAt: LocalDateTime(milliseconds: date)))
             #expect(edited.takenAt?.milliseconds == date)
-            // As JSON too, where no year is there to write it with.
-            #expect(try JSONDecoder().decode(Photo.self, from: JSONEncoder().encode(edited)) == edited)
+        }
+        for date in [Int64.min, years.lowerBound - 1, years.upperBound + 1, .max] {
+            let request = EditPhoto(id: 4, takenAt: LocalDateTime(milliseconds: date))
+            #expect(await status { _ = try await test.mesh.send(request) } == .invalidArgument)
         }
         await test.library.close()
     }
