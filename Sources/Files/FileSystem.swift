@@ -34,7 +34,12 @@ package enum FileSystem {
             case ENAMETOOLONG:
                 MeshError(.invalidArgument, "A name is too long for the file system (\(shortened)). Use a shorter one.")
             case EEXIST: MeshError(.alreadyExists, "There is such a file already (\(description)).")
-            case EACCES, EPERM, EROFS:
+            case EROFS:
+                MeshError(
+                    .failedPrecondition,
+                    "The disk can only be read (\(description)). Take off its write protection, or choose another place."
+                )
+            case EACCES, EPERM:
                 MeshError(
                     .failedPrecondition, "This is not allowed (\(description)). Check the owner and the permissions.")
             default: MeshError(.unavailable, "The file system failed (\(description)). Check the disk.")

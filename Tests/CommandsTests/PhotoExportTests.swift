@@ -40,8 +40,11 @@ struct PhotoExportTests {
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: URL(fileURLWithPath: folder.file("out/beach.jpg")))
-        #expect(await stage.run("photos", "export", "1", "--to", "out") == .failed)
+        #expect(await stage.run("photos", "export", "1", "--to", "out") == .doneWithProblems)
         #expect(stage.messages.contains("is there already"))
+        // Also where what it was copied from is gone since.
+        try FileManager.default.removeItem(atPath: folder.file("photos/IMG_1.jpg"))
+        #expect(await stage.run("photos", "export", "1", "--to", "out") == .doneWithProblems)
         #expect(try String(contentsOfFile: folder.file("out/beach.jpg"), encoding: .utf8) == "mine")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")) == ["beach.jpg"])
     }
@@ -111,6 +114,10 @@ struct PhotoExportTests {
         #expect(name("../../etc/passwd") == "_.._etc_passwd.jpg")
         #expect(name("BEACH") == "BEACH.jpg" && name("beach") == "beach (2).jpg")
         #expect(name(".hidden") == "hidden.jpg" && name("a\u{0}b\n") == "a_b_.jpg" && name("..") == "photo.jpg")
+        // Names of Windows' devices.
+        #expect(name("CON") == "CON_.jpg" && name("aux") == "aux_.jpg" && name("nul.tar") == "nul_.tar.jpg")
+        #expect(name("com1 ") == "com1 _.jpg" && name("LPT³") == "LPT³_.jpg" && name("con_") == "con_ (2).jpg")
+        #expect(name("console") == "console.jpg" && name("COM10") == "COM10.jpg" && name("COMx") == "COMx.jpg")
         #expect(name(String(repeating: "é", count: 300)).utf8.count == 204)
     }
 
@@ -175,6 +182,23 @@ struct PhotoExportTests {
             #expect(!FileManager.default.fileExists(atPath: folder.file("a.jpg")))
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test(
+        "What stands in a photo's place and is no file is told, and waited for by nobody",
+        arguments: ["pipe", "folder"])
+    func noFile(_ kind: String) async throws {
+        let folder = try TemporaryFolder("export")
+        let stage = try library(folder, photo: Sample.photo(1))
+        #expect((kind == "pipe" ? mkfifo : mkdir)(folder.file("photos/IMG_1.jpg"), 0o700) == 0)
+        #expect(await stage.run("photos", "export", "1", "--to", "out") == .failed)
+        #expect(stage.messages.contains("is no file that could be copied"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")).isEmpty)
+    }
+
+    @Test("A disk that can only be read is called so")
+    func readOnly() {
+        #expect(NewFile.refusal("/media/stick/a.jpg", EROFS).message.contains("its disk can only be read"))
     }
 
     @Test("A file of another size than the catalogue says is not handed out")

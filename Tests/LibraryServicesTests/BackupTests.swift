@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+@testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
 import SmilePile
@@ -271,6 +272,25 @@ import Testing
         #expect(job.state == .finished)
         let summary = try await test.mesh.send(InspectBackup(path: path))
         #expect(summary.isPartial && summary.photoCount == 5 && summary.categoryCount == 1)
+        await test.library.close()
+    }
+
+    /// Within one second, and in the hour that comes twice in autumn: nobody has chosen that name.
+    @Test(arguments: [false, true]) func aDateThatIsTakenGetsANumber(isForPhone: Bool) async throws {
+        let test = try await filledLibrary()
+        let folder = test.folder.file("stick")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        // Of each second in which this may run.
+        let now = Timestamp.now().milliseconds
+        for second in Int64(0)..<900 {
+            let name = BackupFormat.fileName(at: Timestamp(milliseconds: now + second * 1000), forPhone: isForPhone)
+            #expect(FileManager.default.createFile(atPath: folder + "/" + name, contents: nil))
+            #expect(BackupFormat.isFileName(name) == !isForPhone)
+        }
+        let job = try await test.run(CreateBackup(path: folder, forPhone: isForPhone))
+        let path = try #require(job.receipt?["path"]?.stringValue, "\(job)")
+        #expect(path.hasSuffix("-2.zip") && BackupFormat.isFileName(path) == !isForPhone, "\(path)")
+        #expect(try await test.run(VerifyBackup(path: path)).state == .finished)
         await test.library.close()
     }
 

@@ -22,6 +22,12 @@ import ZipArchive
         #expect(!told.isRetryable && told.message.contains("ree some space"), "\(told.message)")
     }
 
+    @Test func aDiskThatCanOnlyBeReadIsCalledSo() {
+        let told = MeshError(describing: FileSystem.Failure(action: "make", path: "/media/stick/a", code: EROFS))
+        #expect(told.status == .failedPrecondition && told.message.hasPrefix("The disk can only be read (make /media"))
+        #expect(!told.message.contains("owner"))
+    }
+
     @Test func aPictureThatTakesTooLongIsNotCalledDamaged() {
         let told = MeshError(describing: ImagingError.timedOut)
         #expect(told.details["imaging"] == "timed_out" && told.shortage == .size && !told.isRetryable)

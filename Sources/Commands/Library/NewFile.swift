@@ -39,6 +39,12 @@ final class NewFile {
         if let partial { unlink(partial) }
     }
 
+    /// - Throws: ``refusal(_:_:)`` of a name that is in use, whatever has it.
+    static func requireFree(_ target: String) throws {
+        var status = stat()
+        if lstat(target, &status) == 0 { throw refusal(target, EEXIST) }
+    }
+
     /// Writes all of what is not read from somewhere else.
     func write(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
@@ -97,8 +103,13 @@ final class NewFile {
 
     /// What an errno says about writing it.
     static func refusal(_ target: String, _ code: Int32 = errno) -> CommandFailure {
-        .local(
-            code == EEXIST
-                ? "\(target) is there already." : "\(target) cannot be written: \(String(cString: strerror(code))).")
+        switch code {
+        case EEXIST: .local("\(target) is there already.")
+        case EROFS:
+            .local(
+                "\(target) cannot be written: its disk can only be read. Take off its write protection, or choose another place."
+            )
+        default: .local("\(target) cannot be written: \(String(cString: strerror(code))).")
+        }
     }
 }

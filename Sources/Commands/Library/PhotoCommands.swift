@@ -109,8 +109,8 @@ extension CommandTable {
             words: ["photos", "export"], summary: "Copy photos out of the library, as they came into it.",
             details: """
                 Each file gets the photo's own name, with a number where two have the same, and is its original where the
-                library has that; its sidecars stand beside it. Files that are there already are not overwritten: they are
-                named, and the exit code is 5.
+                library has that; its sidecars stand beside it. A name that Windows takes for a device (CON, aux) gets a _. Files
+                that are there already are not overwritten: they are named, and the exit code is 5.
                 """ + "\n\n" + selectionExplained,
             operands: [photos],
             options: selection + [

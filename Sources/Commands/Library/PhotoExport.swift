@@ -12,6 +12,22 @@ struct PhotoExport: Sendable {
         let path: String?
         var sidecars: [String] = []
         var error: String?
+        /// Whether something of it is not there because a file of its name was there already.
+        var isThere = false
+
+        private enum CodingKeys: CodingKey { case id, path, sidecars, error }
+
+        mutating func note(_ problem: Problem) {
+            error = problem.message
+            isThere = isThere || problem.isThere
+        }
+    }
+
+    /// Why a file was not copied.
+    private struct Problem: Sendable {
+        let message: String
+        /// Whether a file of its name was there already.
+        var isThere = false
     }
 
     let session: Session
@@ -52,7 +68,9 @@ struct PhotoExport: Sendable {
             do {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             } catch {
-                throw CommandFailure.local("The folder \(folder) cannot be made. Choose another with --to.")
+                let isReadOnly = (error as? CocoaError)?.code == .fileWriteVolumeReadOnly
+                let why = isReadOnly ? ": its disk can only be read" : ""
+                throw CommandFailure.local("The folder \(folder) cannot be made\(why). Choose another with --to.")
             }
             var taken = ExportNames()
             var exported: [Exported] = []
@@ -62,11 +80,12 @@ struct PhotoExport: Sendable {
                     let target = folder + "/" + taken.name(for: photo, storedAt: source)
                     let problem = await copy(
                         source, from: root, to: target, size: source == photo.path ? photo.fileSize : nil)
-                    var done = Exported(id: photo.id, path: problem == nil ? target : nil, error: problem)
+                    var done = Exported(id: photo.id, path: problem == nil ? target : nil)
+                    if let problem { done.note(problem) }
                     for sidecar in showsOriginals && problem == nil ? photo.sidecars : [] {
                         let place = folder + "/" + taken.name(for: sidecar, beside: target)
                         let problem = await copy(sidecar.path, from: root, to: place, size: sidecar.fileSize)
-                        if let problem { done.error = problem } else { done.sidecars.append(place) }
+                        if let problem { done.note(problem) } else { done.sidecars.append(place) }
                     }
                     exported.append(done)
                 }
@@ -98,15 +117,16 @@ struct PhotoExport: Sendable {
             }
         }
         if exported.allSatisfy({ $0.error == nil }) { return .done }
-        return exported.contains { $0.path != nil } ? .doneWithProblems : .failed
+        // A second export into the same folder finds all of them there: nothing has failed.
+        return exported.contains { $0.path != nil || $0.isThere } ? .doneWithProblems : .failed
     }
 
     /// Returns what went wrong, or nil.
     /// - Parameter size: that it must have; nil where nothing is known of it.
-    private func copy(_ path: String, from root: String, to target: String, size: Int64?) async -> String? {
+    private func copy(_ path: String, from root: String, to target: String, size: Int64?) async -> Problem? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard !path.hasPrefix("/"), !parts.contains(".."), !parts.contains(""), !path.utf8.contains(0)
-        else { return "its path in the catalogue (\(path)) does not lie in the library." }
+        else { return Problem(message: "its path in the catalogue (\(path)) does not lie in the library.") }
         return await withCheckedContinuation { continuation in
             // A copy may take seconds on a slow disk; the cooperative pool is not for that.
             Thread {
@@ -115,12 +135,13 @@ struct PhotoExport: Sendable {
         }
     }
 
-    private static func copyFile(_ source: String, to target: String, size: Int64?) -> String? {
+    private static func copyFile(_ source: String, to target: String, size: Int64?) -> Problem? {
         do {
             try copyWhole(source, to: target, size: size)
             return nil
         } catch {
-            return CommandFailure(describing: error).message
+            let failure = CommandFailure(describing: error)
+            return Problem(message: failure.message, isThere: failure == NewFile.refusal(target, EEXIST))
         }
     }
 
@@ -128,9 +149,18 @@ struct PhotoExport: Sendable {
         func unreadable(_ what: String) -> CommandFailure {
             .local("\(source) cannot be \(what): \(String(cString: strerror(errno))).")
         }
-        let input = clinux_open(source, O_RDONLY | O_NOFOLLOW, 0)
+        // Looked at first: what was copied the last time need not be read to be left alone.
+        try NewFile.requireFree(target)
+        // Without waiting for somebody to write into a pipe that stands in the photo's place.
+        let input = clinux_open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard input >= 0 else { throw unreadable("opened") }
         defer { close(input) }
+        var status = stat()
+        guard fstat(input, &status) == 0 else { throw unreadable("opened") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw CommandFailure.local(
+                "\(source) is no file that could be copied. Check the library: smilepile storage check")
+        }
         let output = try NewFile(target)
         var copied: Int64 = 0
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -193,6 +223,20 @@ struct ExportNames {
         while text.hasPrefix(".") { text.removeFirst() }
         // 255 bytes are what most file systems take, with room for a number and the extension.
         while text.utf8.count > 200 { text.removeLast() }
-        return text.isEmpty ? "photo" : text
+        return text.isEmpty ? "photo" : usableOnWindows(text)
+    }
+
+    /// Windows takes a name for a device by what stands before its first dot, whatever the rest is: `CON.jpg` cannot be made there,
+    /// nor copied to it.
+    private static func usableOnWindows(_ stem: String) -> String {
+        let first = stem.prefix { $0 != "." }
+        let device = first.uppercased().trimmingCharacters(in: .whitespaces)
+        let isNumbered =
+            (device.hasPrefix("COM") || device.hasPrefix("LPT")) && device.count == 4
+            && "0123456789¹²³".contains(device.suffix(1))
+        guard isNumbered || ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"].contains(device) else {
+            return stem
+        }
+        return "\(first)_\(stem.dropFirst(first.count))"
     }
 }

@@ -33,21 +33,25 @@ struct BackupCreation: Sendable {
         let wanted = request.path ?? places.standard
         try BackupCoordinator.requireAbsolute(wanted)
         let begun = job?.checkpoint.flatMap(BackupCheckpoint.init)
-        let target = try await bulk.run {
+        let isFolder = try await bulk.run {
             // What was a folder when the job began is one still: a stick that has gone must not become a file.
-            let isFolder =
-                try begun.map { $0.isNamedByUs(in: wanted) }
+            try begun.map { $0.isNamedByUs(in: wanted) }
                 ?? FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-            return isFolder
-                ? wanted + "/" + BackupFormat.fileName(at: time, forPhone: request.forPhone == true) : wanted
         }
-        let partial = target + BackupFormat.partialSuffix
-        let isFree = try await unfinished.isFree(places.name(partial), for: job?.id)
-        try await bulk.run {
-            let taken = try isFree ? (FileSystem.status(target) == nil ? nil : target) : partial
-            if let taken {
+        var target = wanted
+        for number in 1... {
+            if isFolder {
+                target =
+                    wanted + "/"
+                    + BackupFormat.fileName(at: time, forPhone: request.forPhone == true, number: number)
+            }
+            guard let taken = try await taken(by: target, for: job) else { break }
+            // Nobody has chosen the name that has a date in it, so another one is as good.
+            guard isFolder, number < Self.maximumNumber else {
                 throw MeshError(.alreadyExists, "There is a file \(taken) already. Choose another name.")
             }
+        }
+        try await bulk.run { [target] in
             let parent = FileSystem.parent(of: target)
             guard let found = try FileSystem.status(parent), found.st_mode & S_IFMT != S_IFREG else {
                 throw MeshError(.notFound, "There is no folder \(parent). Make it first.")
@@ -55,6 +59,16 @@ struct BackupCreation: Sendable {
             try places.requireFree(parent)
         }
         return target
+    }
+
+    /// Backups that may get names of one second.
+    private static let maximumNumber = 1000
+
+    /// Which file stands in the way of a backup of this name; nil where none does.
+    private func taken(by target: String, for job: Job?) async throws -> String? {
+        let partial = target + BackupFormat.partialSuffix
+        guard try await unfinished.isFree(places.name(partial), for: job?.id) else { return partial }
+        return try await bulk.run { try FileSystem.status(target) == nil ? nil : target }
     }
 
     /// For a backup that goes on.

@@ -28,21 +28,24 @@ enum BackupFormat {
     /// Bytes of one JSON document: 100,000 photos need about 70 MB.
     static let maximumDocument = 256 << 20
 
-    /// Whether a path ends with a name that ``fileName(at:)`` gives.
+    /// Whether a path ends with a name that ``fileName(at:forPhone:number:)`` gives for a backup of the library.
     static func isFileName(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
-        return name.wholeMatch(of: #/SmilePileBackup_[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{6}\.zip/#) != nil
+        return name.wholeMatch(of: #/SmilePileBackup_[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{6}(-[0-9]+)?\.zip/#) != nil
     }
 
     /// `SmilePileBackup_yyyy-MM-dd_HHmmss.zip`, local time; for the phone apps `SmilePile_Backup_yyyyMMdd_HHmmss.zip`, as the
     /// Android app calls its own, so that nobody takes it for a backup of the library.
-    static func fileName(at time: Timestamp, forPhone: Bool = false) -> String {
-        let pattern = forPhone ? "SmilePile_Backup_%Y%m%d_%H%M%S.zip" : "SmilePileBackup_%Y-%m-%d_%H%M%S.zip"
+    /// - Parameter number: of several within one second, and in the hour that comes twice in autumn; from 2 on it is in the name:
+    ///   `SmilePileBackup_2026-10-25_023000-2.zip`.
+    static func fileName(at time: Timestamp, forPhone: Bool = false, number: Int = 1) -> String {
+        let pattern = forPhone ? "SmilePile_Backup_%Y%m%d_%H%M%S" : "SmilePileBackup_%Y-%m-%d_%H%M%S"
         var seconds = time_t(time.milliseconds / 1000)
         var parts = tm()
         localtime_r(&seconds, &parts)
         var text = [CChar](repeating: 0, count: 64)
         strftime(&text, text.count, pattern, &parts)
-        return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        let stem = text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        return stem + (number > 1 ? "-\(number)" : "") + ".zip"
     }
 }

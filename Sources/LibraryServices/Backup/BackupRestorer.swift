@@ -141,8 +141,7 @@ struct BackupRestorer: Sendable {
                 ? nil : plan.sealedCount + plan.newSidecars.count { backup.isSealed($0.path) },
             becameBackup: mode == .merge && plan.mode == .replace ? true : nil,
             takeableDifferences: plan.mode == .merge && plan.takeable > 0 ? plan.takeable : nil,
-            ending: plan.lines.contains { !RestorePlan.harmless.contains($0.outcome) }
-                ? .completeWithProblems : .complete)
+            ending: plan.hasLosses(fromDamaged: backup.file.isSalvaged) ? .completeWithProblems : .complete)
     }
 
     /// A replacement may go on using a file of the library only if its bytes are those of the backup: the photo's own, and

@@ -91,7 +91,14 @@ struct RestorePlan: Sendable {
     static let damagedOutcome = "damaged"
 
     /// Outcomes of lines that tell of nothing lost.
-    static let harmless: Set = ["ignored", ForeignContents.assumed, ForeignContents.left, updated, completed]
+    private static let harmless: Set = ["ignored", ForeignContents.assumed, ForeignContents.left, updated, completed]
+    /// That of sealed values whose key or passphrase was not given.
+    private var locked: ReceiptLine?
+    /// Whether a line tells of something that is not as the backup has it. What waits for its key is lost no more than what nobody has
+    /// restored yet; of a damaged backup nobody knows that it waits only for that.
+    func hasLosses(fromDamaged isDamaged: Bool) -> Bool {
+        lines.contains { !Self.harmless.contains($0.outcome) && (isDamaged || $0 != locked) }
+    }
     /// Everything a person should know: conflicts, defaults, what was dropped.
     var lines: [ReceiptLine] = []
 
@@ -184,9 +191,11 @@ struct RestorePlan: Sendable {
             there[uuid] = Set(try transaction.sealedFields.values(of: photo.uuid).map(\.name.field))
                 .union(photo.sidecars.indices.map(SealedSidecar.field))
         }
-        lines += opened.lines(
+        let unopened = opened.lines(
             contents, "sealed fields do not open, and are not taken over: they are damaged, or under another key",
             there: there)
+        if opened.isLocked { locked = unopened.first }
+        lines += unopened
         guard !opened.values.isEmpty else { return }
         for photo in contents.photos.map(\.photo) {
             guard var values = opened.values[photo.uuid] else { continue }

@@ -194,6 +194,8 @@ struct OpenedFields: Sendable {
     private(set) var unopened: [String: Set<String>] = [:]
     /// Why, where it is the same for all.
     private(set) var problem: String?
+    /// Whether that is a key or a passphrase that nobody has given yet: the backup keeps the values, and a second restore adds them.
+    private(set) var isLocked = false
     /// The library's keys; nil where it has none, and then nothing is open.
     private(set) var keyring: Keyring?
 
@@ -272,6 +274,7 @@ struct OpenedFields: Sendable {
             }
         }
         guard count == 0, !unopened.isEmpty else { return }
+        isLocked = problem == nil
         if let problem {
             self.problem = problem
         } else if document.key != nil, own == nil {
@@ -280,6 +283,8 @@ struct OpenedFields: Sendable {
             self.problem =
                 "they are under a key of the library that wrote the backup; take it over, and restore once more: "
                 + "smilepile keys import FILE"
+        } else {
+            isLocked = false
         }
     }
 }
