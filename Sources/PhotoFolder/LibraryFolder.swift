@@ -65,9 +65,20 @@ package struct LibraryFolder: Sendable {
     func folder(_ kind: StoredName.Kind) -> String { root + "/" + kind.rawValue }
 
     /// Makes what is not there yet.
-    /// - Throws: `failed_precondition` where the folder is another user's or holds other files, or parts of it are links.
-    package func make() throws {
-        if try FileSystem.status(catalogue) == nil, try rescued() == nil { try requireFree() }
+    /// - Parameter opened: where no new library is made.
+    /// - Throws: `failed_precondition` where the folder is another user's or holds other files, where parts of it are links, or
+    ///   where the library that was opened in it is not there.
+    package func make(unlessIn opened: OpenedLibraries? = nil) throws {
+        if try FileSystem.status(catalogue) == nil, try rescued() == nil {
+            let other = try entryOfOthers()
+            if opened?.contains(path) == true { throw Self.isElsewhere(path) }
+            if let other {
+                throw MeshError(
+                    .failedPrecondition,
+                    "\(path) is no library, and has other files in it (\(other)). Make the library in an empty folder, and "
+                        + "import this one: smilepile import \(path)", details: ["reason": "not_empty"])
+            }
+        }
         for folder in [path, photos, thumbnails, originals, staging, backups] { try FileSystem.makeFolder(folder) }
         // Photos are linked from one to the other, so none can be on another disk. In a library from elsewhere, a link
         // would have this one's files written and removed wherever it leads.
@@ -83,10 +94,19 @@ package struct LibraryFolder: Sendable {
         }
     }
 
+    private static func isElsewhere(_ path: String) -> MeshError {
+        MeshError(
+            .failedPrecondition,
+            "There is no library in \(path), where one was opened before: is its disk mounted? Mount it and try again. For a new, "
+                + "empty library in its place: smilepile up --new --library \(path)", details: ["reason": "not_there"])
+    }
+
     /// A new library gets a folder that has nothing in it but what an earlier try has made: whoever names a folder of photos
     /// means to import it, and would have the library's files among their own.
-    private func requireFree() throws {
-        guard try FileSystem.status(path) != nil else { return }
+    /// - Returns: the name of something else in it.
+    /// - Throws: `failed_precondition` where files of a library are there without their catalogue.
+    private func entryOfOthers() throws -> String? {
+        guard try FileSystem.status(path) != nil else { return nil }
         let own = Set([photos, thumbnails, originals, staging, backups, uploads, groupPhotos])
         for name in try FileSystem.entries(of: FilePath(bytes: path.utf8)) {
             let part = path + "/" + name.text
@@ -100,13 +120,9 @@ package struct LibraryFolder: Sendable {
                         + "library; or make a new library in another folder, and import this one: smilepile import \(path)",
                     details: ["reason": "no_catalogue"])
             }
-            guard part == lock || Self.belongsToSystem(name.text) else {
-                throw MeshError(
-                    .failedPrecondition,
-                    "\(path) is no library, and has other files in it (\(name.text)). Make the library in an empty folder, and "
-                        + "import this one: smilepile import \(path)", details: ["reason": "not_empty"])
-            }
+            guard part == lock || Self.belongsToSystem(name.text) else { return name.text }
         }
+        return nil
     }
 
     /// What file systems and desktops put into a disk's own folder.

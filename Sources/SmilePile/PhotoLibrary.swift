@@ -64,6 +64,11 @@ public final class PhotoLibrary: Sendable {
         /// the service manager's credential `smilepile-key`, or `smilepile/sealing.key` in `$XDG_CONFIG_HOME` or `~/.config`. It
         /// is made when something is sealed for the first time.
         public var keyFile: String?
+        /// The file in which it is noted, by their paths, which libraries this user has opened, absolute; nil where that is not noted.
+        /// In a folder that is noted, and empty now, no library is made: its disk is not mounted.
+        public var openedLibraries: String?
+        /// Whether one is made there all the same.
+        public var makesNew = false
         /// Told of the beginning and the end of each job, for a log; it returns at once.
         public var jobLog: @Sendable (JobNotice) -> Void = { _ in }
         /// Told in a sentence when the library is not where it was opened any more, and when it is again; it returns at once.
@@ -91,9 +96,10 @@ public final class PhotoLibrary: Sendable {
         }
     }
 
-    /// Opens the library at `path`, making it where there is none.
+    /// Opens the library at `path`, making it where there is none and none was opened before.
     /// - Throws: ``/ServiceMesh/MeshError``: `failed_precondition` where another process serves it, where the catalogue is another
-    ///   program's or a newer version's, or where no image worker is found; `data_loss` where the catalogue is damaged.
+    ///   program's or a newer version's, where one was opened in a folder that has none now, or where no image worker is found;
+    ///   `data_loss` where the catalogue is damaged.
     public static func open(at path: String, options: Options = Options()) async throws -> PhotoLibrary {
         do {
             return try await openLocked(at: path, options: options)
@@ -114,7 +120,10 @@ public final class PhotoLibrary: Sendable {
         let bulk = BlockingPool(name: "backup", threads: options.workers + 2, niceness: 5)
         let deriver = KeyDeriver()
         do {
-            let (folder, hold) = try await files.run { try takeHold(at: path) }
+            let opened = options.openedLibraries.map { OpenedLibraries(file: $0) }
+            let (folder, hold) = try await files.run {
+                try takeHold(at: path, unlessIn: options.makesNew ? nil : opened)
+            }
             let catalogue = try await SQLiteCatalogue(
                 at: folder.catalogue, checkpointsWhenIdle: options.checkpointsWhenIdle, refusal: { hold.fault })
             do {
@@ -137,6 +146,7 @@ public final class PhotoLibrary: Sendable {
                         isMachineIdle: options.isMachineIdle, due: due, lostLogLines: options.lostLogLines),
                     journal: catalogue.journal, keeping: { _ in due.now() }, jobLog: options.jobLog)
                 try await mesh.start()
+                await note(folder.path, in: opened, files: files, log: options.faultLog)
                 let vigil = LibraryVigil(
                     folder: folder, hold: hold, catalogue: catalogue, files: files, log: options.faultLog)
                 vigil.start()
@@ -157,14 +167,27 @@ public final class PhotoLibrary: Sendable {
 
     /// Makes the library's folder where there is none, takes the right to serve it, and gives it back a catalogue that was
     /// taken away from it.
-    private static func takeHold(at path: String) throws -> (folder: LibraryFolder, hold: LibraryHold) {
+    private static func takeHold(
+        at path: String, unlessIn opened: OpenedLibraries? = nil
+    ) throws -> (folder: LibraryFolder, hold: LibraryHold) {
         let folder = LibraryFolder(
             path: URL(fileURLWithPath: path).standardizedFileURL.path, catalogueFiles: SQLiteCatalogue.files(at:))
-        try folder.make()
+        try folder.make(unlessIn: opened)
         let hold = try LibraryHold(path: folder.path)
         let held = folder.held(by: hold)
         _ = try held.putBackCatalogue()
         return (held, hold)
+    }
+
+    /// A library is served all the same where that cannot be noted.
+    private static func note(
+        _ path: String, in opened: OpenedLibraries?, files: BlockingPool, log: @Sendable (String) -> Void
+    ) async {
+        do {
+            try await files.run { try opened?.note(path) }
+        } catch {
+            log("it cannot be noted that \(path) was opened: \(MeshError(describing: error).message)")
+        }
     }
 
     /// Removes the PIN of the library at `path`, which nobody serves, and leaves kids mode: the way back where the PIN is

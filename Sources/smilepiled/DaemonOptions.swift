@@ -9,11 +9,15 @@ struct DaemonOptions {
     let socket: String
     /// Nil where it is to be looked for beside this program.
     let imageWorker: String?
+    /// Where it is noted which libraries were opened.
+    let openedLibraries: String
+    /// Whether a library is made in a folder in which one was opened before, and none is now.
+    let makesNew: Bool
     /// Whether the PIN is to be removed, and nothing else done.
     let resetsPIN: Bool
 
     private static let usage = """
-        Usage: smilepiled [--library DIR] [--socket PATH]
+        Usage: smilepiled [--library DIR] [--socket PATH] [--new]
                smilepiled --reset-pin [--library DIR]
 
         Keeps a photo library and serves it on a Unix socket, in the foreground. 'smilepile up' starts it in the
@@ -22,6 +26,8 @@ struct DaemonOptions {
         Options:
           --library DIR   The library's folder, made where there is none. Default: $STATE_DIRECTORY, else
                           $XDG_DATA_HOME/smilepile, else ~/.local/share/smilepile.
+          --new           Make a new library where one was opened before and none is now. Without it that is
+                          refused: the library's disk may not be mounted.
           --socket PATH   Default: $SMILEPILE_SOCKET, else $XDG_RUNTIME_DIR/smilepile/control.sock. Without a
                           session: $RUNTIME_DIRECTORY/control.sock, else /run/smilepile/control.sock for root
                           and ~/.local/state/smilepile/control.sock for others.
@@ -44,7 +50,7 @@ struct DaemonOptions {
         currentFolder: String = FileManager.default.currentDirectoryPath
     ) -> DaemonOptions {
         var values: [String: String] = [:]
-        var resetsPIN = false
+        var (resetsPIN, makesNew) = (false, false)
         var rest = arguments.dropFirst()[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -55,6 +61,7 @@ struct DaemonOptions {
                 print("smilepiled \(Release.version)")
                 exit(0)
             case "--reset-pin": resetsPIN = true
+            case "--new": makesNew = true
             default:
                 let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let name = String(parts[0])
@@ -72,7 +79,9 @@ struct DaemonOptions {
         return DaemonOptions(
             library: absolute(values["--library"] ?? defaultLibrary(environment)),
             socket: absolute(ControlAddress.resolve(option: values["--socket"], environment: environment)),
-            imageWorker: worker.map(absolute), resetsPIN: resetsPIN)
+            imageWorker: worker.map(absolute),
+            openedLibraries: ControlAddress.stateFolder(environment) + "/opened-libraries", makesNew: makesNew,
+            resetsPIN: resetsPIN)
     }
 
     private static func defaultLibrary(_ environment: [String: String]) -> String {

@@ -29,6 +29,8 @@ do {
     // The order is what makes it safe: the library's lock first, and only its holder may replace a stale socket.
     let jobLog = JobLog(log)
     var opening = PhotoLibrary.Options(imageWorker: options.imageWorker)
+    opening.openedLibraries = options.openedLibraries
+    opening.makesNew = options.makesNew
     opening.jobLog = jobLog.add
     opening.faultLog = jobLog.add
     opening.lostLogLines = { StandardError.lostLines }

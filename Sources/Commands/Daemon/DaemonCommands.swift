@@ -9,7 +9,11 @@ extension CommandTable {
             words: ["up"], summary: "Start the daemon, and wait until it is ready.",
             details: "It goes on after this program has ended. Where it runs already, nothing happens.",
             options: [
-                .value("library", "FOLDER", .folder, help: "The library's folder; the usual place unless given.")
+                .value("library", "FOLDER", .folder, help: "The library's folder; the usual place unless given."),
+                .flag(
+                    "new",
+                    help: "Make a new library where one was opened before and none is now; else that is refused, since its disk may "
+                        + "not be mounted."),
             ],
             examples: [
                 Example("smilepile up", "The usual library."),
@@ -187,7 +191,8 @@ extension CommandTable {
             return try accept(running, wanted: wanted, session)
         }
         let log = try DaemonLog.open(environment: session.environment)
-        let launch = DaemonLaunch(library: wanted, session: session, log: log)
+        let launch = DaemonLaunch(
+            library: wanted, session: session, log: log, arguments: invocation.has("new") ? ["--new"] : [])
         do {
             try await launch.untilReady()
         } catch {

@@ -1,4 +1,5 @@
 import CLinux
+import ControlSocket
 import Foundation
 
 /// Where a program that stays and that no service manager watches writes its log:
@@ -15,10 +16,7 @@ struct DaemonLog {
 
     /// The log's folder, made where there is none.
     static func folder(environment: [String: String]) throws -> String {
-        let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        // HOME before what the password file says: whoever sets it means it.
-        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
-        let folder = (state ?? home + "/.local/state") + "/smilepile"
+        let folder = ControlAddress.stateFolder(environment)
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

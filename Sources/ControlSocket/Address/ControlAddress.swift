@@ -19,9 +19,15 @@ public enum ControlAddress {
         if let runtime = absolute(environment["XDG_RUNTIME_DIR"]) { return runtime + "/smilepile/control.sock" }
         if let own = absolute(environment["RUNTIME_DIRECTORY"]) { return own + "/control.sock" }
         if uid == 0 { return "/run/smilepile/control.sock" }
-        if let state = absolute(environment["XDG_STATE_HOME"]) { return state + "/smilepile/control.sock" }
-        let home = absolute(environment["HOME"]) ?? NSHomeDirectory()
-        return home + "/.local/state/smilepile/control.sock"
+        return stateFolder(environment) + "/control.sock"
+    }
+
+    /// What a user's programs leave for their next run, and their logs: `$XDG_STATE_HOME/smilepile`, else
+    /// `~/.local/state/smilepile`. Not made.
+    public static func stateFolder(_ environment: [String: String]) -> String {
+        if let state = absolute(environment["XDG_STATE_HOME"]) { return state + "/smilepile" }
+        // HOME before what the password file says: whoever sets it means it.
+        return (absolute(environment["HOME"]) ?? NSHomeDirectory()) + "/.local/state/smilepile"
     }
 
     /// Nil for relative paths, which the XDG specification says to ignore, and for lists of folders.
