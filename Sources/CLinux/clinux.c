@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,6 +104,18 @@ int clinux_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
     *uid = credentials.uid;
     *gid = credentials.gid;
     return 0;
+}
+
+int clinux_raise_open_files(void) {
+    struct rlimit found;
+    if (getrlimit(RLIMIT_NOFILE, &found) != 0) return -1;
+    if (found.rlim_cur < found.rlim_max) {
+        rlim_t allowed = found.rlim_cur;
+        found.rlim_cur = found.rlim_max;
+        // What the kernel does not grant leaves what there was.
+        if (setrlimit(RLIMIT_NOFILE, &found) != 0) found.rlim_cur = allowed;
+    }
+    return found.rlim_cur < INT_MAX ? (int)found.rlim_cur : INT_MAX;
 }
 
 int clinux_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }

@@ -34,17 +34,18 @@ do {
     opening.jobLog = jobLog.add
     opening.faultLog = jobLog.add
     opening.lostLogLines = { StandardError.lostLines }
+    let openFiles = try OpenFiles(workers: opening.workers)
     let library = try await PhotoLibrary.open(at: options.library, options: opening)
     let server: ControlServer
     do {
         let unlocked = HeldRole.Grant(.parent, idle: UnlockLimits.idle, total: UnlockLimits.total)
         let listener = try ListeningSocket.inherited() ?? ListeningSocket(at: options.socket)
-        server = try ControlServer(
-            mesh: library.mesh, listener: listener,
-            configuration: .init(
-                version: Release.version, library: library.path, grants: [Unlock.method: unlocked],
-                lowers: [Lock.method: .kid],
-                roleForPeer: { peer in peer.standardRole.map { min($0, library.roleOfNewcomers) } }))
+        var configuration = ControlServer.Configuration(
+            version: Release.version, library: library.path, limits: openFiles.forClients,
+            grants: [Unlock.method: unlocked], lowers: [Lock.method: .kid],
+            roleForPeer: { peer in peer.standardRole.map { min($0, library.roleOfNewcomers) } })
+        configuration.faultLog = jobLog.add
+        server = try ControlServer(mesh: library.mesh, listener: listener, configuration: configuration)
         await library.onRoleFall { [server] in await server.lowerRoles($0) }
     } catch {
         await library.close()

@@ -21,6 +21,10 @@ ssize_t clinux_receive_files_now(int socket, void *bytes, size_t length, int *de
 /// The peer's process, user and group of a connected Unix socket (SO_PEERCRED). Returns 0, or -1 with errno set.
 int clinux_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
 
+/// Lets this process have as many files open at once as it may ask for itself (RLIMIT_NOFILE, up to its hard limit). Returns how
+/// many that are, or -1 with errno set.
+int clinux_raise_open_files(void);
+
 /// open(2) with a mode, which is variadic in C. Always close-on-exec.
 int clinux_open(const char *path, int flags, mode_t mode);
 

@@ -29,6 +29,8 @@ public final class ControlServer: Sendable {
         public var grants: [String: HeldRole.Grant]
         /// Methods whose success leaves the connection that called them no more than this role.
         public var lowers: [String: Role]
+        /// Told in a sentence what goes wrong with connections; called on the socket's thread: it must not block.
+        public var faultLog: @Sendable (String) -> Void = { _ in }
         /// Nanoseconds by which what is granted ends; for tests.
         var roleClock: @Sendable () -> UInt64 = { MonotonicClock.withSleep() }
 

@@ -30,6 +30,8 @@ struct Reactor: ~Copyable {
     private var isReading = true
     private var isFinishing = false
     private var acceptsAgainAt: UInt64?
+    /// Given up for a moment where the process has no descriptor left, so that who waits is told; -1 where it has not come back.
+    private var spare = Reactor.openSpare()
     private var looksForNameAt = MonotonicClock.now() &+ Reactor.nameInterval
 
     /// - Parameter epoll: from ``makeEpoll(core:listener:)``; closed at the end.
@@ -53,7 +55,10 @@ struct Reactor: ~Copyable {
         return epoll
     }
 
-    deinit { close(epoll) }
+    deinit {
+        close(epoll)
+        close(spare)
+    }
 
     /// Waits for something to happen and does what it asks for.
     /// - Returns: false when ``finish()`` was asked for and the last connection has gone.
@@ -134,18 +139,45 @@ struct Reactor: ~Copyable {
     // MARK: Accepting
 
     private mutating func accept() {
+        var refused = 0
         while let listener {
             let socket = clinux_accept(listener.descriptor)
-            if socket < 0 {
-                if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {
-                    // The connection stays in the listener's queue and would wake this thread without end.
-                    _ = clinux_epoll_change(epoll, listener.descriptor, 0, Self.listenerKey)
-                    acceptsAgainAt = MonotonicClock.now() &+ Self.acceptPause &* 1_000_000
-                }
-                return
+            if socket >= 0 {
+                admit(socket)
+                continue
             }
-            admit(socket)
+            let code = errno
+            if (code == EMFILE || code == ENFILE) && refuseNext(of: listener) {
+                refused += 1
+                continue
+            }
+            if code == EMFILE || code == ENFILE || code == ENOMEM || code == ENOBUFS {
+                // The connection stays in the listener's queue and would wake this thread without end.
+                _ = clinux_epoll_change(epoll, listener.descriptor, 0, Self.listenerKey)
+                acceptsAgainAt = MonotonicClock.now() &+ Self.acceptPause &* 1_000_000
+            }
+            break
         }
+        if spare < 0 { spare = Self.openSpare() }
+        guard refused > 0 else { return }
+        core.configuration.faultLog(
+            "\(refused == 1 ? "a connection was" : "\(refused) connections were") closed: this process has as many files open as "
+                + "it may")
+    }
+
+    private static func openSpare() -> Int32 { clinux_open("/dev/null", O_RDONLY, 0) }
+
+    /// Tells whoever is next why they are not served; left alone they would wait for ever.
+    /// - Returns: false where there was no descriptor even for that.
+    private mutating func refuseNext(of listener: ListeningSocket) -> Bool {
+        guard spare >= 0 else { return false }
+        close(spare)
+        spare = -1
+        let socket = clinux_accept(listener.descriptor)
+        guard socket >= 0 else { return false }
+        refuse(socket, MeshError(.resourceExhausted, "The daemon has as many files open as it may. Try again later."))
+        spare = Self.openSpare()
+        return true
     }
 
     private mutating func admit(_ socket: Int32) {
