@@ -36,6 +36,7 @@ package struct OpenedLibraries: Sendable {
         guard let handle = FileHandle(forReadingAtPath: file) else { return [] }
         defer { try? handle.close() }
         let bytes = (try? handle.read(upToCount: Self.maximumBytes)) ?? Data()
-        return bytes.split(separator: UInt8(ascii: "\n")).compactMap { try? JSONDecoder().decode(String.self, from: $0) }
+        return bytes.split(separator: UInt8(ascii: "\n"))
+            .compactMap { try? JSONDecoder().decode(String.self, from: $0) }
     }
 }

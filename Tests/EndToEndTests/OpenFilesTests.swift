@@ -49,7 +49,8 @@ import Testing
         #expect(try await place.run(prlimit, ["--pid", "\(pid)", "--nofile=\(limit):"]).status == 0)
         for client in held { client.close() }
         #expect(try await place.smilepile("ping").status == 0)
-        let log = try String(contentsOfFile: place.folder.file("home/.local/state/smilepile/daemon.log"), encoding: .utf8)
+        let path = place.folder.file("home/.local/state/smilepile/daemon.log")
+        let log = try String(contentsOfFile: path, encoding: .utf8)
         #expect(log.contains("closed: this process has as many files open"), "\(log)")
     }
 }
