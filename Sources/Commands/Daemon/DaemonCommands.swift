@@ -12,8 +12,8 @@ extension CommandTable {
                 .value("library", "FOLDER", .folder, help: "The library's folder; the usual place unless given."),
                 .flag(
                     "new",
-                    help: "Make a new library where one was opened before and none is now. Without it that is refused: its "
-                        + "disk may not be mounted."),
+                    help: "Make a new library where one was opened before and none is now. Without it that is refused: "
+                        + "its disk may not be mounted."),
             ],
             examples: [
                 Example("smilepile up", "The usual library."),
