@@ -2,7 +2,7 @@ import LibraryModel
 import ServiceMesh
 
 extension CommandTable {
-    private static let file = Operand("FILE", .path, help: "The backup.")
+    private static let file = Operand("FILE", .path, help: "The backup, or the folder that it was unpacked into.")
     private static let passphrase: [Option] = [
         .flag("passphrase", help: "Ask for the passphrase of its sealed fields."),
         Passphrase.fileOption,

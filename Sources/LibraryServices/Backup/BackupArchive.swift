@@ -5,8 +5,8 @@ import Foundation
 import ServiceMesh
 import ZipArchive
 
-/// A backup's ZIP file: its names and its bytes, whatever its documents say. Or a document that lies bare in its file, as the
-/// first phone app wrote it.
+/// A backup's ZIP file: its names and its bytes, whatever its documents say. Or the folder that one was unpacked into; or a
+/// document that lies bare in its file, as the first phone app wrote it.
 ///
 /// Opening it checks the structure and every name; nothing is written, and no entry is read.
 final class BackupArchive: Sendable {
@@ -37,7 +37,8 @@ final class BackupArchive: Sendable {
     private let indices: [String: Int]
     /// When the file was last written, as its file system says.
     let modified: Timestamp
-    private let descriptor: Descriptor
+    /// Nil of a folder, whose files are opened one at a time.
+    private let descriptor: Descriptor?
 
     /// - Parameters:
     ///   - namedFiles: of the library that reads it.
@@ -50,6 +51,12 @@ final class BackupArchive: Sendable {
         path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil,
         isCancelled: CancellationFlag = CancellationFlag()
     ) throws {
+        if let folder = try UnpackedBackup(at: path, namedFiles) {
+            reader = salvaging ? folder.reader : try Self.refusingEntries(folder.reader)
+            (bare, descriptor, root, modified) = (nil, nil, "", folder.modified)
+            indices = Self.indices(reader, root)
+            return
+        }
         let (number, status) = try namedFiles.open(path, links: .followed)
         descriptor = Descriptor(number)
         bare = try Self.bareDocument(number, size: Int64(status.st_size))

@@ -34,6 +34,11 @@ extension BackupArchive {
                     "\(reader.bytesInFront) bytes stand before the archive, and not every reader of ZIP files finds what is behind them."
                     + BackupFormat.salvageHint)
         }
+        return try refusingEntries(reader)
+    }
+
+    /// - Throws: `data_loss` where an entry is not taken.
+    static func refusingEntries(_ reader: ZipReader) throws -> ZipReader {
         if let refusal = reader.refusals.first {
             throw MeshError(refusingBackup: refusal.description + BackupFormat.salvageHint, entry: refusal.name)
         }

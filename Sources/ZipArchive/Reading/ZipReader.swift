@@ -18,8 +18,7 @@ public final class ZipReader: Sendable {
     public let bytesInFront: Int64
     /// What is wrong with single entries, in no particular order; an entry may have several problems.
     public let refusals: [ZipRefusal]
-    private let descriptor: Int32
-    private let dataOffsets: [Int64]
+    private let places: EntryPlaces
     private let sharing = BlockSharing()
     private let problems: [Int: [EntryProblem]]
     /// Of entries that need not be read to be known.
@@ -46,10 +45,9 @@ public final class ZipReader: Sendable {
 
     private init(_ descriptor: Int32, _ directory: ZipDirectory, _ headers: LocalHeaders) {
         proven = headers.proven
-        self.descriptor = descriptor
         entries = directory.entries
         bytesInFront = directory.end.prefix
-        dataOffsets = headers.dataOffsets
+        places = .archive(descriptor, offsets: headers.dataOffsets)
         refusals = directory.refusals + headers.refusals
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
         (form, salvage) = (headers.form, nil)
@@ -95,7 +93,6 @@ public final class ZipReader: Sendable {
 
     /// - Parameter placed: what is known of entries, each at its place in the file.
     init(_ descriptor: Int32, _ placed: [EntrySalvage.Found], _ problem: ArchiveProblem? = nil) {
-        self.descriptor = descriptor
         let entries = placed.enumerated().map { $1.entry.moved(to: $0) }
         func refusal(_ index: Int, _ problem: EntryProblem) -> ZipRefusal {
             ZipRefusal(entry: index, name: entries[index].name, problem: problem)
@@ -103,7 +100,7 @@ public final class ZipReader: Sendable {
         let own = placed.enumerated().flatMap { index, found in found.problems.map { refusal(index, $0) } }
         self.entries = entries
         (bytesInFront, proven) = (0, EntryTable())
-        dataOffsets = placed.map(\.data)
+        places = .archive(descriptor, offsets: placed.map(\.data))
         refusals = own + ZipDirectory.takenNames(entries)
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
         form = nil
@@ -114,6 +111,23 @@ public final class ZipReader: Sendable {
                 uniqueKeysWithValues: placed.enumerated().compactMap { index, found in
                     found.otherName.map { (index, $0) }
                 }))
+    }
+
+    /// The files of a folder, read as the archive that was unpacked into it: by the same rules for names, and without a CRC-32, so that
+    /// bytes are only known to be right where something else tells what they should be.
+    package init(unpacked: UnpackedEntries) {
+        let entries = unpacked.entries
+        self.entries = entries
+        (bytesInFront, proven) = (0, EntryTable())
+        places = .folder(unpacked)
+        refusals =
+            zip(entries, unpacked.files).compactMap { entry, file in
+                (file.problem ?? EntryName.problem(in: file.name)).map {
+                    ZipRefusal(entry: entry.index, name: entry.name, problem: $0)
+                }
+            } + ZipDirectory.takenNames(entries)
+        problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
+        (form, salvage) = (nil, nil)
     }
 
     /// What is wrong with the entry, as far as that shows without reading it.
@@ -169,7 +183,9 @@ public final class ZipReader: Sendable {
         let entry = entries[index]
         var shared: Int64 = 0
         if entry.method == ZipMethod.stored, entry.size >= ZipLayout.alignedFrom, obstacle(to: index) == nil {
-            shared = sharing.share(descriptor, at: dataOffsets[index], with: file, at: 0, upTo: entry.size)
+            shared = try places.withBytes(of: index) { descriptor, offset in
+                sharing.share(descriptor, at: offset, with: file, at: 0, upTo: entry.size)
+            }
         }
         return try stream(
             index, verified: verified, there: (file, shared), cancelled: cancelled, progress: progress
@@ -223,8 +239,20 @@ public final class ZipReader: Sendable {
         forOthers: Bool = false, forAgain: Bool = false, cancelled: () -> Bool, progress: (Int) -> Void,
         into sink: Sink
     ) throws(ZipError) -> VerifiedEntry {
+        if let problem = obstacle(to: index) { throw .unusableEntry(name: entries[index].name, problem) }
+        return try places.withBytes(of: index) { descriptor, offset throws(ZipError) in
+            try stream(
+                index, in: descriptor, at: offset, verified: verified, there: there, forOthers: forOthers,
+                forAgain: forAgain, cancelled: cancelled, progress: progress, into: sink)
+        }
+    }
+
+    private func stream(
+        _ index: Int, in descriptor: Int32, at offset: Int64, verified: VerifiedEntry?,
+        there: (file: Int32, count: Int64), forOthers: Bool, forAgain: Bool, cancelled: () -> Bool,
+        progress: (Int) -> Void, into sink: Sink
+    ) throws(ZipError) -> VerifiedEntry {
         let entry = entries[index]
-        if let problem = obstacle(to: index) { throw .unusableEntry(name: entry.name, problem) }
         let lane = CopyLane.take()
         defer { lane.give() }
         let isFingerprinted = forAgain || verified?.fingerprint != nil
@@ -249,12 +277,12 @@ public final class ZipReader: Sendable {
                 let part =
                     isThere
                     ? try lane.read(OpenFile(there.file), at: position, atMost: wanted)
-                    : try lane.read(OpenFile(descriptor), at: dataOffsets[index] + position, atMost: wanted)
+                    : try lane.read(OpenFile(descriptor), at: offset + position, atMost: wanted)
                 if part.isEmpty { break }
                 try take(part)
             }
         } else {
-            let inflater = try EntryInflater(entry, at: dataOffsets[index], in: descriptor)
+            let inflater = try EntryInflater(entry, at: offset, in: descriptor)
             inflating: while true {
                 if cancelled() { throw .cancelled }
                 switch try inflater.next() {
@@ -278,7 +306,9 @@ public final class ZipReader: Sendable {
             return verified
         }
         if position != entry.size { throw .unusableEntry(name: entry.name, isDamaged ? .damaged : .lengthDiffers) }
-        if read.digest.crc32 != entry.crc32 { throw .unusableEntry(name: entry.name, .checksumDiffers) }
+        if places.haveChecksums, read.digest.crc32 != entry.crc32 {
+            throw .unusableEntry(name: entry.name, .checksumDiffers)
+        }
         // Where libarchive still was not content, the compressed data lacks its end, or goes on behind it. The content is
         // as long as declared and has the declared checksum: what was packed is there, so nobody's photo is refused.
         if isDamaged && forOthers { throw .unusableEntry(name: entry.name, .dataEndsElsewhere) }
