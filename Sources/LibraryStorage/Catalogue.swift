@@ -25,6 +25,11 @@ package protocol Catalogue: Sendable {
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
+    /// As ``write(_:)``, for what makes room on the disk: has a reserve that nothing else may use. `body` may run twice.
+    func writeFreeingSpace<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value
+
     /// As ``write(_:)``, for bodies that change very many rows.
     func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value

@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
@@ -11,6 +12,7 @@ package struct SQLiteCatalogue: Catalogue {
     private let startCheck: CatalogueCheck
     private let refusal: @Sendable () -> String?
     private let decisions = DecisionIndex()
+    private let reserve: SpaceReserve?
     let unreadable = UnreadableRows()
 
     /// Opens the catalogue at `path`, making or upgrading it where that is to be done.
@@ -26,14 +28,20 @@ package struct SQLiteCatalogue: Catalogue {
         limits.refusal = refusal
         if !checkpointsWhenIdle { limits.idleCheckpoint = .seconds(86_400) }
         try await self.init(
-            DatabasePool.open(at: path, schema: CatalogueSchema.schema, limits: limits), refusal: refusal)
+            DatabasePool.open(at: path, schema: CatalogueSchema.schema, limits: limits),
+            reserve: SpaceReserve(in: (path as NSString).deletingLastPathComponent), refusal: refusal)
     }
 
     /// - Parameter database: with the schema of catalogues.
-    package init(_ database: DatabasePool, refusal: @escaping @Sendable () -> String? = { nil }) {
+    package init(_ database: DatabasePool) { self.init(database, reserve: nil, refusal: { nil }) }
+
+    private init(_ database: DatabasePool, reserve: SpaceReserve?, refusal: @escaping @Sendable () -> String?) {
         self.database = database
+        self.reserve = reserve
         self.refusal = refusal
         startCheck = CatalogueCheck(database)
+        // On the commit thread, which waits for the disk anyway. What frees space has a commit after it has.
+        if let reserve { database.onCommit { _ in reserve.hold() } }
     }
 
     /// Every file that a catalogue at `path` is made of, now or at times.
@@ -59,6 +67,12 @@ package struct SQLiteCatalogue: Catalogue {
                 try body(SQLTransaction(connection: $0, decisions: decisions, noting: unreadable))
             }
         }
+    }
+
+    package func writeFreeingSpace<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value {
+        try await SpaceReserve.spending(reserve) { try await write(body) }
     }
 
     package func writeAlone<Value: Sendable>(
@@ -88,7 +102,7 @@ package struct SQLiteCatalogue: Catalogue {
         }
     }
 
-    package var journal: any JobJournal { CatalogueJobJournal(database: database) }
+    package var journal: any JobJournal { CatalogueJobJournal(database: database, reserve: reserve) }
 
     // MARK: Health
 
@@ -130,6 +144,8 @@ package struct SQLiteCatalogue: Catalogue {
 
     package func close() async {
         await startCheck.stop()
+        // Room for what is written back.
+        reserve?.giveUp()
         await database.close()
     }
 }

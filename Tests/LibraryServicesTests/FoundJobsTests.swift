@@ -65,7 +65,7 @@ import Testing
             lines: [ReceiptLine(item: "photos/a.jpg", outcome: "no_thumbnail", detail: "why")])
         let database = try await DatabasePool.open(
             at: test.path + "/catalogue.sqlite", schema: CatalogueSchema.schema)
-        let journal = CatalogueJobJournal(database: database)
+        let journal = CatalogueJobJournal(database: database, reserve: nil)
         try await journal.begin(
             JobRecord(
                 snapshot: JobSnapshot(id: "restore-1", method: RestoreBackup.method),

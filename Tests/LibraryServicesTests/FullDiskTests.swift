@@ -12,6 +12,7 @@ import Testing
 @Suite(.enabled(if: SmallDisk.isPossible, "mounting a small tmpfs takes root"))
 struct FullDiskTests {
     @Test func everyWriteIsRefusedAndNothingIsLost() async throws {
+        // Too small for the reserve of what frees space.
         let disk = try SmallDisk(megabytes: 6)
         defer { disk.unmount() }
         let folder = try TemporaryFolder()
@@ -86,5 +87,42 @@ struct FullDiskTests {
         _ = try await mesh.send(AddCategory(displayName: "New"))
         await library.close()
         #expect(try await catalogueProblems(at: disk.folder.file("library/catalogue.sqlite")).isEmpty)
+    }
+
+    @Test func whatMakesRoomAndTheEndsOfJobsHaveAReserve() async throws {
+        let disk = try SmallDisk(megabytes: 24)
+        defer { disk.unmount() }
+        let folder = try TemporaryFolder()
+        var options = PhotoLibrary.Options(workers: 1)
+        options.checkpointsWhenIdle = false
+        let library = try await PhotoLibrary.open(at: disk.folder.file("library"), options: options)
+        let mesh = library.mesh
+        try SampleAlbum(width: 64, height: 48).write(count: 4, to: folder.file("album"))
+        let started = try await mesh.send(ImportPhotos(paths: [folder.file("album")]))
+        #expect(try await mesh.send(WaitForJob(job: started.job)).outcomes == ["imported": 4])
+        let ids = try await mesh.send(SearchPhotos()).photos.map(\.id)
+
+        try disk.fill()
+        // What others write uses up what is left of the log's last page.
+        await #expect(throws: (any Error).self) {
+            for number in 0..<200 { _ = try await mesh.send(AddCategory(displayName: "New \(number)")) }
+        }
+        let some = Array(ids.prefix(3))
+        #expect(try await mesh.send(DeletePhotos(ids: some)).count == 3)
+        #expect(try await mesh.send(PurgeTrash(ids: some)).count == 3)
+        // With room again, it is taken back at the next change.
+        disk.relieve()
+        let before = try freeBytes(disk.folder.path)
+        _ = try await mesh.send(SetFavorite(ids: [ids[3]], isFavorite: true))
+        #expect(try before - freeBytes(disk.folder.path) > 3 << 20)
+        #expect(try await mesh.send(SearchPhotos()).photos.count == 1)
+        await library.close()
+        #expect(try await catalogueProblems(at: disk.folder.file("library/catalogue.sqlite")).isEmpty)
+    }
+
+    private func freeBytes(_ path: String) throws -> Int {
+        var found = statvfs()
+        guard statvfs(path, &found) == 0 else { throw POSIXError(.EIO) }
+        return Int(found.f_bavail * found.f_frsize)
     }
 }

@@ -399,6 +399,10 @@ private final class InterruptedCatalogue: Catalogue {
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value { try await whole.write(body) }
 
+    func writeFreeingSpace<Value: Sendable>(
+        _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
+    ) async throws -> Value { try await whole.writeFreeingSpace(body) }
+
     func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value { try await whole.writeAlone(body) }

@@ -219,7 +219,7 @@ import Testing
         let path = folder.file("catalogue.sqlite")
         try await make(7, at: path)
         let database = try await DatabasePool.open(at: path, schema: CatalogueSchema.schema)
-        let journal = CatalogueJobJournal(database: database)
+        let journal = CatalogueJobJournal(database: database, reserve: nil)
         let imports = try await journal.jobs(beginningWith: "import-", limit: 9)
         let ended = try #require(imports.first?.endedAt)
         #expect(imports.count == 2 && imports.allSatisfy { $0.state == .finished && $0.unlistedLines == nil })

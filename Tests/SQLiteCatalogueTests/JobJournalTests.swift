@@ -15,7 +15,7 @@ extension JobJournal {
     private func withJournal(_ body: (CatalogueJobJournal, DatabasePool) async throws -> Void) async throws {
         let folder = try TemporaryFolder("journal")
         let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
-        try await body(CatalogueJobJournal(database: database), database)
+        try await body(CatalogueJobJournal(database: database, reserve: nil), database)
         await database.close()
     }
 

@@ -57,7 +57,7 @@ import Testing
     private func withCatalogue(_ body: (CatalogueJobJournal, DatabasePool) async throws -> Void) async throws {
         let folder = try TemporaryFolder("receipts")
         let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
-        try await body(CatalogueJobJournal(database: database), database)
+        try await body(CatalogueJobJournal(database: database, reserve: nil), database)
         await database.close()
     }
 

@@ -70,6 +70,6 @@ package struct DiscardedFiles: Sendable {
         guard let found else { return }
         let gone = try? await pool.run { found.used + photoFiles.remove(found.removable) }
         guard let gone, !gone.isEmpty else { return }
-        _ = try? await catalogue.write { try $0.discardedFiles.remove(gone) }
+        _ = try? await catalogue.writeFreeingSpace { try $0.discardedFiles.remove(gone) }
     }
 }

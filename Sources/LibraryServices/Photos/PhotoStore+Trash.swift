@@ -47,7 +47,7 @@ extension PhotoStore {
     /// unfinished backup needs.
     /// - Parameter choose: which, in the transaction that takes them out, so that purges that meet do not clash.
     private func purge(_ choose: @escaping @Sendable (any CatalogueTransaction) throws -> [Int64]) async throws -> Int {
-        let (count, files) = try await catalogue.write { transaction in
+        let (count, files) = try await catalogue.writeFreeingSpace { transaction in
             let ids = try choose(transaction)
             return (ids.count, try transaction.trash.purge(ids))
         }

@@ -192,21 +192,21 @@ public actor PhotoStore: MeshService {
         case (nil, let uuids?, nil, nil): keys = uuids.map(PhotoKey.uuid)
         case (nil, nil, let paths?, nil): keys = paths.map(PhotoKey.path)
         case (nil, nil, nil, let category?):
-            return try await catalogue.write { transaction in
+            return try await catalogue.writeFreeingSpace { transaction in
                 _ = try transaction.categories.require(.id(category))
                 return PhotosChanged(count: try transaction.trash.add(category: category, at: now))
             }
         default:
             throw MeshError(.invalidArgument, "Name the photos by one of 'ids', 'uuids', 'paths' and 'categoryId'.")
         }
-        return try await change(keys, request.ignoreMissing) { photos, transaction in
+        return try await change(keys, request.ignoreMissing, freeingSpace: true) { photos, transaction in
             try transaction.trash.add(photos, at: now)
         }
     }
 
     func forget(_ ids: [Int64]) async throws -> ForgottenPhotos {
         let ids = try Self.validated(ids)
-        let files = try await catalogue.write { try $0.photos.forget(ids) }
+        let files = try await catalogue.writeFreeingSpace { try $0.photos.forget(ids) }
         await discards.remove(files.thumbnails.compactMap { StoredName(path: $0) })
         return ForgottenPhotos(paths: files.left)
     }
@@ -214,11 +214,11 @@ public actor PhotoStore: MeshService {
     /// One transaction over photos that must all exist, unless those that do not are to be passed over; counts those that
     /// `change` says it changed. A photo that is named twice is changed once.
     private func change(
-        _ keys: [PhotoKey], _ ignoreMissing: Bool?,
+        _ keys: [PhotoKey], _ ignoreMissing: Bool?, freeingSpace: Bool = false,
         _ change: @escaping @Sendable ([Photo], any CatalogueTransaction) throws -> Int
     ) async throws -> PhotosChanged {
         let keys = try Self.validated(keys)
-        return try await catalogue.write { transaction in
+        let body = { @Sendable (transaction: any CatalogueTransaction) in
             var seen: Set<Int64> = []
             let named =
                 ignoreMissing == true
@@ -226,6 +226,7 @@ public actor PhotoStore: MeshService {
             let photos = named.filter { seen.insert($0.id).inserted }
             return PhotosChanged(count: try change(photos, transaction))
         }
+        return try await freeingSpace ? catalogue.writeFreeingSpace(body) : catalogue.write(body)
     }
 
     /// The ids, or whatever names photos, without repetition.

@@ -134,7 +134,7 @@ extension SealedFieldStore {
     private func eraseFiles(_ uuids: [String], _ job: Job, _ erased: inout Erased) async throws {
         for uuid in uuids {
             try await job.mayContinue()
-            let discarded = try await catalogue.write { transaction -> [StoredName] in
+            let discarded = try await catalogue.writeFreeingSpace { transaction -> [StoredName] in
                 guard var photo = try transaction.photos.find(.uuid(uuid)) else { return [] }
                 if photo.originalPath != photo.path { photo.originalPath = nil }
                 photo.sidecars = []

@@ -13,6 +13,7 @@ struct CatalogueJobJournal: JobJournal {
     private static let linesAtOnce = 5000
 
     let database: DatabasePool
+    let reserve: SpaceReserve?
 
     func records(_ retention: JobRetention) async throws -> [JobRecord] {
         try await write { connection in
@@ -142,11 +143,13 @@ struct CatalogueJobJournal: JobJournal {
         try await write { try JobTable.noteKept(job, in: $0) }
     }
 
-    /// A job that is being stopped has to write too, and the catalogue refuses a cancelled task.
+    /// A job that is being stopped has to write too, and the catalogue refuses a cancelled task; and what a job did is told also on a
+    /// full disk.
     @discardableResult
     private func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
-        let database = database
-        return try await uncancelled { try await database.write(body) }
+        try await uncancelled { [database, reserve] in
+            try await SpaceReserve.spending(reserve) { try await database.write(body) }
+        }
     }
 
     private static func text<T: Encodable>(_ value: T) throws -> String {

@@ -1,0 +1,67 @@
+import CLinux
+import Database
+import Foundation
+import Synchronization
+
+/// Room on the catalogue's disk that is kept for what frees space, and for jobs to say how they ended: on a full disk, without
+/// it, nothing could be deleted any more.
+///
+/// The room is a file without a name, so that it is free at once however this process ends and nobody finds it in the
+/// library. File systems that have no such files (FAT, exFAT) have no reserve. Rejected: a file with a name, which a
+/// backup program would copy and a kill would leave.
+final class SpaceReserve: Sendable {
+    /// What a thousand photos that are put into the trash write into the log, each in pages of its own.
+    static let size: Int64 = 4 << 20
+
+    /// O_TMPFILE of fcntl.h without its O_DIRECTORY; Swift does not import it because it stands behind _GNU_SOURCE.
+    private static let unnamed: Int32 = 0o20_000_000
+
+    private let folder: String
+    private let descriptor = Mutex<Int32?>(nil)
+
+    /// - Parameter folder: on the catalogue's disk.
+    init(in folder: String) { self.folder = folder }
+
+    deinit { giveUp() }
+
+    /// Takes the room where it is not held and twice as much is free. Takes microseconds where it is held, else about as long as
+    /// a file takes to make.
+    func hold() {
+        descriptor.withLock { held in
+            guard held == nil else { return }
+            var disk = statvfs()
+            guard statvfs(folder, &disk) == 0,
+                Int64(clamping: disk.f_bavail).multipliedReportingOverflow(by: Int64(clamping: disk.f_frsize))
+                    .partialValue >= 2 * Self.size
+            else { return }
+            let file = clinux_open(folder, O_RDWR | O_DIRECTORY | Self.unnamed, 0o600)
+            guard file >= 0 else { return }
+            guard posix_fallocate(file, 0, off_t(Self.size)) == 0 else {
+                close(file)
+                return
+            }
+            held = file
+        }
+    }
+
+    /// - Returns: whether there was room to give up.
+    @discardableResult
+    func giveUp() -> Bool {
+        descriptor.withLock { held in
+            guard let file = held else { return false }
+            held = nil
+            close(file)
+            return true
+        }
+    }
+
+    /// Does something, and once more with the room of the reserve where the disk was full.
+    static func spending<Value>(_ reserve: SpaceReserve?, _ deed: () async throws -> Value) async throws -> Value {
+        do {
+            return try await deed()
+        } catch DatabaseError.diskFull {
+            guard let reserve, reserve.giveUp() else { throw DatabaseError.diskFull }
+            return try await deed()
+        }
+    }
+}
