@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -149,6 +151,18 @@ long clinux_file_system_of(int descriptor) {
     return fstatfs(descriptor, &found) == 0 ? (long)found.f_type : -1;
 }
 
+static int64_t largest_file(long file_system) {
+    // FAT has 32 bits for a size; the limits of the others are past all disks.
+    uint64_t most = file_system == MSDOS_SUPER_MAGIC ? UINT32_MAX : INT64_MAX;
+    struct rlimit own;
+    if (getrlimit(RLIMIT_FSIZE, &own) == 0 && own.rlim_cur < most) most = own.rlim_cur;
+    return most == INT64_MAX ? -1 : (int64_t)most;
+}
+
+int64_t clinux_largest_file_of(int descriptor) { return largest_file(clinux_file_system_of(descriptor)); }
+
+int64_t clinux_largest_file(const char *path) { return largest_file(clinux_file_system(path)); }
+
 int clinux_process_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 int clinux_process_signal(int process, int signal) {
@@ -183,7 +197,9 @@ int clinux_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC
 int clinux_output_file(const char *name, int64_t bytes) {
     int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return -1;
-    if (ftruncate(file, bytes) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_GROW) == 0) return file;
+    // What this process may write holds for memory too. Whoever writes past it gets EFBIG.
+    int64_t most = clinux_largest_file_of(file);
+    if (ftruncate(file, most >= 0 && most < bytes ? most : bytes) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_GROW) == 0) return file;
     int code = errno;
     close(file);
     errno = code;

@@ -248,7 +248,7 @@ final class CommitThread: Sendable {
         guard let last = group.last, case .refused(let cause) = last.outcome else { return }
         let shared: any Error =
             switch cause as? DatabaseError {
-            case .diskFull, .ioFailure, .corrupt, .outOfMemory: cause
+            case .diskFull, .fileTooLarge, .ioFailure, .corrupt, .outOfMemory: cause
             default: DatabaseError.notCommitted(cause: "\(cause)")
             }
         for member in group.dropLast() { member.item.fail(shared) }

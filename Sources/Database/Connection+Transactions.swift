@@ -33,14 +33,14 @@ extension Connection {
     /// Whether a COMMIT that has just failed may have reached the file all the same: its frames are in the log, and whoever
     /// opens the file next takes them for committed, unless a later write overwrites them first.
     ///
-    /// Only a write that the disk had no room for ended before the last frame was whole. An fsync that failed says
+    /// Only a write that the disk or the file had no room for ended before the last frame was whole. An fsync that failed says
     /// nothing of what was written before it, whatever its errno, and SQLite may fail after it still, where the index
     /// beside the log has to grow.
     var mayHaveCommitted: Bool {
         switch sqlite3_extended_errcode(handle) {
         case SQLITE_FULL: false
         case SQLITE_IOERR | (3 << 8):  // SQLITE_IOERR_WRITE, a macro that Swift does not import
-            ![ENOSPC, EDQUOT].contains(sqlite3_system_errno(handle))
+            ![ENOSPC, EDQUOT, EFBIG].contains(sqlite3_system_errno(handle))
         case let code: ![SQLITE_CONSTRAINT, SQLITE_BUSY, SQLITE_INTERRUPT].contains(code & 0xff)
         }
     }

@@ -26,6 +26,8 @@ public enum DatabaseError: Error, Sendable, Equatable {
     case constraint(Constraint, detail: String)
     /// No space left on the device, or the quota is used up. Nothing of the refused write was stored.
     case diskFull
+    /// The file is as large as its file system takes, or this process may write. Nothing of the refused write was stored.
+    case fileTooLarge
     /// The device or the file system failed. Nothing of the refused write was stored.
     case ioFailure(detail: String)
     /// The device failed while the write was being made durable: it may be in the log, or not. Who opens the file next
@@ -82,6 +84,8 @@ extension DatabaseError: CustomStringConvertible, LocalizedError {
             "It refers to something that does not exist, or something refers to it. Look both up again."
         case .constraint(.notNull, let detail): "A required value is missing (\(detail)). Give one."
         case .constraint(_, let detail): "A value breaks a rule (\(detail)). Use another value."
+        case .fileTooLarge:
+            "The database's file would be too large for its file system. Move the library to another one, such as ext4 or Btrfs."
         case .diskFull: "There is no space left on the disk. Free some space, then try again."
         case .ioFailure(let detail): "The disk failed (\(detail)). Check the disk and the system's log."
         case .outcomeUnknown(let detail):
@@ -127,6 +131,7 @@ extension DatabaseError {
         case SQLITE_IOERR:
             let cause = handle.map(sqlite3_system_errno) ?? 0
             // The shared-memory index is grown byte by byte so that a full disk shows here and not as SIGBUS.
+            if cause == EFBIG { return .fileTooLarge }
             if cause == ENOSPC || cause == EDQUOT || code == ioErrorGrowingIndex { return .diskFull }
             return .ioFailure(
                 detail: "\(message), code \(code)\(cause == 0 ? "" : ", \(String(cString: strerror(cause)))")")

@@ -95,7 +95,7 @@ struct DatabaseFile {
     private func writeBack(_ connection: Connection) throws {
         do {
             try connection.writeLogBack()
-        } catch DatabaseError.diskFull {
+        } catch DatabaseError.diskFull, DatabaseError.fileTooLarge {
             // Reading still works, and so does deleting what makes room.
         }
     }
@@ -119,10 +119,10 @@ struct DatabaseFile {
         for migration in pending {
             do {
                 try apply(migration, connection)
-            } catch DatabaseError.diskFull {
+            } catch let error as DatabaseError where error == .diskFull || error == .fileTooLarge {
                 // Undone, the file is what the copy is, and the room for a second one is what is missing.
                 if let copy, migration.version == next.version { unlink(copy) }
-                throw DatabaseError.diskFull
+                throw error
             } catch {
                 throw DatabaseError.migrationFailed(
                     version: migration.version, name: migration.name, reason: "\(error)", copy: copy)

@@ -12,9 +12,11 @@ public enum StandardError {
 
     /// Has to come first in a program: a descriptor of the usual three that is closed would be given to the next file that is
     /// opened, and what is said would be written into that. Nothing can be read from what is put there, and nothing be
-    /// written, so that lines count as lost. Signals of pipes without readers are ignored from here on.
+    /// written, so that lines count as lost. Signals of pipes without readers, and of files that are larger than this process may
+    /// write, are ignored from here on: the call that meets one fails, and its caller says of what.
     public static func prepare() {
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
             let filler = clinux_open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY, 0)
             // The lowest that is free is the one that was closed.

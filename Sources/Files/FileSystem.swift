@@ -25,6 +25,11 @@ package enum FileSystem {
             switch code {
             case ENOSPC, EDQUOT:
                 MeshError(short: .space, "The disk is full (\(description)). Free some space and try again.")
+            case EFBIG:
+                MeshError(
+                    short: .space,
+                    "The file would be too large for this file system\(FileSystem.limit(at: path)) (\(description)). Choose a place on "
+                        + "another one, such as ext4, Btrfs or exFAT.")
             case ENOENT, ENOTDIR: MeshError(.notFound, "There is no such file (\(description)).")
             case ELOOP:
                 MeshError(
@@ -45,6 +50,18 @@ package enum FileSystem {
             default: MeshError(.unavailable, "The file system failed (\(description)). Check the disk.")
             }
         }
+    }
+
+    /// Bytes that a file may have at most at a path, or nil where its file system sets no such limit (FAT has 4 GiB) and this process
+    /// has none.
+    package static func largestFile(at path: String) -> Int64? {
+        let found = clinux_largest_file(path)
+        return found < 0 ? nil : found
+    }
+
+    private static func limit(at path: String) -> String {
+        guard let most = largestFile(at: path) ?? largestFile(at: parent(of: path)) else { return "" }
+        return ", which takes files of at most \(most.formatted(.byteCount(style: .file)))"
     }
 
     private static let ownDescriptors = "/proc/self/fd/"

@@ -108,6 +108,10 @@ extension HTTPClientError: MeshErrorConvertible, CustomStringConvertible {
         let why = String(cString: strerror(code))
         return switch code {
         case ENOSPC, EDQUOT: MeshError(short: .space, "The disk is full (\(why)). Free some space and try again.")
+        case EFBIG:
+            MeshError(
+                short: .space,
+                "The file would be too large for this file system (\(why)). Choose a place on another one.")
         case EINVAL, EBADF:
             MeshError(.failedPrecondition, "The file cannot be used for this (\(why)). Please report it.")
         default: MeshError(.unavailable, "The file system failed (\(why)). Check the disk.")

@@ -30,6 +30,8 @@ public enum ImagingError: Error, Sendable, Equatable, Codable {
     case io(String)
     /// There was no room for an output; nothing is wrong with the picture.
     case diskFull
+    /// An output is larger than its file system takes, or this process may write; nothing is wrong with the picture.
+    case fileTooLarge
 }
 
 extension ImagingError {
@@ -69,6 +71,9 @@ extension ImagingError: CustomStringConvertible {
             "A file could not be read or written (\(found)). Check the disk and the permissions, then try again."
         case .diskFull:
             "The disk is full. Free some space, then import this file again."
+        case .fileTooLarge:
+            "This file is too large for the library's file system. Nothing is known to be wrong with it. "
+                + "Keep the library on another one, such as ext4 or Btrfs, then import this file again."
         }
     }
 }

@@ -59,6 +59,7 @@ enum FileCopy {
     private static func failure(_ code: Int32) -> ImagingError {
         switch code {
         case ENOSPC, EDQUOT: .diskFull
+        case EFBIG: .fileTooLarge
         // The caller's mistake, not the worker's.
         case EBADF: .io("a descriptor that is not open")
         default: .io("writing an output: " + String(cString: strerror(code)))

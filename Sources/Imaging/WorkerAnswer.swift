@@ -99,7 +99,7 @@ extension ImagingError {
             found.utf8.count <= 1000
         case .needsMemory(let found, let picture):
             found.utf8.count <= 1000 && (picture.map(\.isPossible) ?? true)
-        case .changed, .diskFull: true
+        case .changed, .diskFull, .fileTooLarge: true
         case .timedOut, .workerCrashed, .workerLost, .cancelled, .noWorkers: false
         }
     }

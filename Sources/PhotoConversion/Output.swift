@@ -24,7 +24,11 @@ struct Output {
     }
 
     private static func failure(_ code: Int32) -> ImagingError {
-        code == ENOSPC || code == EDQUOT ? .diskFull : .io("writing an output: " + describe(code))
+        switch code {
+        case ENOSPC, EDQUOT: .diskFull
+        case EFBIG: .fileTooLarge
+        default: .io("writing an output: " + describe(code))
+        }
     }
 }
 

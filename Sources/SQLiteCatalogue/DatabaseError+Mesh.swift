@@ -15,14 +15,14 @@ extension DatabaseError: MeshErrorConvertible {
             case .constraint(.unique, _): .alreadyExists
             case .constraint(.foreignKey, _): .notFound
             case .constraint: .invalidArgument
-            case .diskFull, .busy, .outOfMemory, .tooLarge: .resourceExhausted
+            case .diskFull, .fileTooLarge, .busy, .outOfMemory, .tooLarge: .resourceExhausted
             case .ioFailure, .closed, .notCommitted: .unavailable
             case .outcomeUnknown: .dataLoss
             case .deadlineExceeded: .deadlineExceeded
             case .invalidStatement: .internal
             }
         return switch self {
-        case .diskFull: MeshError(short: .space, description)
+        case .diskFull, .fileTooLarge: MeshError(short: .space, description)
         case .tooLarge: MeshError(short: .size, description)
         case .unreadableRow(let row): MeshError(status, UnreadableEntry(row).sentence)
         case .outcomeUnknown: MeshError(status, description, details: MeshError.unknownOutcome)

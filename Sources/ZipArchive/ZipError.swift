@@ -8,6 +8,8 @@ public enum ZipError: Error, Hashable, Sendable {
     case cancelled
     /// The file system is full, or its quota is used up (ENOSPC, EDQUOT).
     case diskFull
+    /// The archive is larger than its file system takes, or this process may write (EFBIG).
+    case fileTooLarge
     /// Reading the source of an entry, or an archive, failed with this errno.
     case readFailed(errno: Int32)
     /// Writing failed with this errno, other than for a lack of space.
@@ -44,6 +46,8 @@ extension ZipError: CustomStringConvertible, LocalizedError {
     public var description: String {
         switch self {
         case .cancelled: "Cancelled."
+        case .fileTooLarge:
+            "The file would be too large for this file system: choose a place on another one, and start again."
         case .diskFull: "The disk is full: free some space, or choose another place, and start again."
         case .readFailed(let code): "Reading failed (\(Self.text(code))): check the disk and its permissions."
         case .writeFailed(let code): "Writing failed (\(Self.text(code))): check the disk and its permissions."
@@ -70,6 +74,10 @@ extension ZipError: CustomStringConvertible, LocalizedError {
 
     /// The case for a failed write with `errno`.
     static func writing(_ code: Int32) -> ZipError {
-        code == ENOSPC || code == EDQUOT ? .diskFull : .writeFailed(errno: code)
+        switch code {
+        case ENOSPC, EDQUOT: .diskFull
+        case EFBIG: .fileTooLarge
+        default: .writeFailed(errno: code)
+        }
     }
 }

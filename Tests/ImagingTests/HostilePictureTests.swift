@@ -23,7 +23,8 @@ import Testing
                 #expect(picture.must != .taken, "\(picture.name): \(error)")
                 switch error {
                 case .unsupported, .damaged, .tooLarge, .needsMemory: break
-                case .timedOut, .workerCrashed, .workerLost, .changed, .cancelled, .noWorkers, .io, .diskFull:
+                case .timedOut, .workerCrashed, .workerLost, .changed, .cancelled, .noWorkers, .io, .diskFull,
+                    .fileTooLarge:
                     Issue.record("\(picture.name): \(error)")
                 }
             }

@@ -137,7 +137,7 @@ import Testing
     @Test func everyErrorSaysWhatToDoNext() {
         let all: [ImagingError] = [
             .unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .timedOut, .workerCrashed("x"),
-            .cancelled, .io("x"), .diskFull,
+            .cancelled, .io("x"), .diskFull, .fileTooLarge,
         ]
         for error in all {
             #expect(error.description.hasSuffix(".") && error.description.contains(". "), "\(error)")

@@ -49,7 +49,7 @@ struct WorkerAnswerTests {
         #expect(WorkerProtocol.mediaTypes == Set(PictureType.allCases.map(\.mediaType)))
         for error in [
             ImagingError.unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .changed, .io("x"),
-            .diskFull, .needsMemory("x", Self.unseen),
+            .diskFull, .fileTooLarge, .needsMemory("x", Self.unseen),
         ] {
             #expect(error.isPossible)
         }

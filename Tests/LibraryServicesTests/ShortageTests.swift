@@ -22,6 +22,17 @@ import ZipArchive
         #expect(!told.isRetryable && told.message.contains("ree some space"), "\(told.message)")
     }
 
+    @Test(
+        arguments: [
+            DatabaseError.fileTooLarge, ZipError.fileTooLarge, ImagingError.fileTooLarge,
+            FileSystem.Failure(action: "write", path: "/p", code: EFBIG),
+        ] as [any Error])
+    func aFileSystemWithALimitIsNoFailingDisk(_ error: any Error) {
+        let told = MeshError(describing: error)
+        #expect(told.shortage == .space && !told.isRetryable)
+        #expect(told.message.contains("too large for") && told.message.contains("file system"), "\(told.message)")
+    }
+
     @Test func aDiskThatCanOnlyBeReadIsCalledSo() {
         let told = MeshError(describing: FileSystem.Failure(action: "make", path: "/media/stick/a", code: EROFS))
         #expect(told.status == .failedPrecondition && told.message.hasPrefix("The disk can only be read (make /media"))
@@ -43,6 +54,7 @@ import ZipArchive
         }
         for error in [
             ImagingError.changed, .workerLost("x"), .cancelled, .noWorkers(secondsToNextTry: 1), .io("x"), .diskFull,
+            .fileTooLarge,
         ] {
             #expect(!MeshError(describing: error).isOfPicture, "\(error)")
         }

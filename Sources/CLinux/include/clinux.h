@@ -63,6 +63,14 @@ long clinux_file_system(const char *path);
 /// As clinux_file_system, for the file of a descriptor.
 long clinux_file_system_of(int descriptor);
 
+/// Bytes that a file may have at most where a descriptor's file is: what its file system takes, where that is little, and
+/// what this process may write (RLIMIT_FSIZE). Returns -1 where no such limit is known. The signal of the latter (SIGXFSZ) is
+/// somebody else's.
+int64_t clinux_largest_file_of(int descriptor);
+
+/// As clinux_largest_file_of, for a path.
+int64_t clinux_largest_file(const char *path);
+
 /// Notes `text` in a file's extended attributes, behind a descriptor; removes such a note, by path, never through a link; and
 /// reads it the same way: its length, or -1 with errno set. 0, or -1 with errno set; ENOTSUP where the file system keeps none.
 int clinux_note(int descriptor, const char *name, const void *text, size_t length);

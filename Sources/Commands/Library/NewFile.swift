@@ -109,6 +109,10 @@ final class NewFile {
             .local(
                 "\(target) cannot be written: its disk can only be read. Take off its write protection, or choose another place."
             )
+        case EFBIG:
+            .local(
+                "\(target) would be too large for its file system. Choose a place on another one, such as exFAT or ext4."
+            )
         default: .local("\(target) cannot be written: \(String(cString: strerror(code))).")
         }
     }

@@ -91,6 +91,7 @@ struct BackupWriter: Sendable {
                 try self.documents(contents, files, deviations, at: begun.time)
             }
             let layout = try layout(files, documents, deviations, at: begun.time)
+            try requireFile(of: layout.totalSize, descriptor)
             job.begin(phase: "copying", items: Int64(contents.photos.count), bytes: layout.totalSize)
             let there = progress.begin(
                 try documents.arrangement(in: layout), deviations: deviations, unreadable: unreadable)
@@ -210,6 +211,20 @@ struct BackupWriter: Sendable {
                 sha256: (file.isKnown ? deviation?.sha256 ?? file.digest : found[file.path]) ?? unknown,
                 damaged: deviation != nil && !file.isThumbnail ? true : nil)
         }
+    }
+
+    /// Before the first byte, since the last one comes hours later.
+    /// - Throws: `resource_exhausted` where the file system takes no file as large.
+    private func requireFile(of size: Int64, _ descriptor: Int32) throws {
+        let most = clinux_largest_file_of(descriptor)
+        guard most >= 0, size > most else { return }
+        let (needed, taken) = (size.formatted(.byteCount(style: .file)), most.formatted(.byteCount(style: .file)))
+        throw MeshError(
+            short: .space,
+            "The backup has \(needed), which is too large for this file system: it takes files of at most \(taken). Choose a place on "
+                + "another one (exFAT on a stick, ext4, Btrfs), or save some categories at a time, each into a file of its own: "
+                + "smilepile backup create --category NAME. Restored one after the other they are the library again.",
+            details: ["neededBytes": .integer(size), "largestFileBytes": .integer(most)])
     }
 
     private func layout(

@@ -18,12 +18,13 @@ extension ImagingError: MeshErrorConvertible {
             case .cancelled: (.cancelled, "cancelled")
             case .io: (.unavailable, "io")
             case .diskFull: (.resourceExhausted, "disk_full")
+            case .fileTooLarge: (.resourceExhausted, "file_too_large")
             case .noWorkers: (.unavailable, "no_workers")
             }
         let details: [String: JSONValue] = ["imaging": .string(kind)]
         return switch self {
         case .tooLarge, .needsMemory, .timedOut: MeshError(short: .size, description, details: details)
-        case .diskFull: MeshError(short: .space, description, details: details)
+        case .diskFull, .fileTooLarge: MeshError(short: .space, description, details: details)
         default: MeshError(status, description, details: details)
         }
     }
@@ -43,13 +44,16 @@ extension ZipError: MeshErrorConvertible {
         let status: MeshStatus =
             switch self {
             case .cancelled: .cancelled
-            case .diskFull: .resourceExhausted
+            case .diskFull, .fileTooLarge: .resourceExhausted
             case .readFailed, .writeFailed: .unavailable
             case .unusableArchive, .unusableEntry, .entryTooLarge: .dataLoss
             case .sourceSizeDiffers, .readBackDiffers, .changedSinceVerified: .dataLoss
             case .unusableName, .unusableSize: .invalidArgument
             case .writtenTwice, .unwritten: .internal
             }
-        return self == .diskFull ? MeshError(short: .space, description) : MeshError(status, description)
+        return switch self {
+        case .diskFull, .fileTooLarge: MeshError(short: .space, description)
+        default: MeshError(status, description)
+        }
     }
 }

@@ -25,6 +25,8 @@ enum Cell {
         _ = nice(10)
         ccell_tune_allocator()
         signal(SIGPIPE, SIG_IGN)
+        // The call that meets a limit fails, and says of what: a good photo is not what ended the worker.
+        signal(SIGXFSZ, SIG_IGN)
         // From here on standard error goes nowhere: libraries print to it what hostile files tell them, and that
         // has no place in the daemon's log. Up to here it says why a worker cannot start.
         let nowhere = clinux_open("/dev/null", O_WRONLY, 0)

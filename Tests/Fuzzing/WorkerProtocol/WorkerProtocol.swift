@@ -21,6 +21,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
         let errors: [ImagingError] = [
             .unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .changed, .timedOut,
             .workerCrashed("x"), .workerLost("x"), .cancelled, .noWorkers(secondsToNextTry: 3), .io("x"), .diskFull,
+            .fileTooLarge,
         ]
         let outcomes: [WorkerReply.Outcome] =
             [
