@@ -83,6 +83,28 @@ static inline void *cmicrohttpd_context(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
+static inline enum MHD_Result cmicrohttpd_has_crlf(
+    void *all, enum MHD_ValueKind kind, const char *key, size_t key_size, const char *value, size_t size) {
+    (void)kind, (void)key, (void)key_size;
+    if (value && (value[size] != 0 || value[size + 1] != 0)) *(int *)all = 0;
+    return MHD_YES;
+}
+
+/// Whether the lines of a request's head end in CR and LF, and its target has no NUL: libmicrohttpd takes a line that ends in LF
+/// alone, and hands out what stands before a NUL, so that a proxy in front could see another request than we do (RFC 9112, 2.2
+/// and 11.2). It writes a NUL over each end of a line, in the buffer that its texts point into: over CR and LF are two of them.
+/// Behind each text the whole head has been read by now, so nothing beyond the buffer is looked at.
+/// - target_length: of the target as it came, before libmicrohttpd has cut it.
+static inline int cmicrohttpd_is_well_formed(
+    struct MHD_Connection *connection, const char *url, const char *version, size_t target_length) {
+    static const size_t version_length = sizeof "HTTP/1.1" - 1;
+    if (version != url + target_length + 1) return 0;
+    if (strlen(version) != version_length || version[version_length + 1] != 0) return 0;
+    int all = 1;
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, cmicrohttpd_has_crlf, &all);
+    return all;
+}
+
 /// Gives up a response, whose memory goes with its last user.
 static inline void cmicrohttpd_drop(struct MHD_Response *response) { MHD_destroy_response(response); }
 

@@ -1,3 +1,4 @@
+import ControlSocket
 import Files
 import Foundation
 import ServiceMesh
@@ -106,6 +107,9 @@ public struct Program: Sendable {
             (environment["TERM"] ?? "dumb") == "dumb" ? nil : pictureTerminal()
         }
         session.openFile = openFile
+        if invocation.value("socket") == nil, let warning = ControlAddress.warning(environment) {
+            console.message(PlainText.neutralized(warning))
+        }
         session.socketPath = session.absolute(invocation.value("socket") ?? session.socketPath)
         do {
             return try await invocation.command.perform(invocation, session)

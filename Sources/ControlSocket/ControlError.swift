@@ -6,6 +6,8 @@ public enum ControlError: Error, Sendable, Equatable, CustomStringConvertible {
     case notRunning(path: String)
     /// Something listens, but this user may not connect.
     case cannotConnect(path: String, reason: String)
+    /// Another user's process listens, who would read what is said to it.
+    case foreign(path: String, uid: UInt32)
     /// Something listens, and no word came from it; `pid` is 0 where the system does not say whose socket it is.
     case notAnswering(path: String, pid: Int32)
     /// Another process answers at `path`; `pid` is 0 where the system does not say.
@@ -24,6 +26,9 @@ public enum ControlError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notRunning(let path):
             "No daemon answers at \(path). Start it with 'smilepile up', or in the foreground with 'smilepiled'."
         case .cannotConnect(let path, let reason): "The daemon at \(path) cannot be reached: \(reason)."
+        case .foreign(let path, let uid):
+            "Another user (\(uid)) answers at \(path), and nothing was sent to them. Name your own daemon's socket with --socket, or start "
+                + "one at another place."
         case .notAnswering(let path, let pid):
             "The daemon at \(path) is not answering\(pid > 0 ? ", process \(pid)" : ""). It may be stopped or hang. Try "
                 + "again; if it stays so, end it with 'smilepile down'."
@@ -48,7 +53,7 @@ extension ControlError: MeshErrorConvertible {
             MeshError(.unavailable, description, details: pid > 0 ? ["pid": .integer(Int64(pid))] : [:])
         case .alreadyServed(_, let pid):
             MeshError(.failedPrecondition, description, details: ["pid": .integer(Int64(pid))])
-        case .unusableAddress: MeshError(.failedPrecondition, description)
+        case .unusableAddress, .foreign: MeshError(.failedPrecondition, description)
         case .protocolViolation: MeshError(.internal, description)
         case .system: MeshError(.resourceExhausted, description)
         }

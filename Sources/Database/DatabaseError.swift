@@ -77,7 +77,8 @@ extension DatabaseError: CustomStringConvertible, LocalizedError {
             "\(path) was written by a newer version of this program (format \(version); this one reads up to "
                 + "\(supported)). Update the program."
         case .migrationFailed(let version, let name, let reason, let copy):
-            "Bringing the database to format \(version) (\(name)) failed: \(reason). Nothing of that step was kept"
+            "Bringing the database to format \(version) (\(name)) failed: \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason). "
+                + "Nothing of that step was kept"
                 + (copy.map { "; a copy from before is at \($0)." } ?? ".")
         case .constraint(.unique, let detail): "There is one like it already (\(detail)). Use another value."
         case .constraint(.foreignKey, _):

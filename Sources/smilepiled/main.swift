@@ -22,6 +22,7 @@ do {
             exit(1)
         }
     }
+    if let warning = ControlAddress.warning() { log.write(.warning, warning) }
     // Whoever starts it may want to unmount or remove the folder in which they happened to stand.
     _ = chdir("/")
     let manager = ServiceManager()

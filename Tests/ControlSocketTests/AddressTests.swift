@@ -26,6 +26,30 @@ struct AddressTests {
         #expect(ControlAddress.resolve(option: option, environment: environment, uid: uid) == expected)
     }
 
+    @Test("a runtime folder that others can write in is passed over, with a warning")
+    func unsafeRuntimeFolder() throws {
+        let folder = try TemporaryFolder("runtime")
+        let environment = ["XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": "/s"]
+        let inFolder = folder.path + "/smilepile/control.sock"
+        for (mode, uid, isUsed) in [
+            (0o700, geteuid(), true), (0o755, geteuid(), true), (0o770, geteuid(), false), (0o777, geteuid(), false),
+            (0o1777, geteuid(), false), (0o700, geteuid() + 1, false),
+        ] {
+            #expect(chmod(folder.path, mode_t(mode)) == 0)
+            let found = ControlAddress.resolve(environment: environment, uid: uid)
+            #expect((found == inFolder) == isUsed, "\(String(mode, radix: 8)), \(uid): \(found)")
+            #expect((ControlAddress.warning(environment, uid: uid) == nil) == isUsed)
+        }
+        #expect(ControlAddress.warning(["XDG_RUNTIME_DIR": folder.path + "/none"]) == nil)
+    }
+
+    @Test("secrets are told to this user's daemon and to root's")
+    func whoIsTrusted() {
+        func isTrusted(_ peer: UInt32, by user: UInt32) -> Bool { Peer(pid: 1, uid: peer, gid: 0).isTrusted(by: user) }
+        #expect(isTrusted(1000, by: 1000) && isTrusted(0, by: 1000) && isTrusted(1000, by: 0))
+        #expect(!isTrusted(1001, by: 1000) && !isTrusted(65_534, by: 1000))
+    }
+
     private func mode(_ path: String) throws -> UInt32 {
         var facts = stat()
         try #require(lstat(path, &facts) == 0)

@@ -25,6 +25,30 @@ import WebPage
         }
     }
 
+    /// What a proxy in front might take for another request.
+    @Test func linesThatEndInLFAndTargetsWithNULAreRefused() async throws {
+        try await withSite(files: PageFiles.all) { site in
+            let host = "Host: \(site.origin.split(separator: "/").last ?? "")"
+            func ask(_ request: String) async throws -> String {
+                let connection = try await site.connect()
+                try await connection.send(Array(request.utf8))
+                return try await connection.rest()
+            }
+            let end = "\r\nConnection: close\r\n\r\n"
+            #expect(try await ask("GET /?a=%C3%A9 HTTP/1.1\r\n\(host)\(end)").hasPrefix("HTTP/1.1 200"))
+            for request in [
+                "GET /\0 HTTP/1.1\r\n\(host)\(end)", "GET /\0?x HTTP/1.1\r\n\(host)\(end)",
+                "GET /?x\0y HTTP/1.1\r\n\(host)\(end)", "GET / HTTP/1.1\n\(host)\(end)",
+                "GET / HTTP/1.1\r\n\(host)\nX-One: 1\(end)", "GET / HTTP/1.1\r\n\(host)\r\nX-One: 1\nX-Two: 2\(end)",
+                "GET / HTTP/1.1\r\n\(host)\r\nX-One: 1\0 \(end)",
+                "GET / HTTP/1.1\n\(host)\nConnection: close\n\n",
+            ] {
+                let reply = try await ask(request)
+                #expect(reply.hasPrefix("HTTP/1.1 400"), "\(request.debugDescription): \(reply.prefix(60))")
+            }
+        }
+    }
+
     @Test func aRequestThatComesByteByByteIsClosedInTime() async throws {
         var limits = HTTPLimits()
         limits.headSeconds = 1

@@ -58,7 +58,7 @@ extension CommandFailure {
         case .notRunning(let path): self = .notRunning(socket: path)
         case .closed(let why): self = .connectionLost(why + ".")
         case .notAnswering: self = .notAnswering(error.description)
-        case .cannotConnect, .alreadyServed, .unusableAddress, .protocolViolation, .system:
+        case .cannotConnect, .alreadyServed, .unusableAddress, .protocolViolation, .system, .foreign:
             self = .local(error.description)
         }
     }

@@ -1,3 +1,4 @@
+import ControlSocket
 import Foundation
 
 /// The receiving end of sd_notify: a datagram socket on which the daemon says `READY=1` once it is (sd_notify(3)).
@@ -9,7 +10,7 @@ final class ReadinessSocket: Sendable {
     private let descriptor: Int32
 
     init(environment: [String: String]) throws {
-        let places = [environment["XDG_RUNTIME_DIR"], environment["TMPDIR"], "/tmp"]
+        let places = [ControlAddress.runtimeFolder(environment), environment["TMPDIR"], "/tmp"]
             .compactMap { $0 }.filter { $0.hasPrefix("/") }
         var made: String?
         // Not `lazy.compactMap(…).first`, which makes the folder once to look for it and once more to return it.

@@ -50,6 +50,10 @@ final class ClientLink: Sendable {
             close(socket)
             throw Self.failure(toConnect: path, code)
         }
+        if isConnected, let stranger = Self.stranger(on: socket, path) {
+            close(socket)
+            throw stranger
+        }
         wake = clinux_wake_create()
         self.path = path
         self.patience = patience
@@ -68,6 +72,11 @@ final class ClientLink: Sendable {
         let socket = state.withLock { $0.socket }
         if socket >= 0 { close(socket) }
         if wake >= 0 { close(wake) }
+    }
+
+    private static func stranger(on socket: Int32, _ path: String) -> ControlError? {
+        guard let peer = Peer(socket: socket), !peer.isTrusted(by: geteuid()) else { return nil }
+        return .foreign(path: path, uid: peer.uid)
     }
 
     private static func failure(toConnect path: String, _ code: Int32) -> ControlError {
@@ -135,6 +144,10 @@ final class ClientLink: Sendable {
         let code = errno
         guard isConnected else {
             end(code == EAGAIN ? ControlError.notAnswering(path: path, pid: 0) : Self.failure(toConnect: path, code))
+            return false
+        }
+        if let stranger = Self.stranger(on: socket, path) {
+            end(stranger)
             return false
         }
         state.withLock { state in

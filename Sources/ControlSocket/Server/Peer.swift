@@ -23,6 +23,9 @@ public struct Peer: Sendable, Equatable {
         self.init(pid: pid, uid: uid, gid: gid)
     }
 
+    /// Whether a client of a user may tell it passphrases and PINs: it is that user's or root's. Root may ask anybody's daemon.
+    public func isTrusted(by user: UInt32) -> Bool { uid == user || uid == 0 || user == 0 }
+
     /// The same user as this process, or root: the role `parent`. Anyone else: none.
     public var standardRole: Role? { uid == geteuid() || uid == 0 ? .parent : nil }
 }

@@ -40,7 +40,7 @@ struct JSONFault: CustomStringConvertible {
         let cause =
             (context.underlyingError as? JSONShapeFault)?.description
             ?? (context.underlyingError as NSError?)?.userInfo["NSDebugDescription"] as? String
-        let text = cause ?? (context.codingPath.isEmpty ? "" : context.debugDescription)
-        return text.isEmpty ? "" : " (\(text.prefix(200)))"
+        // Swift's own words name its types and cases, which a document has not.
+        return cause.map { " (\($0.prefix(200)))" } ?? ""
     }
 }

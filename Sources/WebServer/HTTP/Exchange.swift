@@ -52,6 +52,8 @@ final class Exchange: Sendable {
     }
 
     let target: String
+    /// As it came: what is no UTF-8 has another length in ``target``.
+    let targetBytes: Int
     let connection: MHDConnection
     /// Its entry in the table of connections.
     let key: UInt64
@@ -60,8 +62,9 @@ final class Exchange: Sendable {
     private let head = Mutex<RequestHead?>(nil)
     private let state: Mutex<State>
 
-    init(target: String, connection: MHDConnection, key: UInt64, server: HTTPCore) {
+    init(target: String, targetBytes: Int, connection: MHDConnection, key: UInt64, server: HTTPCore) {
         self.target = target
+        self.targetBytes = targetBytes
         self.connection = connection
         self.key = key
         self.server = server
@@ -72,14 +75,17 @@ final class Exchange: Sendable {
     // MARK: On the server's thread
 
     /// - Parameters:
+    ///   - isWellFormed: whether the head's lines end as they have to.
     ///   - piece: of the body; nil before the first and after the last. Before the first it may come more than once.
     ///   - taken: set to whether the piece was taken.
     /// - Returns: false where the connection is to be closed at once.
-    func handle(method: String, piece: UnsafeRawBufferPointer?, taken: inout Bool) -> Bool {
+    func handle(
+        method: String, isWellFormed: @autoclosure () -> Bool, piece: UnsafeRawBufferPointer?, taken: inout Bool
+    ) -> Bool {
         server.table.watch(key, onHangUp: nil)
         let phase = state.withLock { $0.phase }
         switch phase {
-        case .new: return begin(method)
+        case .new: return begin(method, isWellFormed: isWellFormed())
         case .collecting(let work): return collect(piece, &taken, work)
         case .opening(let receiver):
             state.withLock { $0.phase = .receiving(receiver) }
@@ -109,9 +115,12 @@ final class Exchange: Sendable {
         state.withLock { $0.received += UInt64(piece?.count ?? 0) }
     }
 
-    private func begin(_ method: String) -> Bool {
+    private func begin(_ method: String, isWellFormed: Bool) -> Bool {
         let head: RequestHead
         do throws(Refusal) {
+            guard isWellFormed else {
+                throw Refusal(400, .invalidArgument, "Each line of a request's head ends in CR and LF, and has no NUL.")
+            }
             head = try RequestHead(
                 method: method, target: target, headers: server.headers(of: connection),
                 client: server.client(of: connection))

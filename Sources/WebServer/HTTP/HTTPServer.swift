@@ -120,16 +120,19 @@ final class HTTPServer: Sendable {
                 guard let context, let target, let connection else { return nil }
                 let core = Unmanaged<HTTPCore>.fromOpaque(context).takeUnretainedValue()
                 let exchange = Exchange(
-                    target: String(cString: target), connection: MHDConnection(pointer: connection),
-                    key: HTTPServer.key(of: connection), server: core)
+                    target: String(cString: target), targetBytes: strlen(target),
+                    connection: MHDConnection(pointer: connection), key: HTTPServer.key(of: connection), server: core)
                 return Unmanaged.passRetained(exchange).toOpaque()
             },
-            handle: { _, _, _, method, _, piece, size, request in
-                guard let exchange = request?.pointee, let method, let size else { return .NO }
+            handle: { _, connection, url, method, version, piece, size, request in
+                guard let request = request?.pointee, let method, let size else { return .NO }
+                let exchange = Unmanaged<Exchange>.fromOpaque(request).takeUnretainedValue()
                 var taken = false
                 let bytes = size.pointee > 0 ? UnsafeRawBufferPointer(start: piece, count: size.pointee) : nil
-                let goesOn = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
-                    .handle(method: String(cString: method), piece: bytes, taken: &taken)
+                let goesOn = exchange.handle(
+                    method: String(cString: method),
+                    isWellFormed: cmicrohttpd_is_well_formed(connection, url, version, exchange.targetBytes) != 0,
+                    piece: bytes, taken: &taken)
                 if taken { size.pointee = 0 }
                 return goesOn ? .YES : .NO
             },
