@@ -13,6 +13,7 @@ package struct SQLiteCatalogue: Catalogue {
     private let refusal: @Sendable () -> String?
     private let decisions = DecisionIndex()
     private let reserve: SpaceReserve?
+    private let jobReserve: SpaceReserve?
     let unreadable = UnreadableRows()
 
     /// Opens the catalogue at `path`, making or upgrading it where that is to be done.
@@ -27,21 +28,26 @@ package struct SQLiteCatalogue: Catalogue {
         var limits = DatabaseLimits()
         limits.refusal = refusal
         if !checkpointsWhenIdle { limits.idleCheckpoint = .seconds(86_400) }
+        let folder = (path as NSString).deletingLastPathComponent
         try await self.init(
             DatabasePool.open(at: path, schema: CatalogueSchema.schema, limits: limits),
-            reserve: SpaceReserve(in: (path as NSString).deletingLastPathComponent), refusal: refusal)
+            reserve: SpaceReserve(in: folder, size: SpaceReserve.forDeletions),
+            jobReserve: SpaceReserve(in: folder, size: SpaceReserve.forJobs), refusal: refusal)
     }
 
     /// - Parameter database: with the schema of catalogues.
-    package init(_ database: DatabasePool) { self.init(database, reserve: nil, refusal: { nil }) }
+    package init(_ database: DatabasePool) { self.init(database, reserve: nil, jobReserve: nil, refusal: { nil }) }
 
-    private init(_ database: DatabasePool, reserve: SpaceReserve?, refusal: @escaping @Sendable () -> String?) {
+    private init(
+        _ database: DatabasePool, reserve: SpaceReserve?, jobReserve: SpaceReserve?,
+        refusal: @escaping @Sendable () -> String?
+    ) {
         self.database = database
-        self.reserve = reserve
+        (self.reserve, self.jobReserve) = (reserve, jobReserve)
         self.refusal = refusal
         startCheck = CatalogueCheck(database)
         // On the commit thread, which waits for the disk anyway. What frees space has a commit after it has.
-        if let reserve { database.onCommit { _ in reserve.hold() } }
+        for reserve in [reserve, jobReserve].compactMap(\.self) { database.onCommit { _ in reserve.hold() } }
     }
 
     /// Every file that a catalogue at `path` is made of, now or at times.
@@ -102,7 +108,7 @@ package struct SQLiteCatalogue: Catalogue {
         }
     }
 
-    package var journal: any JobJournal { CatalogueJobJournal(database: database, reserve: reserve) }
+    package var journal: any JobJournal { CatalogueJobJournal(database: database, reserve: jobReserve) }
 
     // MARK: Health
 
@@ -146,6 +152,7 @@ package struct SQLiteCatalogue: Catalogue {
         await startCheck.stop()
         // Room for what is written back.
         reserve?.giveUp()
+        jobReserve?.giveUp()
         await database.close()
     }
 }

@@ -3,24 +3,30 @@ import Database
 import Foundation
 import Synchronization
 
-/// Room on the catalogue's disk that is kept for what frees space, and for jobs to say how they ended: on a full disk, without
-/// it, nothing could be deleted any more.
+/// Room on the catalogue's disk that is kept for one purpose. There are two: for what frees space, since on a full disk nothing
+/// could be deleted any more without it, and for jobs to say how they ended. One for both was used up by the import that had filled
+/// the disk.
 ///
 /// The room is a file without a name, so that it is free at once however this process ends and nobody finds it in the
 /// library. File systems that have no such files (FAT, exFAT) have no reserve. Rejected: a file with a name, which a
 /// backup program would copy and a kill would leave.
 final class SpaceReserve: Sendable {
     /// What a thousand photos that are put into the trash write into the log, each in pages of its own.
-    static let size: Int64 = 4 << 20
+    static let forDeletions: Int64 = 4 << 20
+    /// The last lines of a job and its end.
+    static let forJobs: Int64 = 1 << 20
 
     /// O_TMPFILE of fcntl.h without its O_DIRECTORY; Swift does not import it because it stands behind _GNU_SOURCE.
     private static let unnamed: Int32 = 0o20_000_000
 
     private let folder: String
+    private let size: Int64
     private let descriptor = Mutex<Int32?>(nil)
 
-    /// - Parameter folder: on the catalogue's disk.
-    init(in folder: String) { self.folder = folder }
+    /// - Parameters:
+    ///   - folder: on the catalogue's disk.
+    ///   - size: in bytes.
+    init(in folder: String, size: Int64) { (self.folder, self.size) = (folder, size) }
 
     deinit { giveUp() }
 
@@ -32,11 +38,11 @@ final class SpaceReserve: Sendable {
             var disk = statvfs()
             guard statvfs(folder, &disk) == 0,
                 Int64(clamping: disk.f_bavail).multipliedReportingOverflow(by: Int64(clamping: disk.f_frsize))
-                    .partialValue >= 2 * Self.size
+                    .partialValue >= 2 * size
             else { return }
             let file = clinux_open(folder, O_RDWR | O_DIRECTORY | Self.unnamed, 0o600)
             guard file >= 0 else { return }
-            guard posix_fallocate(file, 0, off_t(Self.size)) == 0 else {
+            guard posix_fallocate(file, 0, off_t(size)) == 0 else {
                 close(file)
                 return
             }
