@@ -22,7 +22,7 @@ package enum CatalogueError: Error {
     /// A group has ``Group/maximumMembers`` already, or would have more.
     case tooManyMembers
     /// A member's photo of the day is there.
-    case sentAlready
+    case sentAlready(isOfTomorrow: Bool = false)
 }
 
 /// How a photo is named in a request.
@@ -124,10 +124,13 @@ extension CatalogueError: MeshErrorConvertible {
             MeshError(
                 short: .count,
                 "A group has \(Group.maximumMembers) members at most. Make another one, or wait until somebody leaves.")
-        case .sentAlready:
+        case .sentAlready(let isOfTomorrow):
             MeshError(
                 .alreadyExists,
-                "You have sent your photo of the day to this group. The next one can go after midnight.",
+                isOfTomorrow
+                    ? "You have sent your photo of the day to this group, on a calendar on which it was tomorrow already. The next one can "
+                        + "go the day after tomorrow."
+                    : "You have sent your photo of the day to this group. The next one can go after midnight.",
                 details: ["reason": "sent_today"])
         case .noSwipeSession(let id):
             MeshError(.notFound, "There is no swipe session \(id.prefix(80)). 'smilepile swipe sessions' lists them.")

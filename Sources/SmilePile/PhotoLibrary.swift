@@ -83,6 +83,8 @@ public final class PhotoLibrary: Sendable {
         package var wallClock: WallClock?
         /// The way to other machines that keep groups; for tests, which are those machines.
         package var groupRemotes: GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) }
+        /// Until a machine that keeps groups is asked once more because somebody looks at them; for tests, which do not wait.
+        package var groupLookPause = Duration.seconds(60)
         /// The same for machines that have reviews in common with this one.
         package var reviewRemotes: ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) }
         /// For tests, whose machine is never idle.
@@ -142,7 +144,8 @@ public final class PhotoLibrary: Sendable {
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
-                        groupRemotes: options.groupRemotes, reviewRemotes: options.reviewRemotes,
+                        groupLooks: GroupLooks(pause: options.groupLookPause), groupRemotes: options.groupRemotes,
+                        reviewRemotes: options.reviewRemotes,
                         isMachineIdle: options.isMachineIdle, due: due, lostLogLines: options.lostLogLines),
                     journal: catalogue.journal, keeping: { _ in due.now() }, jobLog: options.jobLog)
                 try await mesh.start()
@@ -241,7 +244,8 @@ public final class PhotoLibrary: Sendable {
         namedFiles: NamedFiles, path: String, scratch: String, keyFile: KeyFile?, files: BlockingPool,
         bulk: BlockingPool, deriver: KeyDeriver = KeyDeriver(), workers: ImageWorkerPool, width: Int,
         bootClock: BootClock = .system,
-        wallClock: WallClock? = nil, groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
+        wallClock: WallClock? = nil, groupLooks: GroupLooks = GroupLooks(),
+        groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
         reviewRemotes: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) },
         isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle, due: DueTime = .following(),
         lostLogLines: @escaping @Sendable () -> Int = { 0 }
@@ -277,10 +281,11 @@ public final class PhotoLibrary: Sendable {
             PhotoImporter(namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width),
             GroupStore(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
-                boot: bootClock, wall: wallClock),
+                boot: bootClock, wall: wallClock, looks: groupLooks),
             SyncCoordinator(
                 catalogue: catalogue, fields: sealedFields, namedFiles: namedFiles, workers: workers, files: files,
-                boot: bootClock, wall: wallClock, makeRemote: groupRemotes, makeReviewRemote: reviewRemotes),
+                boot: bootClock, wall: wallClock, looks: groupLooks, makeRemote: groupRemotes,
+                makeReviewRemote: reviewRemotes),
             LegacyMigrator(
                 catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, files: files, scratch: scratch,
                 workers: width),

@@ -34,11 +34,11 @@ import Testing
             }
             // Of no photo there is no lastPhoto.
             #expect(
-                Set(group.keys) == ["id", "name", "memberCount", "members", "hasSentToday", "memberId"])
+                Set(group.keys) == ["id", "name", "memberCount", "members", "hasSentToday", "memberId", "createdAt"])
             #expect(group["name"] == "Cousins" && group["memberCount"] == 2 && group["hasSentToday"] == false)
             let names = try members.map { member in
                 guard case .object(let fields) = member else { throw MeshError(.dataLoss, "\(member)") }
-                #expect(Set(fields.keys) == ["id", "firstName"])
+                #expect(Set(fields.keys) == ["id", "firstName", "joinedAt"])
                 return fields["firstName"]?.stringValue
             }
             #expect(Set(names) == ["Ada", "Ben"])

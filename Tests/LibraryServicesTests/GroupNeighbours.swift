@@ -89,8 +89,10 @@ final class GroupNeighbours: Sendable {
     let group: Group
     let tokens: [String]
 
-    /// - Parameter members: their first names.
-    init(_ names: [String] = ["Ben", "Cleo"], photos: Int = 2) async throws {
+    /// - Parameters:
+    ///   - names: the members' first names.
+    ///   - lookPause: as of `PhotoLibrary.Options`.
+    init(_ names: [String] = ["Ben", "Cleo"], photos: Int = 2, lookPause: Duration = .seconds(60)) async throws {
         folder = try TemporaryFolder("neighbours")
         let album = folder.file("album")
         try SampleAlbum(width: 320, height: 240).write(count: photos, to: album)
@@ -100,7 +102,7 @@ final class GroupNeighbours: Sendable {
         var (houses, tokens): ([House], [String]) = ([], [])
         try await Self.fill(hub, album)
         for name in names {
-            let house = House(library: try await Self.open(name, folder, wall, boot, network))
+            let house = House(library: try await Self.open(name, folder, wall, boot, network, lookPause: lookPause))
             try await Self.fill(house, album)
             let invitation = try await hub.mesh.send(InviteGroupMember(groupId: group.id, firstName: name))
             tokens.append(invitation.token ?? "")
@@ -117,9 +119,11 @@ final class GroupNeighbours: Sendable {
     }
 
     static func open(
-        _ name: String, _ folder: TemporaryFolder, _ wall: SetWallClock, _ boot: SetBootClock, _ network: Network
+        _ name: String, _ folder: TemporaryFolder, _ wall: SetWallClock, _ boot: SetBootClock, _ network: Network,
+        lookPause: Duration = .seconds(60)
     ) async throws -> PhotoLibrary {
         var options = PhotoLibrary.Options(workers: 2)
+        options.groupLookPause = lookPause
         (options.bootClock, options.wallClock) = (boot.clock, wall.clock)
         options.keyFile = folder.file("config/\(name).key")
         options.groupRemotes = { NetworkRemote(network: network, address: $0, token: $1) }

@@ -31,10 +31,13 @@ public struct HubGroup: Codable, Sendable, Equatable {
     public struct Member: Codable, Sendable, Equatable {
         public let id: String
         public let firstName: String?
+        /// By the hub's clock; nil at hubs that do not say.
+        public let joinedAt: Timestamp?
 
-        public init(id: String, firstName: String?) {
+        public init(id: String, firstName: String?, joinedAt: Timestamp? = nil) {
             self.id = id
             self.firstName = firstName
+            self.joinedAt = joinedAt
         }
     }
 
@@ -58,11 +61,14 @@ public struct HubGroup: Codable, Sendable, Equatable {
     public let hasSentToday: Bool
     /// Whoever asks, by their id among the members; nil at hubs that do not say.
     public let memberId: String?
+    /// By the hub's clock; nil at hubs that do not say.
+    public let createdAt: Timestamp?
 
     public init(
         id: String, name: String, memberCount: Int, members: [Member], lastPhoto: LastPhoto?, hasSentToday: Bool,
-        memberId: String?
+        memberId: String?, createdAt: Timestamp? = nil
     ) {
+        self.createdAt = createdAt
         self.id = id
         self.name = name
         self.memberCount = memberCount

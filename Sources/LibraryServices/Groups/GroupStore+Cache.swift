@@ -18,6 +18,7 @@ extension GroupStore {
         // What fails now is met again.
         await giveUpOldUploads()
         try? await removeExpired()
+        try? await correctDays()
         try? await matchFiles()
         await evict()
     }

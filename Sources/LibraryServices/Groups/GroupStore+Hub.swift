@@ -59,9 +59,12 @@ extension GroupStore {
                     let photos = try transaction.groups.photos(of: group.id).filter { $0.expiresAt > time.now }
                     return HubGroup(
                         id: group.id, name: group.name, memberCount: group.members.count,
-                        members: group.members.map { .init(id: $0.userId, firstName: $0.firstName) },
+                        members: group.members.map {
+                            .init(id: $0.userId, firstName: $0.firstName, joinedAt: $0.joinedAt)
+                        },
                         lastPhoto: photos.first.map { .init(timestamp: $0.createdAt, senderId: $0.senderId) },
-                        hasSentToday: photos.contains { $0.senderId == user && $0.day >= today }, memberId: user)
+                        hasSentToday: photos.contains { $0.senderId == user && $0.day >= today }, memberId: user,
+                        createdAt: group.createdAt)
                 })
         }
     }
@@ -154,6 +157,7 @@ extension GroupStore {
             )
         }
         let user = try await catalogue.read { try Self.membership(request.token, in: group, $0).member.userId }
+        try await correctDays()
         let id = try Self.photoID(key: request.key, of: user)
         guard let upload = received.first(where: { $0.id == request.upload.lowercased() && $0.userId == user }) else {
             // Its first try may have come through, and only the answer not.
@@ -237,7 +241,7 @@ extension GroupStore {
         // One that was made now does not get a day that has passed, by travelling or by a clock that was set back; one that waited
         // for the way here has the day on which it was made, if that is free.
         guard !days.contains(day), age >= Self.day / 24 || days.allSatisfy({ $0 < day }) else {
-            throw CatalogueError.sentAlready
+            throw CatalogueError.sentAlready(isOfTomorrow: days.contains { $0 > day })
         }
         return (member, day, createdAt)
     }

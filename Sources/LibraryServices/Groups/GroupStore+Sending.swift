@@ -38,6 +38,7 @@ extension GroupStore {
 
     private func sendAlone(_ key: PhotoKey, to group: String, offset: Int?) async throws -> GroupPhoto {
         let clocks = clocks
+        try await correctDays()
         let photo = try await catalogue.read { transaction in
             _ = try Self.sender(in: group, at: clocks.time(in: transaction), offset, transaction)
             return try transaction.photos.require(key)
@@ -97,9 +98,16 @@ extension GroupStore {
         let day = GroupTime.day(of: time.wall, offset: offset)
         // A day that has passed is not had a second time by travelling, or by setting the clock back.
         if let last = try transaction.groups.lastDay(of: member.userId, in: group), last >= day {
-            throw CatalogueError.sentAlready
+            throw CatalogueError.sentAlready(isOfTomorrow: last > day)
         }
         return (member, day)
+    }
+
+    /// In a transaction of its own: one that refuses a photo keeps nothing.
+    func correctDays() async throws {
+        let clocks = clocks
+        guard try await catalogue.read({ try $0.haveDaysToCome(at: clocks.time(in: $0)) }) else { return }
+        try await catalogue.write { try $0.correctDays(at: clocks.time(in: $0)) }
     }
 
     private func makePicture(of name: StoredName, for id: String) async throws -> BarePicture {

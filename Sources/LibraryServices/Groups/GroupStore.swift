@@ -50,6 +50,7 @@ public actor GroupStore: MeshService {
     let files: BlockingPool
     private let boot: BootClock
     private var wall: WallClock?
+    let looks: GroupLooks
     unowned var mesh: Mesh?
     /// Sends that are under way, by their groups.
     var sending: [String: Task<GroupPhoto, any Error>] = [:]
@@ -63,13 +64,16 @@ public actor GroupStore: MeshService {
     private var lastLook = 0
     private var shownLook = 0
 
-    /// - Parameter wall: the mesh's clock unless told.
+    /// - Parameters:
+    ///   - wall: the mesh's clock unless told.
+    ///   - looks: of whoever asks the machines that keep groups.
     package init(
         catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, workers: any BarePictureMaker,
-        files: BlockingPool, boot: BootClock = .system, wall: WallClock? = nil
+        files: BlockingPool, boot: BootClock = .system, wall: WallClock? = nil, looks: GroupLooks = GroupLooks()
     ) {
         self.catalogue = catalogue
         self.photoFiles = photoFiles
+        self.looks = looks
         folder = GroupPhotoFolder(namedFiles: namedFiles)
         pictures = GroupPictures(folder: folder, maker: workers, files: files)
         self.files = files
@@ -156,6 +160,7 @@ public actor GroupStore: MeshService {
     }
 
     func list(_ request: ListGroups) async throws -> GroupList {
+        looks.note()
         let offset = try GroupTime.validated(offset: request.utcOffset)
         let state = try await look(at: nil)
         return GroupList(groups: state.groups.map { state.group($0, offset: offset) })
@@ -168,15 +173,18 @@ public actor GroupStore: MeshService {
     }
 
     func members(_ id: String) async throws -> GroupMemberList {
-        GroupMemberList(members: try await look(at: id).groups[0].members)
+        looks.note()
+        return GroupMemberList(members: try await look(at: id).groups[0].members)
     }
 
     func photos(_ request: ListGroupPhotos) async throws -> GroupPhotoList {
+        looks.note()
         let state = try await look(at: request.groupId)
         return GroupPhotoList(photos: state.photos.map { GroupPhoto($0, at: state.time) })
     }
 
     func today(_ request: ListTodaysGroupPhotos) async throws -> GroupPhotoList {
+        looks.note()
         let offset = try GroupTime.validated(offset: request.utcOffset)
         let state = try await look(at: request.groupId)
         let midnight = GroupTime.midnight(before: state.time.wall, offset: offset)
@@ -319,7 +327,8 @@ extension ListGroups: HandledMessage {
 
 extension GetGroup: HandledMessage {
     public func perform(on service: GroupStore) async throws -> Group {
-        try await service.get(id, utcOffset: utcOffset)
+        service.looks.note()
+        return try await service.get(id, utcOffset: utcOffset)
     }
 }
 
@@ -338,5 +347,8 @@ extension ListTodaysGroupPhotos: HandledMessage {
 extension ObserveGroups: HandledObservation {
     public typealias Service = GroupStore
 
-    public func observe(on service: GroupStore) async throws -> Observation<GroupList> { service.observe() }
+    public func observe(on service: GroupStore) async throws -> Observation<GroupList> {
+        service.looks.note()
+        return service.observe()
+    }
 }

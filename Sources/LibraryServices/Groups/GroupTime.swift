@@ -73,6 +73,9 @@ struct GroupTime: Sendable {
         return clock >= 0 ? clock / day : (clock + 1) / day - 1
     }
 
+    /// The latest day that it may be on any calendar: somebody's may be a day ahead of this machine's.
+    var lastDay: Int64 { Self.day(of: wall, offset: nil) + 1 }
+
     /// When that day began.
     static func midnight(before wall: Timestamp, offset: Int?) -> Timestamp {
         let clock = clock(wall, offset)
@@ -101,6 +104,27 @@ struct GroupTime: Sendable {
 }
 
 extension CatalogueTransaction {
+    /// Days that have come on nobody's calendar were given by a clock that was ahead. They count as today's, by the calendar of who
+    /// keeps this catalogue: until midnight, and not until they come.
+    func correctDays(at time: GroupTime) throws {
+        let photos = try groups.photos(of: nil)
+        for sent in Dictionary(grouping: photos, by: { [$0.groupId, $0.senderId] }).values {
+            var taken = Set(sent.map(\.day))
+            for var photo in sent.sorted(by: { $0.day > $1.day }) where photo.day > time.lastDay {
+                // One that was sent before it has the day before.
+                var day = time.lastDay - 1
+                while taken.contains(day) { day -= 1 }
+                taken.insert(day)
+                photo.day = day
+                try groups.update(photo)
+            }
+        }
+    }
+
+    func haveDaysToCome(at time: GroupTime) throws -> Bool {
+        try groups.photos(of: nil).contains { $0.day > time.lastDay }
+    }
+
     /// Notes what waits to go out to a group that goes because somebody wants it to.
     func noteWaiting(in group: StoredGroup, at time: GroupTime) throws {
         let waiting = try groups.photos(of: group.id).filter { $0.transfer == .outgoing && $0.expiresAt > time.now }

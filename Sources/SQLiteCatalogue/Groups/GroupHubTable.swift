@@ -60,8 +60,12 @@ struct GroupHubTable: GroupHubRepository {
             return true
         }
         guard let hub = group.hub, there.hub == hub else { return false }
-        guard there.name != group.name || there.members != group.members else { return true }
-        try connection.execute("UPDATE groups SET name = ? WHERE id = ?", group.name, group.id)
+        guard there.name != group.name || there.createdAt != group.createdAt || there.members != group.members else {
+            return true
+        }
+        try connection.execute(
+            "UPDATE groups SET name = ?, created_at = ? WHERE id = ?", group.name, group.createdAt.milliseconds,
+            group.id)
         try connection.execute("DELETE FROM group_members WHERE group_id = ?", group.id)
         try groups.insert(group.members, into: group.id)
         return true

@@ -155,7 +155,7 @@ struct GroupTable: GroupRepository {
                 new.hasFile, new.createdAt.milliseconds, new.expiresAt.milliseconds, new.lastUsedAt.milliseconds,
                 new.transfer.rawValue, new.url, new.utcOffset,
             ])
-        guard entered > 0 else { throw CatalogueError.sentAlready }
+        guard entered > 0 else { throw CatalogueError.sentAlready() }
         try connection.execute(
             "UPDATE groups SET last_photo_at = max(coalesce(last_photo_at, ?1), ?1) WHERE id = ?2",
             new.createdAt.milliseconds, new.groupId)

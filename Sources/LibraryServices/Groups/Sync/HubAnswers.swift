@@ -19,6 +19,9 @@ enum HubAnswers {
         return text.utf8.count == 36 && UUID(uuidString: id) != nil ? id : nil
     }
 
+    /// What no calendar has was not said.
+    private static func moment(_ told: Timestamp?) -> Timestamp? { told.flatMap { $0.rfc3339 == nil ? nil : $0 } }
+
     /// What cannot be shown is left out of a name, and what is then none gets another.
     private static func name(_ text: String?, orElse other: String) -> String {
         let scalars = (text ?? "").unicodeScalars.prefix(1000).filter { scalar in
@@ -32,7 +35,8 @@ enum HubAnswers {
     }
 
     /// Groups as they are to be kept.
-    /// - Parameter known: those that are here already, by their ids: since when somebody is in a group, a hub does not say.
+    /// - Parameter known: those that are here already, by their ids: a hub may not say when a group was made, and since when somebody
+    ///   is in it.
     static func groups(
         _ sent: [HubGroup], of hub: String, at now: Timestamp, known: [String: StoredGroup]
     ) throws -> [StoredGroup] {
@@ -51,14 +55,15 @@ enum HubAnswers {
                 guard let user = Self.id(member.id), !members.contains(where: { $0.userId == user }) else {
                     throw wrong("a member without an id of their own")
                 }
-                let since = known[id]?.members.first { $0.userId == user }?.joinedAt
+                let since =
+                    Self.moment(member.joinedAt) ?? known[id]?.members.first { $0.userId == user }?.joinedAt
                 members.append(
                     GroupMember(
                         userId: user, firstName: name(member.firstName, orElse: "?"), joinedAt: since ?? now,
                         isSelf: user == own))
             }
             return StoredGroup(
-                id: id, name: name(group.name, orElse: "?"), createdAt: known[id]?.createdAt ?? now,
+                id: id, name: name(group.name, orElse: "?"), createdAt: Self.moment(group.createdAt) ?? known[id]?.createdAt ?? now,
                 members: members, hub: hub)
         }
     }
@@ -87,7 +92,11 @@ enum HubAnswers {
         guard id == sent.id, sender == sent.senderId else { return nil }
         var accepted = sent
         (accepted.transfer, accepted.url, accepted.utcOffset) = (.none, url(of: answer), nil)
-        if let day = answer.day, (sent.day - 1...sent.day + 1).contains(day) { accepted.day = day }
+        // A day that is further away was given by a clock that is wrong: ours, since the hub decides.
+        if let day = answer.day, answer.createdAt.rfc3339 != nil {
+            let made = GroupTime.day(of: answer.createdAt, offset: nil)
+            if (made - 1...made + 1).contains(day) { accepted.day = day }
+        }
         // Its age went along: the times differ by the way there, or else by what the clocks do, which is none of the photo's.
         let way = answer.expiresAt.milliseconds.subtractingReportingOverflow(sent.expiresAt.milliseconds)
         if !way.overflow, (-tolerance...tolerance).contains(way.partialValue), answer.createdAt.rfc3339 != nil {

@@ -7,7 +7,7 @@ import LibraryStorage
 import ServiceMesh
 
 /// Keeps groups that other machines keep and this library together, and reviews that a person's machines have in common: when the
-/// library is opened, every quarter of an hour, when something is sent or a review ends here, and when somebody asks. Local work
+/// library is opened, every quarter of an hour, when something is sent or a review ends here, when somebody looks at groups, and when somebody asks. Local work
 /// never waits for it: it goes by what the catalogue has.
 ///
 /// It calls GroupStore, to have it look anew, and SwipeSessionRecorder, which enters what came. What happens with one hub at a time
@@ -52,17 +52,23 @@ public actor SyncCoordinator: MeshService {
     /// Machines of which a review that has ended may not be told, and what tells them.
     var reviewNews: Set<String> = []
     var tellingReviews: [String: Task<Void, Never>] = [:]
+    private let looks: GroupLooks
+    /// When hubs were asked last, by the mesh's clock, and who asks them because somebody looks.
+    private var askedAt: [String: UInt64] = [:]
+    private var looking: [String: Task<Void, Never>] = [:]
     private var following: [Task<Void, Never>] = []
     private let nudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
     private let reviewNudges: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
 
     /// - Parameters:
     ///   - wall: the mesh's clock unless told.
+    ///   - looks: that GroupStore notes.
     ///   - makeRemote: makes the way to a hub.
     ///   - makeReviewRemote: makes the way to another machine of the same person.
     package init(
         catalogue: any Catalogue, fields: SealedFields, namedFiles: NamedFiles, workers: any BarePictureMaker,
-        files: BlockingPool, boot: BootClock = .system, wall: WallClock? = nil, makeRemote: @escaping GroupRemoteMaker,
+        files: BlockingPool, boot: BootClock = .system, wall: WallClock? = nil, looks: GroupLooks = GroupLooks(),
+        makeRemote: @escaping GroupRemoteMaker,
         makeReviewRemote: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) }
     ) {
         self.catalogue = catalogue
@@ -70,6 +76,7 @@ public actor SyncCoordinator: MeshService {
         tokens = SealedTokens(catalogue: catalogue, fields: fields)
         self.boot = boot
         self.wall = wall
+        self.looks = looks
         self.makeRemote = makeRemote
         self.makeReviewRemote = makeReviewRemote
         folder = GroupPhotoFolder(namedFiles: namedFiles)
@@ -99,15 +106,20 @@ public actor SyncCoordinator: MeshService {
             Task(executorPreference: MeshClock.executor) { [weak self, stream = reviewNudges.stream] in
                 for await _ in stream { await self?.sendEndedReviews() }
             },
+            Task(executorPreference: MeshClock.executor) { [weak self, stream = looks.stream] in
+                for await _ in stream { await self?.askBecauseSomebodyLooks() }
+            },
         ]
     }
 
     public func stop() async {
         nudges.continuation.finish()
         reviewNudges.continuation.finish()
+        looks.finish()
         for task in following { task.cancel() }
         for task in tellingReviews.values { task.cancel() }
         for task in sendingTo.values { task.cancel() }
+        for task in looking.values { task.cancel() }
         for task in running.values { task.cancel() }
         for task in runningReviews.values { task.cancel() }
         for task in following { await task.value }
@@ -119,6 +131,10 @@ public actor SyncCoordinator: MeshService {
         while let sending = sendingTo.values.first {
             sending.cancel()
             await sending.value
+        }
+        while let asking = looking.values.first {
+            asking.cancel()
+            await asking.value
         }
         for task in running.values { _ = await task.result }
         for task in runningReviews.values { _ = await task.result }
@@ -164,6 +180,20 @@ public actor SyncCoordinator: MeshService {
         } catch {
             return false
         }
+    }
+
+    /// Hubs that were not asked for a while. It waits for none: a slow one must not keep the others from being asked.
+    private func askBecauseSomebodyLooks() async {
+        let (now, pause) = (mesh?.clock.now() ?? 0, looks.pause / .nanoseconds(1))
+        for hub in (try? await hubs()) ?? [] where looking[hub.id] == nil && !Task.isCancelled {
+            if let last = askedAt[hub.id], Double(now &- last) < pause { continue }
+            looking[hub.id] = Task(executorPreference: MeshClock.executor) { await self.ask(hub) }
+        }
+    }
+
+    private func ask(_ hub: StoredGroupHub) async {
+        _ = await syncUnlessUnderWay(hub)
+        looking[hub.id] = nil
     }
 
     /// After a change here. A hub that has not answered is left to the timer: what cannot go out would else ask again and again;
@@ -244,6 +274,7 @@ public actor SyncCoordinator: MeshService {
 
     /// - Parameter id: of the hub as it is by now: it may have been joined once more, or forgotten, since it was looked up.
     private func syncAlone(_ id: String, job: Job?) async throws -> HubSync.Outcome {
+        askedAt[id] = mesh?.clock.now()
         guard let hub = try await hubs().first(where: { $0.id == id }) else { return HubSync.Outcome() }
         do {
             let turn = HubSync(
