@@ -261,7 +261,7 @@ public final class PhotoLibrary: Sendable {
         let sealedFields = SealedFields(
             catalogue: catalogue, keyFile: keyFile, namedFiles: namedFiles, pool: files)
         return [
-            SettingsStore(catalogue: catalogue),
+            SettingsStore(catalogue: catalogue, clock: wallClock),
             AccessStore(catalogue: catalogue, access: access, deriver: deriver, clock: bootClock),
             DeviceStore(catalogue: catalogue, clock: bootClock),
             CategoryStore(catalogue: catalogue),

@@ -186,10 +186,10 @@ import Testing
         #expect(try await test.mesh.send(before).count == 0)
         let later = Timestamp(milliseconds: Timestamp.now().milliseconds + 60_000)
         #expect(try await test.mesh.send(DeleteProcessedSwipes(before: later, sessionID: second)).count == 0)
-        // The session goes on: it may decide about the same photos again.
-        #expect(try await test.mesh.send(DeleteProcessedSwipes(before: later)).count == 0)
-        _ = try await test.mesh.send(FinishSwipeSession(sessionID: first))
+        // Also of a session that goes on, which counts its photos all the same, then and when it has ended.
         #expect(try await test.mesh.send(DeleteProcessedSwipes(before: later)).count == 3)
+        #expect(try await test.mesh.send(ListSwipeSessions()).sessions.map(\.photosProcessed).sorted() == [1, 2])
+        _ = try await test.mesh.send(FinishSwipeSession(sessionID: first))
         #expect(try await test.mesh.send(ListSwipeHistory()).actions.map(\.sessionID) == [second])
         #expect(try await test.mesh.send(ListPendingSwipes()).actions.count == 1)
         #expect(try await test.allPhotos().map(\.lastDecision) == [.keep, .keep, .favorite])

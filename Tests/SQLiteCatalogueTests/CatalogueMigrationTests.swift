@@ -110,11 +110,13 @@ import Testing
         // and version 6 another place for; since version 7 photos have more columns, and since version 8 jobs; since version
         // 9 sealed fields are found by the photo's uuid, sessions have a column more, and decisions wider indices; since
         // version 10 decisions have a column more, since version 11 groups and their photos, since version 12
-        // decisions two more, since version 14 sessions, hubs and machines, since version 16 the trash.
+        // decisions two more, since version 14 sessions, hubs and machines, since version 16 the trash;
+        // since version 17 decisions that wait are found by their time.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
             "table photos ", "table trash ", "table jobs ", "table sealed_fields ", "table swipe_sessions ",
-            "index swipe_actions_by_", "table groups ", "table group_photos ", "table group_hubs ",
+            "index swipe_actions_by_", "index swipe_actions_pending", "table groups ", "table group_photos ",
+            "table group_hubs ",
             "table swipe_machines ", "table swipe_partners ",
         ]
         let lost = Set(before).subtracting(try await contents(path, of: known))

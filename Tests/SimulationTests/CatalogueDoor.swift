@@ -94,7 +94,8 @@ extension CatalogueDoor {
         case .finish(let session):
             _ = try await send(FinishSwipeSession(sessionID: self.session(session)))
             return .done
-        case .listPending: return .ids(try await send(ListPendingSwipes()).actions.map(\.id))
+        // Their order is that of their times, which the model does not know.
+        case .listPending: return .ids(try await send(ListPendingSwipes()).actions.map(\.id).sorted())
         case .listHistory(let identity):
             return .ids(try await send(ListSwipeHistory(photoIdentifier: Self.uuid(identity))).actions.map(\.id))
         case .markProcessed(let session):

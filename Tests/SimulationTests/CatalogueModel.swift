@@ -210,7 +210,7 @@ extension CatalogueModel.State {
             for index in waiting { swipes[index].isProcessed = true }
             return .count(waiting.count)
         case .deleteProcessed:
-            let old = swipes.filter { $0.isProcessed && isFinished[$0.session] }
+            let old = swipes.filter(\.isProcessed)
             for swipe in old where swipe.id > forgotten[swipe.identity]?.id ?? 0 { forgotten[swipe.identity] = swipe }
             swipes.removeAll { old.contains($0) }
             return .count(old.count)

@@ -37,6 +37,23 @@ public struct ReviewChanges: Codable, Sendable, Equatable {
         }
     }
 
+    /// How a person reviews, on whichever of their machines they have set it last.
+    public struct Preferences: Codable, Sendable, Hashable {
+        public let swipeThreshold: Double
+        public let enableHapticFeedback: Bool
+        public let autoProcessActions: Bool
+        /// The later change counts.
+        public let changedAt: Timestamp
+
+        public init(swipeThreshold: Double, enableHapticFeedback: Bool, autoProcessActions: Bool, changedAt: Timestamp)
+        {
+            self.swipeThreshold = swipeThreshold
+            self.enableHapticFeedback = enableHapticFeedback
+            self.autoProcessActions = autoProcessActions
+            self.changedAt = changedAt
+        }
+    }
+
     /// Of each kind, in one part.
     public static let maximumCount = 200
 
@@ -48,8 +65,14 @@ public struct ReviewChanges: Codable, Sendable, Equatable {
     public let next: String
     /// Whether there is a next part already.
     public let more: Bool
+    /// Nil where nobody has set any, and of machines that do not say.
+    public var preferences: Preferences?
 
-    public init(sessions: [Session], decisions: [Decision], undone: [Decision], next: String, more: Bool) {
+    public init(
+        sessions: [Session], decisions: [Decision], undone: [Decision], next: String, more: Bool,
+        preferences: Preferences? = nil
+    ) {
+        self.preferences = preferences
         self.sessions = sessions
         self.decisions = decisions
         self.undone = undone
@@ -57,6 +80,7 @@ public struct ReviewChanges: Codable, Sendable, Equatable {
         self.more = more
     }
 
+    /// Whether it tells of no review.
     public var isEmpty: Bool { sessions.isEmpty && decisions.isEmpty && undone.isEmpty }
 }
 

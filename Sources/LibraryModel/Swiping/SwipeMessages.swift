@@ -235,8 +235,9 @@ public struct SwipeHistory: Codable, Sendable, Equatable {
     }
 }
 
-/// Deletes processed decisions from before a moment. Those that are not processed stay, however old, those of a session that
-/// was not finished, what photos say of their last review (``Photo/lastDecision``), and how many photos each session had.
+/// Deletes processed decisions from before a moment. Those that are not processed stay, however old, what photos say of their last
+/// review (``Photo/lastDecision``), and how many photos each session had. Where reviews are shared with other machines, those of a
+/// session that was not finished stay too: one of these may take them back.
 /// With a moment in the future by more than an hour, what else a wrong clock has left goes too: sessions of then began and ended now.
 /// Errors: `not_found` for the session.
 public struct DeleteProcessedSwipes: Message {

@@ -90,7 +90,10 @@ struct RestoreApplication {
             _ = try transaction.photos.setFiles(of: photo, line: nil, of: nil)
         }
         if plan.takesPreferences, let preferences = contents.preferences {
+            let isOther = try !transaction.settings.settings().reviews(as: preferences)
             try transaction.settings.store(preferences)
+            // To this person's other machines, that was a change as by hand.
+            if isOther { try transaction.settings.setReviewPreferencesChanged(at: .now()) }
         }
     }
 

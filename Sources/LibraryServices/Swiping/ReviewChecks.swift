@@ -14,6 +14,12 @@ enum ReviewChecks {
             throw wrong("it has more than \(most) of a kind. Send less at a time")
         }
         guard changes.next.utf8.count <= ReviewCursor.maximumLength else { throw wrong("'next' is too long") }
+        if let preferences = changes.preferences {
+            guard Settings.leastSwipeThreshold...1 ~= preferences.swipeThreshold else {
+                throw wrong("'swipeThreshold' is \(Settings.leastSwipeThreshold) to 1")
+            }
+            try check(preferences.changedAt, at: now)
+        }
         for session in changes.sessions {
             try check(id: session.id, "a session")
             try check(session.startedAt, at: now)

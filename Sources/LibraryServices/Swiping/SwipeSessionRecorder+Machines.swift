@@ -95,11 +95,10 @@ extension SwipeSessionRecorder {
             // The token first: nobody without one learns what a cursor is like.
             let machine = try Self.machine(request.token, transaction)
             let cursor = try ReviewCursor(request.after)
-            return (
-                machine,
-                try transaction.reviews.changes(
-                    after: cursor, except: machine.id, limit: ReviewChanges.maximumCount)
-            )
+            var changes = try transaction.reviews.changes(
+                after: cursor, except: machine.id, limit: ReviewChanges.maximumCount)
+            changes.preferences = try transaction.settings.reviewPreferences()
+            return (machine, changes)
         }
         let now = clock.now()
         if abs(now.milliseconds - (machine.seenAt?.milliseconds ?? 0)) > Self.seenPrecision {
@@ -129,6 +128,7 @@ extension SwipeSessionRecorder {
         try ReviewChecks.check(changes, at: clock.now())
         let (machine, taken) = try await catalogue.write { transaction in
             let machine = try source(transaction)
+            try changes.preferences.map(transaction.settings.take)
             return (machine, changes.isEmpty ? .none : try Self.merge(changes, from: machine, in: transaction))
         }
         if !changes.more { try await applyArrived(from: machine) }

@@ -9,6 +9,9 @@ package protocol SettingRepository {
     func setDefaultCategoriesMade() throws
     /// What a person may change (``SettingKey/settable``); the rest stays as it is.
     func store(_ settings: Settings) throws
+    /// When a person last changed how they review, here or on another of their machines; nil where nobody has.
+    func reviewPreferencesChangedAt() throws -> Timestamp?
+    func setReviewPreferencesChanged(at time: Timestamp) throws
     func setLastBackupDate(_ time: Timestamp) throws
     func setLastSyncDate(_ time: Timestamp) throws
     /// Nil where none was noted, or where what is there is none.

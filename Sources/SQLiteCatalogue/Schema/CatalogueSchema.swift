@@ -39,6 +39,7 @@ package enum CatalogueSchema {
             Migration(version: 14, name: "a bound on what other machines tell; sealed tokens", script: version14),
             Migration(version: 15, name: "names and words folded as Unicode says", apply: foldAnew),
             Migration(version: 16, name: "the place of categories that photos in the trash were in", script: version16),
+            Migration(version: 17, name: "decisions by their time, and what restores overwrite", script: version17),
         ])
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

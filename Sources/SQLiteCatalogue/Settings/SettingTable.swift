@@ -17,6 +17,7 @@ struct SettingRows {
         case keepOriginals
         case groupPhotoMegabytes
         case biometricAuthEnabled
+        case reviewPreferencesChangedAt
         // Not settings: AccessTable's, and what the clocks said
         case pinHash
         case pinFailures
@@ -81,6 +82,14 @@ struct SettingTable: SettingRepository {
         try rows.set(.keepOriginals, to: String(settings.keepOriginals))
         try rows.set(.groupPhotoMegabytes, to: String(settings.groupPhotoMegabytes))
         try rows.set(.biometricAuthEnabled, to: String(settings.biometricAuthEnabled))
+    }
+
+    func reviewPreferencesChangedAt() throws -> Timestamp? {
+        try rows.number(.reviewPreferencesChangedAt).map(Timestamp.init(milliseconds:))
+    }
+
+    func setReviewPreferencesChanged(at time: Timestamp) throws {
+        try rows.set(.reviewPreferencesChangedAt, to: String(time.milliseconds))
     }
 
     func setLastBackupDate(_ time: Timestamp) throws { try rows.set(.lastBackupDate, to: String(time.milliseconds)) }

@@ -11,9 +11,15 @@ struct SwipeTable: SwipeRepository {
 
     // MARK: Reading
 
+    /// Photos of which a session `s` has no decision any more.
+    private static let forgottenPhotos = """
+        (s.forgotten_photos + (SELECT count(*) FROM swipe_session_forgotten f WHERE f.session_id = s.id AND NOT EXISTS (
+            SELECT 1 FROM swipe_actions a WHERE a.session_id = s.id AND a.photo_uuid = f.photo_uuid)))
+        """
+
     private static let sessionColumns = """
         SELECT s.id AS id, s.started_at AS started_at, s.ended_at AS ended_at,
-            s.forgotten_photos AS forgotten_photos, s.forgotten_photos
+            \(forgottenPhotos)
                 + (SELECT count(DISTINCT a.photo_uuid) FROM swipe_actions a WHERE a.session_id = s.id) AS photos
         FROM swipe_sessions s
         """
@@ -53,13 +59,19 @@ struct SwipeTable: SwipeRepository {
     }
 
     func pending(session: String?, after id: Int64, limit: Int) throws -> [PhotoAction] {
-        try connection.filled(limit) { limit in
+        let time =
+            id > 0
+            ? try connection.first("SELECT decided_at FROM swipe_actions WHERE id = ?", id) { try $0[0] as Int64 } : nil
+        // One that has been taken back meanwhile says nothing of its time: of what came after it none is passed over.
+        let (from, place) = time.map { ($0, id) } ?? (.min, .min)
+        return try connection.filled(limit) { limit in
             try connection.readable(
                 "swipe_actions",
                 """
-                SELECT * FROM swipe_actions WHERE is_processed = 0 AND id > ?1 AND (?2 IS NULL OR session_id = ?2)
-                ORDER BY id LIMIT ?3
-                """, values: [id, session, limit]
+                SELECT * FROM swipe_actions
+                WHERE is_processed = 0 AND (decided_at, id) > (?1, ?2) AND id > ?3 AND (?4 IS NULL OR session_id = ?4)
+                ORDER BY decided_at, id LIMIT ?5
+                """, values: [from, place, time == nil ? id : .min, session, limit]
             ) { try Self.action($0) }
         }
     }
@@ -102,7 +114,7 @@ struct SwipeTable: SwipeRepository {
             """
             SELECT id FROM swipe_actions
             WHERE id > ?1 AND is_processed = 1 AND decided_at < ?2 AND (?3 IS NULL OR session_id = ?3)
-                AND \(Self.ofEndedSession)
+                AND \(Self.isSettled)
             ORDER BY id LIMIT ?4
             """, id, time.milliseconds, session, limit
         ) { try $0[0] as Int64 }
@@ -111,7 +123,7 @@ struct SwipeTable: SwipeRepository {
     func history() throws -> [SwipeRecord] {
         let forgotten = try Dictionary(
             uniqueKeysWithValues: connection.query(
-                "SELECT id, forgotten_photos FROM swipe_sessions WHERE forgotten_photos > 0"
+                "SELECT id, \(Self.forgottenPhotos) AS forgotten FROM swipe_sessions s WHERE forgotten > 0"
             ) { (try $0[0] as String, try $0[1] as Int) })
         return try sessions(limit: Int(Int32.max)).map { session in
             let actions = try connection.readable(
@@ -236,7 +248,13 @@ struct SwipeTable: SwipeRepository {
         }
     }
 
-    /// A session that goes on may decide again about a photo of which nothing is left, and would count it twice.
+    /// Whether nobody can take a decision back any more. While its session goes on, another machine may, where reviews are shared: it
+    /// would stay here as the last one of its photo.
+    private static let isSettled = """
+        (\(ofEndedSession)
+            OR NOT EXISTS (SELECT 1 FROM swipe_machines) AND NOT EXISTS (SELECT 1 FROM swipe_partners))
+        """
+
     private static let ofEndedSession =
         "EXISTS (SELECT 1 FROM swipe_sessions s WHERE s.id = session_id AND s.ended_at IS NOT NULL)"
 
@@ -245,19 +263,26 @@ struct SwipeTable: SwipeRepository {
         var count = 0
         for id in ids {
             let key = try connection.first(
-                """
-                SELECT session_id, photo_uuid FROM swipe_actions
-                WHERE id = ? AND is_processed = 1 AND \(Self.ofEndedSession)
-                """, id
+                "SELECT session_id, photo_uuid FROM swipe_actions WHERE id = ? AND is_processed = 1 AND \(Self.isSettled)",
+                id
             ) { (session: try $0[0] as String, photo: try $0[1] as String) }
             guard let key else { continue }
             try noteForgotten(id)
             count += try connection.execute("DELETE FROM swipe_actions WHERE id = ?", id)
-            try connection.execute(
+            let isLeft =
+                try connection.value(
+                    "SELECT EXISTS (SELECT 1 FROM swipe_actions \(Self.byPhoto) = ? AND session_id = ?)", key.photo,
+                    key.session)
+                ?? false
+            guard !isLeft else { continue }
+            let hasEnded = try connection.execute(
                 """
-                UPDATE swipe_sessions SET forgotten_photos = forgotten_photos + 1 WHERE id = ?1 AND NOT EXISTS (
-                    SELECT 1 FROM swipe_actions \(Self.byPhoto) = ?2 AND session_id = ?1)
-                """, key.session, key.photo)
+                UPDATE swipe_sessions SET forgotten_photos = forgotten_photos + 1 WHERE id = ? AND ended_at IS NOT NULL
+                """, key.session)
+            guard hasEnded == 0 else { continue }
+            try connection.execute(
+                "INSERT OR IGNORE INTO swipe_session_forgotten (session_id, photo_uuid) VALUES (?, ?)", key.session,
+                key.photo)
         }
         return count
     }

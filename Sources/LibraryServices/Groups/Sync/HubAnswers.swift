@@ -56,15 +56,16 @@ enum HubAnswers {
                     throw wrong("a member without an id of their own")
                 }
                 let since =
-                    Self.moment(member.joinedAt) ?? known[id]?.members.first { $0.userId == user }?.joinedAt
+                    Self.moment(member.joinedAt)
+                    ?? known[id]?.members.first { $0.userId == user }?.joinedAt
                 members.append(
                     GroupMember(
                         userId: user, firstName: name(member.firstName, orElse: "?"), joinedAt: since ?? now,
                         isSelf: user == own))
             }
             return StoredGroup(
-                id: id, name: name(group.name, orElse: "?"), createdAt: Self.moment(group.createdAt) ?? known[id]?.createdAt ?? now,
-                members: members, hub: hub)
+                id: id, name: name(group.name, orElse: "?"),
+                createdAt: Self.moment(group.createdAt) ?? known[id]?.createdAt ?? now, members: members, hub: hub)
         }
     }
 

@@ -24,8 +24,8 @@ struct ReviewSync: Sendable {
 
     func run(job: Job?) async throws -> Outcome {
         var outcome = Outcome()
-        try await fetch(job, &outcome)
-        if !outcome.isBrokenOff { try await send(job, &outcome) }
+        let preferences = try await fetch(job, &outcome)
+        if !outcome.isBrokenOff { try await send(job, knowing: preferences, &outcome) }
         return outcome
     }
 
@@ -38,10 +38,12 @@ struct ReviewSync: Sendable {
         return !outcome.isBrokenOff
     }
 
-    private func fetch(_ job: Job?, _ outcome: inout Outcome) async throws {
+    /// - Returns: how the other machine says that reviews are made.
+    private func fetch(_ job: Job?, _ outcome: inout Outcome) async throws -> ReviewChanges.Preferences? {
         var heard = partner.heard
+        var preferences: ReviewChanges.Preferences?
         for _ in 0..<Self.mostParts {
-            guard try mayContinue(job, &outcome) else { return }
+            guard try mayContinue(job, &outcome) else { return preferences }
             let after = heard
             let changes = try await link.ask { try await $0.changes(after: after) }
             let taken: TakenReviews
@@ -52,13 +54,15 @@ struct ReviewSync: Sendable {
             } catch let error as MeshError where error.status == .invalidArgument {
                 throw MeshError(.dataLoss, error.message)
             }
+            preferences = changes.preferences
             outcome.fetched += taken.decisions
             outcome.undone += taken.undone
             guard changes.next != heard, try await advance(.heard, from: heard, to: changes.next), changes.more else {
-                return
+                return preferences
             }
             heard = changes.next
         }
+        return preferences
     }
 
     private func give(_ changes: ReviewChanges) async throws {
@@ -72,16 +76,25 @@ struct ReviewSync: Sendable {
         }
     }
 
-    private func send(_ job: Job?, _ outcome: inout Outcome) async throws {
+    /// - Parameter known: how the other machine says that reviews are made.
+    private func send(
+        _ job: Job?, knowing known: ReviewChanges.Preferences?, _ outcome: inout Outcome
+    ) async throws {
+        // With the first part, however little there is of it.
+        var preferences = try await catalogue.read { try $0.settings.reviewPreferences() }.flatMap { own in
+            known.map { $0.changedAt < own.changedAt } ?? true ? own : nil
+        }
         // A cursor that this version cannot read was some other version's: all is told once more.
         var told = (text: partner.told, cursor: (try? ReviewCursor(partner.told)) ?? .start)
         let id = partner.id
         for _ in 0..<Self.mostParts {
             guard try mayContinue(job, &outcome) else { return }
-            let changes = try await catalogue.read { [told] in
+            var changes = try await catalogue.read { [told] in
                 try $0.reviews.changes(after: told.cursor, except: id, limit: ReviewChanges.maximumCount)
             }
-            if !changes.isEmpty { try await give(changes) }
+            changes.preferences = preferences
+            if !changes.isEmpty || preferences != nil { try await give(changes) }
+            preferences = nil
             outcome.sent += changes.decisions.count
             guard changes.next != told.text, try await advance(.told, from: told.text, to: changes.next), changes.more
             else { return }
