@@ -74,6 +74,12 @@ struct Session: Sendable {
         return "/" + parts.joined(separator: "/")
     }
 
+    /// Before a person would wait for what they are then to be asked about.
+    func requireSomebodyToAsk(_ command: Invocation) throws {
+        guard !console.hasPerson else { return }
+        throw command.usageError("Nobody is there to confirm. Repeat it with --yes if you are sure.")
+    }
+
     /// A yes from a person, or `--yes`.
     func confirm(_ question: String, given: Bool, command: Invocation) async throws -> Bool {
         if given { return true }

@@ -79,6 +79,7 @@ package protocol CatalogueTransaction {
     var discardedFiles: any DiscardedFileRepository { get }
     var unfinishedBackups: any UnfinishedBackupRepository { get }
     var madeBackups: any MadeBackupRepository { get }
+    var overwritten: any OverwrittenRepository { get }
     var groups: any GroupRepository { get }
     var groupHubs: any GroupHubRepository { get }
     var reviews: any ReviewRepository { get }

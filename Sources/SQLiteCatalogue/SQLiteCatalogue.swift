@@ -188,6 +188,7 @@ struct SQLTransaction: CatalogueTransaction {
     var discardedFiles: any DiscardedFileRepository { DiscardedFileTable(connection: connection) }
     var unfinishedBackups: any UnfinishedBackupRepository { UnfinishedBackupTable(connection: connection) }
     var madeBackups: any MadeBackupRepository { MadeBackupTable(connection: connection) }
+    var overwritten: any OverwrittenRepository { OverwrittenTable(connection: connection) }
     var groups: any GroupRepository { GroupTable(connection: connection) }
     var groupHubs: any GroupHubRepository { GroupHubTable(connection: connection) }
     var reviews: any ReviewRepository { ReviewTable(connection: connection) }

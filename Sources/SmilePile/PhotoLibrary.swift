@@ -291,7 +291,7 @@ public final class PhotoLibrary: Sendable {
                 workers: width),
             BackupCoordinator(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places,
-                discards: discards, fields: sealedFields, bulk: bulk, deriver: deriver, width: width),
+                discards: discards, fields: sealedFields, access: access, bulk: bulk, deriver: deriver, width: width),
             BackupScheduler(
                 catalogue: catalogue, places: places, fields: sealedFields, pool: bulk, isIdle: isMachineIdle,
                 due: due),

@@ -205,11 +205,11 @@ struct CommandTests {
             photosRemoved: 0, swipeSessionsAdded: 0, takeableDifferences: takeable, ending: .completeWithProblems)
         stage.answer(
             "job.watch", try Sample.job("backup.restore", outcomes: ["conflict": all], receipt: receipt))
-        _ = await stage.run("backup", "restore", "b.zip")
+        _ = await stage.run("backup", "restore", "b.zip", "--yes")
         #expect(stage.results.split(separator: "\n").contains(Substring(expected)), "\(stage.results)")
     }
 
-    @Test("Replacing a library shows the backup's date and both counts, and needs a yes")
+    @Test("Restoring shows what would happen, the backup's date and both counts, and needs a yes")
     func replace() async throws {
         func prepared(_ says: String?) throws -> Stage {
             let stage = try stage(personSays: says)
@@ -230,13 +230,27 @@ struct CommandTests {
         #expect(await no.run("backup", "restore", "b.zip", "--replace") == .failed)
         #expect(
             no.questions == [
-                "Replace the library (3 photos in 3 categories) by the backup of 2025-06-15 00:00 "
+                "Replace the library (3 photos in 3 categories) by the backup of 2025-06-15 00:00, 1.2.3 "
                     + "(40 photos in 1 category)? [y/N] "
             ])
-        #expect(!no.methods.contains("backup.restore"))
+        #expect(no.params("backup.restore")?["dryRun"] == true && no.results.contains("Photos added"))
+        let merge = try prepared("no")
+        #expect(await merge.run("backup", "restore", "b.zip") == .failed)
+        #expect(
+            merge.questions == [
+                "Merge the backup of 2025-06-15 00:00, 1.2.3 (40 photos in 1 category) into the library (3 photos in "
+                    + "3 categories)? [y/N] "
+            ])
         let nobody = try prepared(nil)
         #expect(await nobody.run("backup", "restore", "b.zip", "--replace") == .usage)
+        #expect(await nobody.run("backup", "restore", "b.zip") == .usage)
         #expect(nobody.messages.contains("--yes") && !nobody.methods.contains("backup.restore"))
+        // A library without photos has nothing to lose by a merge.
+        let empty = try prepared(nil)
+        try empty.answer("library.status", Sample.status(Sample.status.imageWorkers, photos: 0))
+        // The answers come in their order.
+        _ = await empty.run("status")
+        #expect(await empty.run("backup", "restore", "b.zip") == .done)
         let yes = try prepared("y")
         #expect(await yes.run("backup", "restore", "b.zip", "--replace") == .done)
         #expect(yes.params("backup.restore") == ["path": "/home/ada/b.zip", "mode": "replace"])
@@ -245,6 +259,8 @@ struct CommandTests {
         #expect(await preview.run("backup", "restore", "b.zip", "--replace", "--dry-run") == .done)
         #expect(preview.questions.isEmpty)
         #expect(await preview.run("backup", "restore", "b.zip", "--replace", "--merge") == .usage)
+        #expect(await preview.run("backup", "restore") == .usage)
+        #expect(await preview.run("backup", "restore", "b.zip", "--undo", "restore-1") == .usage)
     }
 
     // MARK: Backups and the rest

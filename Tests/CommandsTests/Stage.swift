@@ -47,7 +47,7 @@ final class Stage: Sendable {
         self.environment = environment
         self.currentFolder = currentFolder
         self.personSays = personSays
-        hasPerson = !secrets.isEmpty
+        hasPerson = !secrets.isEmpty || personSays != nil
         state.withLock { $0.secrets = secrets }
         self.input = input
         self.gate = gate
@@ -203,9 +203,9 @@ enum Sample {
 
     static let status = status(ImageWorkerStatus(started: 2, crashed: 0, timedOut: 0, pids: [], peakMemoryBytes: 0))
 
-    static func status(_ workers: ImageWorkerStatus) -> LibraryStatus {
+    static func status(_ workers: ImageWorkerStatus, photos: Int = 3) -> LibraryStatus {
         LibraryStatus(
-            version: Release.version, pid: 4711, path: "/srv/photos", photos: 3, favorites: 1, categories: 3,
+            version: Release.version, pid: 4711, path: "/srv/photos", photos: photos, favorites: 1, categories: 3,
             trashed: 2, photoBytes: 12_345_678, photosWithoutOriginal: 0, freeBytes: 5_000_000_000,
             lastBackupDate: nil, imageWorkers: workers, peakMemoryBytes: 0)
     }

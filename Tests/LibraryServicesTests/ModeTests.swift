@@ -1,4 +1,6 @@
+import Foundation
 import LibraryModel
+import SampleAlbum
 import ServiceMesh
 import SmilePile
 import TestSupport
@@ -38,6 +40,63 @@ import Testing
     }
 
     /// Neither the mode nor the PIN is a backup's to bring: they are about who uses this machine.
+    /// A library with a PIN, in kids mode, and its backup, with a passphrase or without.
+    private func locked(_ passphrase: String?) async throws -> (test: TestLibrary, backup: String) {
+        let test = try await TestLibrary("mode")
+        _ = try await test.importSamples(2, album: SampleAlbum(width: 64, height: 48))
+        _ = try await test.mesh.send(SetPIN(pin: Self.pin))
+        _ = try await test.mesh.send(SetMode(mode: .kids))
+        let path = test.folder.file("kids.zip")
+        var key: BackupKey?
+        if let passphrase { key = try await test.mesh.send(MakeBackupKey(passphrase: passphrase)) }
+        #expect(try await test.run(CreateBackup(path: path, key: key)).state == .finished)
+        return (test, path)
+    }
+
+    @Test(arguments: [RestoreMode.merge, .replace])
+    func theLockComesBackWithThePassphrase(_ mode: RestoreMode) async throws {
+        let (old, backup) = try await locked("correct horse")
+        let new = try await TestLibrary("mode")
+        let session = new.library.session()
+        let key = try await new.mesh.send(OpenBackupKey(path: backup, passphrase: "correct horse"))
+        let job = try await new.run(RestoreBackup(path: backup, mode: mode, key: key))
+        #expect(job.state == .finished && job.outcomes["unlocked"] == nil, "\(job)")
+        #expect(try await new.mesh.send(GetMode()).mode == .kids && new.library.roleOfNewcomers == .kid)
+        // Whoever is inside already is a kid from then on.
+        #expect(session.role == .kid)
+        _ = try await new.mesh.send(Unlock(pin: Self.pin))
+        await #expect(throws: MeshError.self) { try await new.mesh.send(Unlock(pin: PIN("9999"))) }
+        await old.library.close()
+        await new.library.close()
+    }
+
+    @Test func aLockThatDoesNotComeBackHasALine() async throws {
+        for (passphrase, words) in [(nil, "made without"), ("correct horse", "--passphrase")] as [(String?, String)] {
+            let (old, backup) = try await locked(passphrase)
+            let new = try await TestLibrary("mode")
+            let job = try await new.run(RestoreBackup(path: backup, mode: .replace))
+            let line = try await new.details(job, "unlocked")["settings"]
+            #expect(line?.contains("is open") == true && line?.contains(words) == true, "\(job)")
+            #expect(job.needsAttention && new.library.roleOfNewcomers == .parent)
+            // Into a library of its own nobody expects another's lock; it is told all the same.
+            let other = try await TestLibrary("mode")
+            _ = try await other.importSamples(1, album: SampleAlbum(width: 32, height: 32, seed: 8))
+            let merged = try await other.run(RestoreBackup(path: backup))
+            #expect(try await other.details(merged, "left")["settings"]?.contains("a merge takes over neither") == true)
+            for library in [old, new, other] { await library.library.close() }
+        }
+    }
+
+    @Test func noBackupWithoutAPassphraseHasThePIN() async throws {
+        let (test, backup) = try await locked(nil)
+        let hash = try await test.library.catalogue.database.read { connection in
+            try connection.value("SELECT value FROM settings WHERE key = 'pinHash'") as String?
+        }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: backup))
+        #expect(bytes.range(of: Data(try #require(hash).suffix(20).utf8)) == nil)
+        await test.library.close()
+    }
+
     @Test func aRestoreLeavesModeAndPIN() async throws {
         let test = try await TestLibrary("mode")
         let path = test.folder.file("before.zip")

@@ -103,10 +103,14 @@ import ZipArchive
         let verb = prefersBackup ? "gets the backup's" : "the library's"
         #expect(said["WHEELS"]?.contains("name") == true && said["WHEELS"]?.contains("colour") == true, "\(said)")
         #expect(said["categories"]?.contains("order") == true)
-        #expect(said[moved.path]?.hasPrefix("\(verb) category, favourite mark") == true, "\(said)")
-        #expect(said[named.path]?.hasPrefix("\(verb) name, caption") == true)
+        // What the backup's word counts of says what was there.
+        func was(_ text: String) -> String { prefersBackup ? " (was: \(text))" : "" }
+        let mark = was(before[0].isFavorite ? "none" : "set")
+        #expect(
+            said[moved.path]?.hasPrefix("\(verb) category\(was("WHEELS")), favourite mark\(mark)") == true, "\(said)")
+        #expect(said[named.path]?.hasPrefix("\(verb) name\(was("'another'")), caption\(was("none"))") == true)
         #expect(said[dated.path]?.contains("date") == true && said[dated.path]?.contains("sealed fields") == true)
-        #expect(said["settings"]?.contains("swipeThreshold, enableHapticFeedback") == true)
+        #expect(said["settings"]?.contains("swipeThreshold\(was("0.1")), enableHapticFeedback\(was("true"))") == true)
         // What was decided here stays, whoever is asked.
         #expect(try await test.details(job, "conflict")["review \(session.sessionID.prefix(8))"] != nil)
         let after = try await test.allPhotos()
@@ -143,7 +147,7 @@ import ZipArchive
         #expect(job.receipt?["categoriesAdded"] == 0)
         #expect(try await categories(test) == renamed)
         let taken = try await test.run(RestoreBackup(path: path, prefersBackup: true))
-        #expect(try await test.details(taken, "updated") == ["Ocean": "gets the backup's name"])
+        #expect(try await test.details(taken, "updated") == ["Ocean": "gets the backup's name (was: 'Ocean')"])
         #expect(try await categories(test) == before && taken.outcomes["conflict"] == nil)
         await test.library.close()
     }
@@ -296,7 +300,7 @@ import ZipArchive
         _ = try await old.mesh.send(FinishSwipeSession(sessionID: session))
         _ = try await old.mesh.send(ProcessSwipes())
         let later = Timestamp(milliseconds: Timestamp.now().milliseconds + 60_000)
-        #expect(try await old.mesh.send(DeleteProcessedSwipes(before: later)).count == 1)
+        #expect(try await old.mesh.send(DeleteProcessedSwipes(before: later)).count >= 1)
         let (path, _) = try await old.backUp()
         for mode in [RestoreMode.merge, .replace] {
             let new = try await TestLibrary("new")

@@ -25,6 +25,12 @@ struct JobReport {
         return ExitCode(job.value)
     }
 
+    /// What a trial has found out, before a person is asked whether to do it.
+    func preview(_ job: JobSnapshot) async throws {
+        // A program's output is one document, which the deed itself is.
+        if !session.wantsJSON { try await showReceipt(job) }
+    }
+
     // MARK: For programs
 
     private func showJSON(_ job: Answer<JobSnapshot>) async throws {
@@ -55,6 +61,7 @@ struct JobReport {
                 case MigrateLibrary.method: "LINES"
                 case RedatePhotos.method, RotateKeys.method, SyncGroups.method: "PHOTOS"
                 case SyncReviews.method: "MACHINES"
+                case RestoreBackup.method, UndoRestore.method: "LINES"
                 default: "FILES"
                 }
             var counts = Table(.init(heading: "OUTCOME"), .init(heading: counted, isNumeric: true))
@@ -138,7 +145,8 @@ struct JobReport {
         case ImportPhotos.method: return try await describe(decoder.decode(ImportReceipt.self, from: json))
         case CreateBackup.method: return describe(try decoder.decode(BackupReceipt.self, from: json))
         case VerifyBackup.method: return describe(try decoder.decode(VerificationReceipt.self, from: json))
-        case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json), job.outcomes)
+        case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json), of: job)
+        case UndoRestore.method: return describe(try decoder.decode(UndoneRestore.self, from: json))
         case RescanLibrary.method: return describe(try decoder.decode(RescanReceipt.self, from: json))
         case RebuildThumbnails.method: return describe(try decoder.decode(ThumbnailReceipt.self, from: json))
         case SyncGroups.method: return describe(try decoder.decode(SyncReceipt.self, from: json))
@@ -325,7 +333,8 @@ struct JobReport {
         ]
     }
 
-    private func describe(_ receipt: RestoreReceipt, _ outcomes: [String: Int]) -> [String] {
+    private func describe(_ receipt: RestoreReceipt, of job: JobSnapshot) -> [String] {
+        let outcomes = job.outcomes
         let isPreview = receipt.isDryRun
         var sheet = FactSheet()
         sheet.add("Categories added", String(receipt.categoriesAdded))
@@ -347,6 +356,16 @@ struct JobReport {
                     ? " The library had not been used, so it \(isPreview ? "would become" : "became") the backup." : "")
         ] + sheet.lines(style: console.style)
             + (differences > 0 ? [Self.stay(differences, takeable: receipt.takeableDifferences ?? 0)] : [])
+            + ((outcomes["updated"] ?? 0) > 0 && !isPreview
+                ? ["To put back what was there: smilepile backup restore --undo \(job.id)"] : [])
+    }
+
+    private func describe(_ receipt: UndoneRestore) -> [String] {
+        let count = Figures.count(receipt.restored, "thing")
+        return [
+            ending(receipt.ending) + "\(count) \(receipt.restored == 1 ? "is" : "are") as before the restore."
+                + (receipt.ending == .completeWithProblems ? " What was changed since stays as it is." : "")
+        ]
     }
 
     private static func stay(_ differences: Int, takeable: Int) -> String {
@@ -370,6 +389,7 @@ struct JobReport {
         switch job.method {
         case CreateBackup.method: "No backup was left behind; the library is as it was."
         case RestoreBackup.method: "Nothing was restored; the library is as it was."
+        case UndoRestore.method: "Nothing was put back; the library is as it was."
         case RescanLibrary.method: "What was checked until then is told below; nothing is ever changed."
         case MigrateLibrary.method: "Nothing was taken over; the library is as it was."
         case VerifyBackup.method: "What was read until then is as it should be; the rest was not checked."

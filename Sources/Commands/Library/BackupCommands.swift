@@ -1,3 +1,4 @@
+import Foundation
 import LibraryModel
 import ServiceMesh
 
@@ -94,24 +95,27 @@ extension CommandTable {
             details: """
                 The backup is checked whole before anything is written. Merging adds what is missing and keeps what is
                 there, with a line for each difference. A library that has not been used yet becomes the backup. Replacing
-                makes any library become the backup, and asks before.
+                makes any library become the backup. Where the library has photos, both show first what would happen, and ask.
                 Sealed fields come back with the passphrase of the backup, or where its library's keys are; a photo whose
                 fields do not open has a line, and keeps what it has here.
                 """,
-            operands: [file],
+            operands: [
+                Operand("FILE", .path, .optional, help: "The backup, or the folder that it was unpacked into.")
+            ],
             options: [
                 .flag("merge", help: "Add what is missing. This is what happens unless told otherwise."),
                 .flag("replace", help: "The library becomes the backup."),
                 .flag("prefer-backup", help: "Where a merge finds differences, the backup's word counts."),
                 .flag("salvage", help: "Take what is whole of a damaged backup."),
-                .flag("yes", help: "Do not ask before --replace."),
+                .value("undo", "JOB", .text, help: "Put back what this restore has overwritten, and nothing else."),
+                .flag("yes", help: "Do not ask."),
                 .flag("dry-run", help: "Only say what would happen."),
             ] + passphrase + [detach, verbose],
             examples: [
                 Example("smilepile backup restore family.zip --dry-run", "What would happen?"),
                 Example(
                     "smilepile backup restore family.zip --passphrase", "With its sealed fields, on a new machine."),
-                Example("smilepile backup restore family.zip --replace --yes", "Replace the library, from a script."),
+                Example("smilepile backup restore --undo restore-1a2b3c", "Have back what --prefer-backup overwrote."),
             ]
         ) { invocation, session in
             guard !(invocation.has("merge") && invocation.has("replace")) else {
@@ -121,21 +125,38 @@ extension CommandTable {
                 throw invocation.usageError(
                     "With --replace the backup's word counts anyway: leave out --prefer-backup.")
             }
-            return try await session.withLibrary { library in
-                let path = session.absolute(invocation.operand("FILE") ?? "")
-                let isPreview = invocation.has("dry-run")
-                if invocation.has("replace"), !isPreview,
-                    try await !confirmReplacement(by: path, invocation, session, library)
-                {
-                    return .failed
+            if let job = invocation.value("undo") {
+                let others = [
+                    "merge", "replace", "prefer-backup", "salvage", "dry-run", "passphrase", "passphrase-file",
+                ]
+                guard invocation.operand("FILE") == nil, !others.contains(where: invocation.has) else {
+                    throw invocation.usageError("With --undo there is no backup, and nothing else to choose.")
                 }
+                return try await session.withLibrary { library in
+                    let restore = try await library.send(GetJob(job: job)).value.id
+                    return try await runJob(UndoRestore(job: restore), invocation, session, library)
+                }
+            }
+            guard let file = invocation.operand("FILE") else { throw invocation.usageError("Name the backup.") }
+            return try await session.withLibrary { library in
+                let path = session.absolute(file)
+                func message(isPreview: Bool, _ key: BackupKey?) -> RestoreBackup {
+                    RestoreBackup(
+                        path: path, mode: invocation.has("replace") ? .replace : .merge,
+                        dryRun: isPreview ? true : nil, prefersBackup: invocation.has("prefer-backup") ? true : nil,
+                        salvage: invocation.has("salvage") ? true : nil, key: key)
+                }
+                let isPreview = invocation.has("dry-run")
+                let now = try await library.send(GetLibraryStatus()).value
+                let asks = !isPreview && !invocation.has("yes") && (invocation.has("replace") || now.photos > 0)
+                if asks { try session.requireSomebodyToAsk(invocation) }
                 let key = try await openedKey(of: path, invocation, session, library)
-                let message = RestoreBackup(
-                    path: path, mode: invocation.has("replace") ? .replace : .merge, dryRun: isPreview ? true : nil,
-                    prefersBackup: invocation.has("prefer-backup") ? true : nil,
-                    salvage: invocation.has("salvage") ? true : nil,
-                    key: key)
-                return try await runJob(message, invocation, session, library)
+                if asks {
+                    let isWanted = try await confirmRestore(
+                        message(isPreview: true, key), now, invocation, session, library)
+                    guard isWanted else { return .failed }
+                }
+                return try await runJob(message(isPreview: isPreview, key), invocation, session, library)
             }
         },
     ]
@@ -147,17 +168,33 @@ extension CommandTable {
         return try await library.send(OpenBackupKey(path: path, passphrase: passphrase)).value
     }
 
-    private static func confirmReplacement(
-        by path: String, _ invocation: Invocation, _ session: Session, _ library: any LibraryConnection
+    /// Shows what would happen, and asks.
+    /// - Parameters:
+    ///   - preview: what is to be done, as a trial.
+    ///   - now: the library as it is.
+    private static func confirmRestore(
+        _ preview: RestoreBackup, _ now: LibraryStatus, _ invocation: Invocation, _ session: Session,
+        _ library: any LibraryConnection
     ) async throws -> Bool {
-        if invocation.has("yes") { return true }
-        let backup = try await library.send(InspectBackup(path: path)).value
-        let now = try await library.send(GetLibraryStatus()).value
+        let follower = JobFollower(session: session, library: library, cancelsOnInterrupt: true)
+        guard let trial = try await follower.run({ try await library.send(preview).value.job }) else { return false }
+        let report = JobReport(session: session, library: library, isVerbose: false)
+        guard trial.value.state == .finished, let found = trial.value.receipt else {
+            _ = try await report.show(trial)
+            return false
+        }
+        let receipt = try JSONDecoder().decode(RestoreReceipt.self, from: JSONText.encode(found))
+        try await report.preview(trial.value)
+        let backup = receipt.backup
+        let there =
+            "the library (\(Figures.count(now.photos, "photo")) in "
+            + "\(Figures.count(now.categories, "category", "categories")))"
+        let wanted =
+            "the backup of \(LocalDate.text(backup.timestamp)), \(backup.appVersion) "
+            + "(\(Figures.count(backup.photoCount, "photo")) in "
+            + "\(Figures.count(backup.categoryCount, "category", "categories")))"
         return try await session.confirm(
-            "Replace the library (\(Figures.count(now.photos, "photo")) in "
-                + "\(Figures.count(now.categories, "category", "categories"))) by the backup of "
-                + "\(LocalDate.text(backup.timestamp)) (\(Figures.count(backup.photoCount, "photo")) in "
-                + "\(Figures.count(backup.categoryCount, "category", "categories")))?",
+            preview.mode == .replace ? "Replace \(there) by \(wanted)?" : "Merge \(wanted) into \(there)?",
             given: false, command: invocation)
     }
 

@@ -227,7 +227,8 @@ public struct RestoreBackup: Message {
     public let mode: RestoreMode?
     public let dryRun: Bool?
     /// Where both say something of a photo, category or setting and it differs, a merge keeps the library's word, with a line
-    /// `conflict` for each; with this it takes the backup's, with a line `updated`. Pictures and decisions of reviews stay.
+    /// `conflict` for each; with this it takes the backup's, with a line `updated` that says what was there, and
+    /// ``UndoRestore`` puts that back. Pictures and decisions of reviews stay.
     public let prefersBackup: Bool?
     /// Of a damaged backup, takes every photo whose bytes are those that were saved, with a line `damaged` for each other one;
     /// not with `replace`. Without this a damaged backup is refused.
@@ -287,6 +288,33 @@ public struct RestoreReceipt: JobReceipt {
         self.sealedValuesAdded = sealedValuesAdded
         self.becameBackup = becameBackup
         self.takeableDifferences = takeableDifferences
+        self.ending = ending
+    }
+}
+
+/// Puts back, as a job, what a merge with ``RestoreBackup/prefersBackup`` has overwritten: texts, dates, favourite marks, categories,
+/// preferences, sealed fields. What somebody has changed since stays as it is, with a line `conflict`, and so does what the restore has
+/// added. Once done, the same is not there to be put back again; it is kept for as long as the restore's receipt.
+/// Fails with `not_found` where the job has overwritten nothing that is known.
+public struct UndoRestore: Message {
+    public typealias Reply = JobStarted
+    public static let method = "backup.undo"
+    public static let access = Role.parent
+    public static let kind = MessageKind.job
+    public static let summary = "Puts back what a restore has overwritten."
+    /// The restore's.
+    public let job: JobID
+
+    public init(job: JobID) { self.job = job }
+}
+
+public struct UndoneRestore: JobReceipt {
+    /// Things that have something of their own again: photos, categories, their order, the preferences.
+    public let restored: Int
+    public let ending: JobEnding
+
+    public init(restored: Int, ending: JobEnding) {
+        self.restored = restored
         self.ending = ending
     }
 }

@@ -21,6 +21,10 @@ struct BackupContents: Sendable {
     var groups: [StoredGroup] = []
     /// Nil where none of the photos has any.
     var sealed: SealedDocument?
+    /// The library's, where it has one, for a backup under a passphrase; none of a backup that was read.
+    var lock: LibraryLock?
+    /// Whether the library had a PIN, or was in kids mode, as its documents say.
+    var saysLocked: Bool { preferences.map { $0.parentalLockEnabled || $0.currentAppMode == .kids } ?? false }
     /// Sidecars that name a place, of which the documents say nothing that is not sealed; none of a backup that was read, until
     /// it is opened.
     var sealedSidecars: [SealedSidecar] = []
@@ -101,7 +105,9 @@ struct BackupContents: Sendable {
             swipeSessions: isPartial ? [] : try transaction.swipes.history(),
             preferences: try transaction.settings.settings(), sealed: try .of(photos, in: transaction),
             isPartial: isPartial)
-        if !isPartial { groups = try transaction.groups.groups(nil).filter { $0.hub == nil } }
+        guard !isPartial else { return }
+        groups = try transaction.groups.groups(nil).filter { $0.hub == nil }
+        lock = try LibraryLock(of: transaction)
     }
 
     /// A category as documents have it; where its colour is none, it gets the usual one, and a line.

@@ -17,6 +17,7 @@ public actor BackupCoordinator: MeshService {
         InspectBackup.self
         VerifyBackup.self
         RestoreBackup.self
+        UndoRestore.self
     }
 
     let catalogue: any Catalogue
@@ -25,6 +26,7 @@ public actor BackupCoordinator: MeshService {
     let places: BackupPlaces
     private let discards: DiscardedFiles
     private let fields: SealedFields
+    private let access: LibraryAccess
     let bulk: BlockingPool
     private let deriver: KeyDeriver
     let width: Int
@@ -36,8 +38,10 @@ public actor BackupCoordinator: MeshService {
 
     package init(
         catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, places: BackupPlaces,
-        discards: DiscardedFiles, fields: SealedFields, bulk: BlockingPool, deriver: KeyDeriver, width: Int
+        discards: DiscardedFiles, fields: SealedFields, access: LibraryAccess = LibraryAccess(), bulk: BlockingPool,
+        deriver: KeyDeriver, width: Int
     ) {
+        self.access = access
         self.catalogue = catalogue
         self.photoFiles = photoFiles
         self.namedFiles = namedFiles
@@ -240,7 +244,7 @@ public actor BackupCoordinator: MeshService {
         let flag = CancellationFlag()
         let restorer = BackupRestorer(
             catalogue: catalogue, photoFiles: photoFiles, fields: fields, pool: bulk, width: width, mesh: mesh,
-            isCancelled: flag, prefersBackup: request.prefersBackup == true)
+            access: access, isCancelled: flag, prefersBackup: request.prefersBackup == true)
         let (namedFiles, photoFiles) = (namedFiles, photoFiles)
         return try await withTaskCancellationHandler {
             // Before it may have to wait for another one: a backup that was never there is nothing to wait for.
@@ -268,6 +272,45 @@ public actor BackupCoordinator: MeshService {
             flag.set()
         }
     }
+}
+
+extension BackupCoordinator {
+    func checkUndo(_ restore: JobID) async throws {
+        try await catalogue.read { transaction in
+            guard try !transaction.overwritten.changes(by: restore).isEmpty else {
+                throw RestoreUndoing.nothing(restore)
+            }
+        }
+    }
+
+    /// In one transaction: half of it would be neither the one library nor the other.
+    func undo(_ restore: JobID, job: Job) async throws -> UndoneRestore {
+        if let made = job.checkpoint.flatMap({ try? JSONDecoder().decode(MadeUndo.self, from: $0) }) {
+            job.record(made.lines)
+            return made.receipt
+        }
+        try await job.mayContinue()
+        job.begin(phase: "undoing")
+        let id = job.id
+        let made = try await catalogue.writeAlone { transaction in
+            let lines = try RestoreUndoing.run(restore, in: transaction)
+            let isWhole = lines.allSatisfy { $0.outcome == RestoreUndoing.restored }
+            let made = MadeUndo(
+                receipt: UndoneRestore(
+                    restored: lines.count { $0.outcome == RestoreUndoing.restored },
+                    ending: isWhole ? .complete : .completeWithProblems), lines: lines)
+            try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
+            return made
+        }
+        job.record(made.lines)
+        return made.receipt
+    }
+}
+
+/// Kept as its job's checkpoint by the transaction that made it, as that of a restore is.
+private struct MadeUndo: Codable {
+    let receipt: UndoneRestore
+    let lines: [ReceiptLine]
 }
 
 extension MakeBackupKey: HandledMessage {
@@ -329,5 +372,20 @@ extension RestoreBackup: HandledJob {
 
     public func run(on service: BackupCoordinator, job: Job) async throws -> RestoreReceipt {
         try await service.restore(self, job: job)
+    }
+}
+
+extension UndoRestore: HandledJob {
+    public typealias Service = BackupCoordinator
+    public static var resumption: JobResumption { .again }
+
+    public static func needsAttention(_ outcome: String) -> Bool { outcome != RestoreUndoing.restored }
+
+    public func prepare(on service: BackupCoordinator) async throws { try await service.checkUndo(job) }
+
+    public func prepareAgain(on service: BackupCoordinator, job: Job) async throws {}
+
+    public func run(on service: BackupCoordinator, job: Job) async throws -> UndoneRestore {
+        try await service.undo(self.job, job: job)
     }
 }

@@ -264,11 +264,13 @@ struct BackupCreation: Sendable {
     /// - Returns: paths of photos with values that did not open.
     private func reseal(_ contents: inout BackupContents, under key: BackupKey?) async throws -> [String] {
         contents.sealed = contents.sealed?.only(of: contents.photos)
-        guard let key, let sealed = contents.sealed else { return [] }
+        let lock = contents.lock
+        guard let key, contents.sealed != nil || lock != nil else { return [] }
+        let sealed = contents.sealed ?? SealedDocument(values: [])
         guard let keyring = try await fields.keyring() else {
             throw MeshError(.failedPrecondition, "The keys of the sealed fields are gone. Put the key file back.")
         }
-        let (document, unopened) = try await bulk.run { try sealed.resealed(under: key, keyring) }
+        let (document, unopened) = try await bulk.run { try sealed.resealed(under: key, keyring, lock: lock) }
         contents.sealed = document
         return contents.photos.map(\.photo).filter { unopened.contains($0.uuid) }.map(\.path)
     }

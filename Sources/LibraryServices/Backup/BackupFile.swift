@@ -332,7 +332,12 @@ struct CheckedBackup: Sendable {
     var bytes: Int64 { checked.bytes }
     var summary: BackupSummary { file.summary }
     /// A document that is lost is told once: with what that means, and not with its checksum too.
-    var lines: [ReceiptLine] { file.lines + damaged.filter { !file.lostDocuments.contains($0.item) } }
+    var lines: [ReceiptLine] {
+        file.lines + damaged.filter { !file.lostDocuments.contains($0.item) } + otherPictures
+    }
+    /// A line for each that comes as a photo of its own.
+    private var otherPictures: [ReceiptLine] = []
+
     /// The bytes of a small entry, and their digest.
     /// - Throws: where it has more than `limit`, is damaged, or has changed since.
     func read(_ name: String, limit: Int) throws -> (bytes: Data, digest: ContentDigest) {
@@ -351,6 +356,18 @@ struct CheckedBackup: Sendable {
             return ContentDigest(of: opened)
         }
         return try file.archive.extract(name, checked, to: output, cancelled: cancelled, progress: progress)
+    }
+
+    func telling(apart others: OtherPictures) -> CheckedBackup {
+        guard !others.uuids.isEmpty else { return self }
+        var backup = self
+        backup.contents.photos = contents.photos.map { sourced in
+            var sourced = sourced
+            sourced.photo.uuid = others.uuid(sourced.photo.uuid)
+            return sourced
+        }
+        backup.otherPictures = others.lines
+        return backup
     }
 
     /// Whether nothing was left out, nor is unlike its checksum.

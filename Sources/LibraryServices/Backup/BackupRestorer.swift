@@ -11,6 +11,8 @@ import ZipArchive
 struct MadeRestore: Codable, Sendable {
     let receipt: RestoreReceipt
     let lines: [ReceiptLine]
+    /// In which mode the library is since; nil where it is in the one that it was in.
+    var mode: AppMode?
 }
 
 /// Restores one checked backup: plan, stage, switch, clean up. Until the switch nothing of the library changes, and
@@ -22,6 +24,7 @@ struct BackupRestorer: Sendable {
     let pool: BlockingPool
     let width: Int
     let mesh: Mesh
+    let access: LibraryAccess
     let isCancelled: CancellationFlag
     /// Whether a merge takes the backup's word where it differs.
     let prefersBackup: Bool
@@ -30,8 +33,11 @@ struct BackupRestorer: Sendable {
     private static let rounds = 3
 
     func restore(
-        _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, dryRun: Bool, job: Job
+        _ whole: CheckedBackup, _ open: OpenedFields, mode: RestoreMode, dryRun: Bool, job: Job
     ) async throws -> RestoreReceipt {
+        let others = mode == .merge ? try await otherPictures(whole) : nil
+        let backup = others.map(whole.telling(apart:)) ?? whole
+        let opened = others.map(open.telling(apart:)) ?? open
         let contents = backup.contents
         var preview = try await catalogue.read { transaction in
             try RestorePlan.make(
@@ -55,12 +61,18 @@ struct BackupRestorer: Sendable {
             try await pool.run { photoFiles.abandon(leftovers) }
             throw error
         }
+        if let mode = made.mode { await access.begin(mode) }
         // The library is the new one already: whoever calls the job off now gets the truth, which is its receipt, and so
         // does whoever's disk fails.
         let files = staged
         let problems = await Task(executorPreference: MeshClock.executor) { await cleanUp(files) }.value
         job.record(made.lines + problems)
         return problems.isEmpty ? made.receipt : made.receipt.withProblems
+    }
+
+    private func otherPictures(_ backup: CheckedBackup) async throws -> OtherPictures {
+        let (contents, damaged) = (backup.contents, Set(backup.damagedWhenSaved))
+        return try await catalogue.read { try OtherPictures(contents, damaged, in: $0) }
     }
 
     /// Stages what the library lacks, and makes the switch. Photos that were deleted meanwhile are staged too, and the
@@ -250,11 +262,11 @@ struct BackupRestorer: Sendable {
             }
             try RestoreApplication(
                 contents: contents, plan: plan, names: names, sidecars: sidecars,
-                originals: completes.compactMapValues(\.original), keyring: keyring
+                originals: completes.compactMapValues(\.original), job: id, keyring: keyring
             ).apply(in: transaction)
             let made = MadeRestore(
                 receipt: receipt(backup, plan, mode: mode, dryRun: false),
-                lines: unopened + plan.lines + plan.completions.values.map(\.line))
+                lines: unopened + plan.lines + plan.completions.values.map(\.line), mode: plan.lock?.mode)
             try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
             return .made(made)
         }

@@ -35,7 +35,7 @@ extension BackupContents {
             (count(\.keepsMoreThanItShows), "photos' originals and sidecars"),
         ]
         self = withoutOriginals()
-        (sealed, isForPhone) = (nil, true)
+        (sealed, lock, isForPhone) = (nil, nil, true)
         let kept = kinds.filter { $0.count > 0 }.map { "\($0.what) (\($0.count))" }
         return (kept + ["preferences"]).map { what in
             ReceiptLine(

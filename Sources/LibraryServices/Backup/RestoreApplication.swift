@@ -18,6 +18,8 @@ struct RestoreApplication {
     var sidecars: [String: [KeptSidecar]] = [:]
     /// Originals of photos that lacked them, by the photo's uuid in the backup.
     var originals: [String: StoredName] = [:]
+    /// Whose changes they are.
+    let job: JobID
     /// The library's, to seal with what is sealed; nil where nothing is.
     var keyring: Keyring?
 
@@ -59,28 +61,42 @@ struct RestoreApplication {
             return entered
         }
         try transaction.photos.insert(photos, keepingIDs: mode == .replace)
-        try seal(in: transaction)
+        var overwritten = try seal(in: transaction)
         if mode == .replace { try transaction.sealedFields.endReplacing() }
         try transaction.swipes.insert(plan.newSessions)
         for group in plan.newGroups { try transaction.groups.insert(group) }
-        try update(categories, in: transaction)
+        try plan.lock?.apply(in: transaction)
+        overwritten += try update(categories, in: transaction)
+        // A replacement is undone by the trash and by another backup.
+        if mode == .merge { try transaction.overwritten.add(overwritten, by: job) }
         try check(transaction)
     }
 
     /// What the library has, and the backup's word counts of.
     /// - Parameter categories: the ids here by those in the backup.
-    private func update(_ categories: [Int64: Int64], in transaction: any CatalogueTransaction) throws {
-        for (id, details) in plan.updatedCategories { _ = try transaction.categories.update(id: id, to: details) }
+    /// - Returns: what was there.
+    private func update(
+        _ categories: [Int64: Int64], in transaction: any CatalogueTransaction
+    ) throws -> [Overwritten] {
+        var overwritten: [Overwritten] = []
+        for (id, details) in plan.updatedCategories.sorted(by: { $0.key < $1.key }) {
+            let before = try transaction.categories.require(.id(id))
+            let after = try transaction.categories.update(id: id, to: details)
+            overwritten.append(.category(before: before, after: after))
+        }
         if plan.takesOrder {
+            let before = try transaction.categories.all().map(\.id)
             let order = contents.categories.compactMap { categories[$0.id] }
             let ordered = Set(order)
-            let others = try transaction.categories.all().map(\.id).filter { !ordered.contains($0) }
-            try transaction.categories.reorder(order + others)
+            let after = order + before.filter { !ordered.contains($0) }
+            try transaction.categories.reorder(after)
+            overwritten.append(.order(before: before, after: after))
         }
         for update in plan.updatedPhotos {
             var photo = update.wanted
             photo.categoryId = categories[photo.categoryId] ?? update.there.categoryId
             try transaction.photos.update(photo)
+            overwritten.append(.photo(before: update.there, after: photo))
         }
         for (uuid, completion) in plan.completions {
             guard var photo = try transaction.photos.find(.id(completion.there.id)) else { continue }
@@ -90,21 +106,30 @@ struct RestoreApplication {
             _ = try transaction.photos.setFiles(of: photo, line: nil, of: nil)
         }
         if plan.takesPreferences, let preferences = contents.preferences {
-            let isOther = try !transaction.settings.settings().reviews(as: preferences)
-            try transaction.settings.store(preferences)
-            // To this person's other machines, that was a change as by hand.
-            if isOther { try transaction.settings.setReviewPreferencesChanged(at: .now()) }
+            let before = try transaction.settings.settings()
+            try transaction.settings.takePreferences(preferences)
+            overwritten.append(.preferences(before: before, after: try transaction.settings.settings()))
         }
+        return overwritten
     }
 
-    private func seal(in transaction: any CatalogueTransaction) throws {
-        guard let keyring else { return }
+    /// - Returns: what was there.
+    private func seal(in transaction: any CatalogueTransaction) throws -> [Overwritten] {
+        guard let keyring else { return [] }
+        var overwritten: [Overwritten] = []
         for (uuid, values) in plan.sealed {
+            let there = mode == .merge ? try transaction.sealedFields.values(of: uuid) : []
             let sealed = values.map { field, plaintext in
                 (field, keyring.seal(plaintext, at: SealedFields.place(.init(uuid: uuid, field: field.rawValue))))
             }
             try transaction.sealedFields.set(Dictionary(uniqueKeysWithValues: sealed), of: uuid)
+            for (field, after) in sealed {
+                guard let before = there.first(where: { $0.name.field == field.rawValue })?.sealed else { continue }
+                overwritten.append(
+                    .sealed(photo: uuid, field: field.rawValue, before: Data(before), after: Data(after)))
+            }
         }
+        return overwritten
     }
 
     private func entry(_ category: Category, id: Int64? = nil, position: Int? = nil) -> CategoryEntry {

@@ -20,7 +20,9 @@ extension RestorePlan {
                 newCategories.append(category)
             }
         }
-        compareOrder(contents, try transaction.categories.all(), prefersBackup: prefersBackup)
+        let all = try transaction.categories.all()
+        ownCategories = Dictionary(all.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
+        compareOrder(contents, all, prefersBackup: prefersBackup)
     }
 
     /// The category that has had another name since. A library gives an id once, and its clock tells it from others that have

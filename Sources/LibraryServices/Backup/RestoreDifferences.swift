@@ -22,14 +22,30 @@ extension RestorePlan {
     static let sealedFields = "sealed fields"
     private static let plurals: Set = [reviewDecisions, sealedFields]
 
+    /// One thing that both say differently.
+    struct Difference {
+        /// Where the library's word counts.
+        let kept: String
+        /// Where the backup's does: with what was there.
+        let taken: String
+
+        init(_ field: String) { (kept, taken) = (field, field) }
+
+        /// - Parameter was: what the library says; nil for nothing.
+        init(_ field: String, was: String?, kept: String? = nil) {
+            self.kept = kept ?? field
+            taken = "\(field) (was: \(was.map { $0.count > 500 ? "\($0.prefix(500))…" : $0 } ?? "none"))"
+        }
+    }
+
     /// A difference in which either's word may count.
-    mutating func tell(_ item: String, _ fields: [String], _ prefersBackup: Bool) {
+    mutating func tell(_ item: String, _ fields: [Difference], _ prefersBackup: Bool) {
         guard !fields.isEmpty else { return }
         guard prefersBackup else {
             takeable += 1
-            return keep(item, fields)
+            return keep(item, fields.map(\.kept))
         }
-        let list = fields.joined(separator: ", ")
+        let list = fields.map(\.taken).joined(separator: ", ")
         lines.append(ReceiptLine(item: item, outcome: Self.updated, detail: "gets the backup's \(list)"))
     }
 
@@ -44,18 +60,22 @@ extension RestorePlan {
     // MARK: Categories
 
     mutating func compare(_ category: Category, with there: Category, isForeign: Bool, prefersBackup: Bool) {
-        var fields: [String] = []
-        if category.displayName != there.displayName { fields.append("name '\(there.displayName)'") }
-        if category.colorHex != there.colorHex { fields.append("colour \(there.colorHex)") }
+        var fields: [Difference] = []
+        if category.displayName != there.displayName {
+            let name = "'\(there.displayName)'"
+            fields.append(Difference("name", was: name, kept: "name \(name)"))
+        }
+        if category.colorHex != there.colorHex {
+            fields.append(Difference("colour", was: there.colorHex, kept: "colour \(there.colorHex)"))
+        }
         if category.iconResource != there.iconResource, !isForeign || category.iconResource != nil {
-            fields.append("icon")
+            fields.append(Difference("icon", was: there.iconResource))
         }
         guard !fields.isEmpty else { return }
         if prefersBackup {
             updatedCategories[there.id] = CategoryDetails(
                 displayName: category.displayName, colorHex: category.colorHex,
                 iconResource: category.iconResource ?? there.iconResource)
-            fields = fields.map { $0.split(separator: " ").first.map(String.init) ?? $0 }
         }
         tell(there.displayName, fields, prefersBackup)
     }
@@ -68,7 +88,7 @@ extension RestorePlan {
         let areAddedLast = !places.drop { $0 != nil }.contains { $0 != nil }
         guard !areAddedLast || wanted != all.map(\.id).filter(matched.contains) else { return }
         takesOrder = prefersBackup
-        tell("categories", ["order"], prefersBackup)
+        tell("categories", [Difference("order")], prefersBackup)
     }
 
     // MARK: Photos
@@ -77,25 +97,27 @@ extension RestorePlan {
     ///   made of.
     mutating func compare(_ photo: Photo, with there: Photo, isForeign: Bool, prefersBackup: Bool) {
         var wanted = there
-        var fields: [String] = []
-        if matchedCategories[photo.categoryId] != there.categoryId { fields.append("category") }
+        var fields: [Difference] = []
+        if matchedCategories[photo.categoryId] != there.categoryId {
+            fields.append(Difference("category", was: ownCategories[there.categoryId]))
+        }
         if photo.name != there.name, !isForeign {
-            fields.append("name")
+            fields.append(Difference("name", was: "'\(there.name)'"))
             wanted.name = photo.name
         }
         if photo.caption != there.caption, !isForeign || photo.caption != nil {
-            fields.append("caption")
+            fields.append(Difference("caption", was: there.caption.map { "'\($0)'" }))
             wanted.caption = photo.caption
         }
         if photo.isFavorite != there.isFavorite {
-            fields.append("favourite mark")
+            fields.append(Difference("favourite mark", was: there.isFavorite ? "set" : nil))
             wanted.isFavorite = photo.isFavorite
         }
         if !isForeign,
             photo.takenAt != there.takenAt || photo.takenOffset != there.takenOffset
                 || photo.dateSource != there.dateSource
         {
-            fields.append("date")
+            fields.append(Difference("date", was: there.takenAt.map { "\($0)" }))
             (wanted.takenAt, wanted.takenOffset) = (photo.takenAt, photo.takenOffset)
             wanted.dateSource = photo.dateSource
         }
@@ -103,7 +125,8 @@ extension RestorePlan {
         wanted.categoryId = photo.categoryId
         if prefersBackup, !fields.isEmpty { updatedPhotos.append(PhotoUpdate(there: there, wanted: wanted)) }
         tell(there.path, fields, prefersBackup)
-        // Two pictures of one uuid: neither is overwritten by the other. Of one that was damaged there is a line of its own.
+        // One source, and another picture made of it: neither is overwritten by the other. Of one that was damaged there is a line of its
+        // own; what has another source is not the same photo.
         if photo.contentDigest != there.contentDigest, !isForeign, !damaged.contains(photo.path) {
             keep(there.path, ["picture"])
         }
@@ -111,19 +134,11 @@ extension RestorePlan {
 
     // MARK: Settings and reviews
 
-    private static let preferences: [(key: SettingKey, value: @Sendable (Settings) -> String)] = [
-        (.swipeThreshold, { String($0.swipeThreshold) }), (.enableHapticFeedback, { String($0.enableHapticFeedback) }),
-        (.autoProcessActions, { String($0.autoProcessActions) }),
-        (.storageCleanupEnabled, { String($0.storageCleanupEnabled) }), (.keepOriginals, { String($0.keepOriginals) }),
-        (.groupPhotoMegabytes, { String($0.groupPhotoMegabytes) }),
-        (.biometricAuthEnabled, { String($0.biometricAuthEnabled) }),
-    ]
-
     mutating func comparePreferences(_ contents: BackupContents, with there: Settings, prefersBackup: Bool) {
         guard let preferences = contents.preferences else { return }
-        let different = Self.preferences.filter { $0.value(preferences) != $0.value(there) }
+        let different = Preference.all.filter { !$0.isEqual(preferences, there) }
         if prefersBackup, !different.isEmpty { takesPreferences = true }
-        tell("settings", different.map(\.key.rawValue), prefersBackup)
+        tell("settings", different.map { Difference($0.key.rawValue, was: $0.text(there)) }, prefersBackup)
     }
 
     /// What was decided about which picture, in the order in which it was.

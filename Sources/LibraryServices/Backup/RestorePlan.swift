@@ -12,6 +12,8 @@ struct RestorePlan: Sendable {
     var newCategories: [Category] = []
     /// Category id in the backup to that of the library, for those that are there already.
     var matchedCategories: [Int64: Int64] = [:]
+    /// Names of the library's, by their ids (merge).
+    var ownCategories: [Int64: String] = [:]
     /// Under the paths and categories that they have in the backup.
     var newPhotos: [Photo] = []
     /// Photos that stay as they are (merge), or whose file stays in use (replace), by the backup's uuid.
@@ -37,6 +39,8 @@ struct RestorePlan: Sendable {
     var takesOrder = false
     var updatedPhotos: [PhotoUpdate] = []
     var takesPreferences = false
+    /// That of the backup, where the library gets it.
+    var lock: LibraryLock?
     /// Differences in which the library's word counts, and the backup's would if that was asked for.
     var takeable = 0
     /// What photos that are kept lack and the backup has (merge), by its uuid.
@@ -91,7 +95,9 @@ struct RestorePlan: Sendable {
     static let damagedOutcome = "damaged"
 
     /// Outcomes of lines that tell of nothing lost.
-    private static let harmless: Set = ["ignored", ForeignContents.assumed, ForeignContents.left, updated, completed]
+    private static let harmless: Set = [
+        "ignored", ForeignContents.assumed, ForeignContents.left, updated, completed, OtherPictures.outcome,
+    ]
     /// That of sealed values whose key or passphrase was not given.
     private var locked: ReceiptLine?
     /// Whether a line tells of something that is not as the backup has it. What waits for its key is lost no more than what nobody has
@@ -126,6 +132,7 @@ struct RestorePlan: Sendable {
         }
         try plan.takeOver(opened, contents, prefersBackup, in: transaction)
         try plan.takeGroups(contents.groups, in: transaction)
+        try plan.takeLock(opened, contents, in: transaction)
         return plan
     }
 
@@ -219,7 +226,7 @@ struct RestorePlan: Sendable {
                 differs = true
                 if prefersBackup { values[field] = other }
             }
-            if differs { tell(there?.path ?? photo.path, [Self.sealedFields], prefersBackup) }
+            if differs { tell(there?.path ?? photo.path, [Difference(Self.sealedFields)], prefersBackup) }
             if isClosed { keep(there?.path ?? photo.path, [Self.sealedFields]) }
             // Two photos of the backup may be one here: the first one counts.
             if !values.isEmpty { sealed[uuid, default: [:]].merge(values) { first, _ in first } }
@@ -232,11 +239,7 @@ struct RestorePlan: Sendable {
     ) throws {
         let isForeign = contents.isForeign
         try mergeCategories(contents, prefersBackup, in: transaction)
-        let matches = try transaction.photos.matches(
-            of: contents.photos.map {
-                PhotoIdentity(
-                    uuid: $0.photo.uuid, contentDigest: $0.photo.contentDigest, sourceDigest: $0.sourceDigest)
-            })
+        let matches = try transaction.photos.matches(of: contents.photos.map(PhotoIdentity.init))
         var completed: Set<Int64> = []
         for (sourced, there) in zip(contents.photos, matches) {
             let photo = sourced.photo

@@ -26,16 +26,19 @@ struct SealedDocument: Codable, Sendable, Equatable {
     /// The backup's own key, where it was made with a passphrase.
     let key: BackupKey?
     var values: [Value]
+    /// The sealed ``LibraryLock``; absent without a passphrase, and where the library has none.
+    let lock: Data?
 
     /// - Parameter values: as the library has them.
     init(values: [Value]) {
-        self.init(version: Self.version, key: nil, values: values)
+        self.init(version: Self.version, key: nil, values: values, lock: nil)
     }
 
-    private init(version: Int, key: BackupKey?, values: [Value]) {
+    private init(version: Int, key: BackupKey?, values: [Value], lock: Data?) {
         self.version = version
         self.key = key
         self.values = values
+        self.lock = lock
     }
 
     /// The sealed values of photos, as they are stored, by photo and field.
@@ -95,15 +98,18 @@ struct SealedDocument: Codable, Sendable, Equatable {
         let wanted = Set(photos.map(\.photo.uuid))
         var document = self
         document.values.removeAll { !wanted.contains($0.uuid) }
-        return document.values.isEmpty ? nil : document
+        return document.values.isEmpty && lock == nil ? nil : document
     }
 
     /// Sealed again, under a backup's own key. What does not open stays under the key that it has: whoever finds that one can
     /// open it still.
-    /// - Parameter keyring: the library's.
+    /// - Parameters:
+    ///   - keyring: the library's.
+    ///   - lock: also the library's.
     /// - Returns: uuids of photos with values that did not open, too.
-    func resealed(under key: BackupKey, _ keyring: Keyring) throws -> (document: SealedDocument, unopened: Set<String>)
-    {
+    func resealed(
+        under key: BackupKey, _ keyring: Keyring, lock: LibraryLock? = nil
+    ) throws -> (document: SealedDocument, unopened: Set<String>) {
         let backupKeys = Keyring(active: try key.opened(keyring))
         var unopened: Set<String> = []
         let values = self.values.map { value in
@@ -114,7 +120,9 @@ struct SealedDocument: Codable, Sendable, Equatable {
             }
             return Value(uuid: value.uuid, field: value.field, sealed: Data(backupKeys.seal(plaintext, at: place)))
         }
-        return (SealedDocument(version: version, key: key, values: values), unopened)
+        let document = SealedDocument(
+            version: version, key: key, values: values, lock: try lock?.sealed(with: backupKeys))
+        return (document, unopened)
     }
 
     // MARK: Checking
@@ -123,7 +131,7 @@ struct SealedDocument: Codable, Sendable, Equatable {
     private static let valueBytes = SealedValue.overhead...(SealedValue.overhead + 1 << 20)
 
     func encoded() throws -> Data {
-        let rest = SealedDocument(version: version, key: key, values: [])
+        let rest = SealedDocument(version: version, key: key, values: [], lock: lock)
         return try LongLists.encode(rest, [.init("values", values) { $0 }])
     }
 
@@ -144,6 +152,9 @@ struct SealedDocument: Codable, Sendable, Equatable {
         values = try lists.decode("values") { $0 }
         if let key, key.export.utf8.count > 10_000 || key.sealed.utf8.count > 1_000 {
             throw MeshError(refusingBackup: "the key in \(BackupFormat.sealedEntry) is none.")
+        }
+        guard lock?.count ?? 0 <= LibraryLock.maximumBytes else {
+            throw MeshError(refusingBackup: "the lock in \(BackupFormat.sealedEntry) is none.")
         }
         var names: Set<SealedRow.Name> = []
         for value in values {
@@ -190,6 +201,8 @@ struct OpenedFields: Sendable {
     private(set) var sidecars: [String: [SealedSidecar]] = [:]
     /// What opens their bytes.
     private(set) var rings: [Keyring] = []
+    /// The children's lock, where the backup has one and it opened.
+    private(set) var lock: LibraryLock?
     /// Fields of a photo that did not open, by its uuid in the backup.
     private(set) var unopened: [String: Set<String>] = [:]
     /// Why, where it is the same for all.
@@ -209,6 +222,17 @@ struct OpenedFields: Sendable {
             opened.values[uuid, default: [:]][.location] = Array(position.text.utf8)
             opened.count += 1
         }
+        return opened
+    }
+
+    func telling(apart others: OtherPictures) -> OpenedFields {
+        guard !others.uuids.isEmpty else { return self }
+        func renamed<Value>(_ all: [String: Value]) -> [String: Value] {
+            Dictionary(all.map { (others.uuid($0), $1) }, uniquingKeysWith: { first, _ in first })
+        }
+        var opened = self
+        (opened.values, opened.sidecars) = (renamed(values), renamed(sidecars))
+        opened.unopened = renamed(unopened)
         return opened
     }
 
@@ -257,6 +281,7 @@ struct OpenedFields: Sendable {
         }
         let own = try document.own(keyring, opened: key)
         rings = [own, keyring].compactMap { $0 }
+        if let own { lock = document.lock.flatMap { LibraryLock(opening: $0, own) } }
         for value in document.values {
             let place = SealedFields.place(value.name)
             let bytes = Array(value.sealed)

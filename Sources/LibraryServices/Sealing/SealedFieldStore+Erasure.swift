@@ -67,6 +67,8 @@ extension SealedFieldStore {
                 try await eraseFiles(subject.uuids, job, &erased)
             }
             job.begin(phase: "blanking receipts")
+            // What restores have overwritten may tell of the child too, and must not come back.
+            try await catalogue.write { try $0.overwritten.removeAll() }
             try await blank(subject.names, job, &erased)
             erased.mentions = try await mentions(subject.names)
             erased.isLogEmpty = try await catalogue.emptyLog()

@@ -153,7 +153,7 @@ private final class MemoryCatalogue: @unchecked Sendable {
                             StoredName(.photos, photo.uuid + ".jpg").map { (photo.uuid, PhotoNames(photo: $0)) }
                         }, uniquingKeysWith: { first, _ in first })
                     let application = RestoreApplication(
-                        contents: backup.contents, plan: plan, names: names)
+                        contents: backup.contents, plan: plan, names: names, job: "restore-fuzz")
                     try application.apply(in: SQLTransaction(connection: connection))
                     // Restoring it again changes nothing.
                     let again = try RestorePlan.make(
