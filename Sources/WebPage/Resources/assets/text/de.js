@@ -72,7 +72,7 @@ export default {
   'backup.pruneTitle': { one: 'Diese Sicherung endgültig entfernen?', other: '{count} Sicherungen endgültig entfernen?' },
   'backup.pruneWhat': { one: '{size} werden frei. Eine geprüfte Sicherung bleibt. Das lässt sich nicht rückgängig machen.', other: '{size} werden frei. {count} geprüfte Sicherungen bleiben. Das lässt sich nicht rückgängig machen.' },
   'backup.replace': 'Bibliothek durch die Sicherung ersetzen',
-  'backup.replaceHelp': 'Die Bibliothek wird, was in der Sicherung ist. Fotos, die dort fehlen, verschwinden.',
+  'backup.replaceHelp': 'Die Bibliothek wird, was in der Sicherung ist. Fotos, die dort fehlen, kommen in den Papierkorb und bleiben dort 30 Tage.',
   'backup.restore': 'Wiederherstellen …',
   'backup.restoreNow': 'Jetzt wiederherstellen',
   'backup.scheduleBegin': 'Sicherungen machen lassen\u00a0…',

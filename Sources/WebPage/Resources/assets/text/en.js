@@ -72,7 +72,7 @@ export default {
   'backup.pruneTitle': { one: 'Remove this backup for good?', other: 'Remove {count} backups for good?' },
   'backup.pruneWhat': { one: '{size} become free. One verified backup stays. This cannot be undone.', other: '{size} become free. {count} verified backups stay. This cannot be undone.' },
   'backup.replace': 'Replace the library by the backup',
-  'backup.replaceHelp': 'The library becomes what the backup holds. Photos that are not in it go.',
+  'backup.replaceHelp': 'The library becomes what the backup holds. Photos that are not in it go to the trash, and stay there for 30 days.',
   'backup.restore': 'Restore…',
   'backup.restoreNow': 'Restore now',
   'backup.scheduleBegin': 'Have backups made…',
