@@ -229,6 +229,16 @@ package enum FileSystem {
         return names
     }
 
+    /// O_TMPFILE of fcntl.h without its O_DIRECTORY; Swift does not import it because it stands behind _GNU_SOURCE.
+    private static let unnamed: Int32 = 0o20_000_000
+
+    /// Opens a file without a name, which goes with the last who has it open, however their processes end.
+    /// - Parameter access: `O_RDWR` or `O_WRONLY`.
+    /// - Returns: the descriptor, which the caller closes; -1 with errno set, also where the file system has no such files (FAT, exFAT).
+    package static func openUnnamed(in folder: String, _ access: Int32 = O_RDWR, mode: mode_t = 0o600) -> Int32 {
+        clinux_open(folder, access | O_DIRECTORY | unnamed, mode)
+    }
+
     /// Bytes free for this user on the file system of `path`.
     package static func freeBytes(_ path: String) throws -> Int64 {
         var found = statvfs()

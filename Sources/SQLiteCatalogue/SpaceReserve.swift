@@ -1,5 +1,5 @@
-import CLinux
 import Database
+import Files
 import Foundation
 import Synchronization
 
@@ -15,9 +15,6 @@ final class SpaceReserve: Sendable {
     static let forDeletions: Int64 = 4 << 20
     /// The last lines of a job and its end.
     static let forJobs: Int64 = 1 << 20
-
-    /// O_TMPFILE of fcntl.h without its O_DIRECTORY; Swift does not import it because it stands behind _GNU_SOURCE.
-    private static let unnamed: Int32 = 0o20_000_000
 
     private let folder: String
     private let size: Int64
@@ -35,12 +32,8 @@ final class SpaceReserve: Sendable {
     func hold() {
         descriptor.withLock { held in
             guard held == nil else { return }
-            var disk = statvfs()
-            guard statvfs(folder, &disk) == 0,
-                Int64(clamping: disk.f_bavail).multipliedReportingOverflow(by: Int64(clamping: disk.f_frsize))
-                    .partialValue >= 2 * size
-            else { return }
-            let file = clinux_open(folder, O_RDWR | O_DIRECTORY | Self.unnamed, 0o600)
+            guard let free = try? FileSystem.freeBytes(folder), free >= 2 * size else { return }
+            let file = FileSystem.openUnnamed(in: folder)
             guard file >= 0 else { return }
             guard posix_fallocate(file, 0, off_t(size)) == 0 else {
                 close(file)

@@ -197,7 +197,7 @@ struct CommandTests {
             dialect: "smilepile", backupVersion: "1.0", appVersion: "1.2.3",
             timestamp: try #require(LocalDate.startOf("2025-06-15")), photoCount: 40, categoryCount: 1,
             isPartial: false, sealedWith: nil)
-        try stage.answer("backup.inspect", backup)
+        try stage.answer("mode.get", ModeStatus(mode: .parent))
         stage.answer("backup.restore", #"{"job":"restore-1"}"#)
         stage.answer("job.receipt", #"{"lines":[]}"#)
         let receipt = RestoreReceipt(
@@ -217,7 +217,7 @@ struct CommandTests {
                 dialect: "smilepile", backupVersion: "1.0", appVersion: "1.2.3",
                 timestamp: try #require(LocalDate.startOf("2025-06-15")), photoCount: 40, categoryCount: 1,
                 isPartial: false, sealedWith: nil)
-            try stage.answer("backup.inspect", backup)
+            try stage.answer("mode.get", ModeStatus(mode: .parent))
             stage.answer("backup.restore", #"{"job":"restore-1"}"#)
             stage.answer("job.receipt", #"{"lines":[]}"#)
             let receipt = RestoreReceipt(
@@ -261,6 +261,28 @@ struct CommandTests {
         #expect(await preview.run("backup", "restore", "b.zip", "--replace", "--merge") == .usage)
         #expect(await preview.run("backup", "restore") == .usage)
         #expect(await preview.run("backup", "restore", "b.zip", "--undo", "restore-1") == .usage)
+    }
+
+    @Test("Whoever brings back a library with its lock is told so, and not that it failed")
+    func restoredIntoKidsMode() async throws {
+        func prepared(modes: [AppMode]) throws -> Stage {
+            let stage = try stage()
+            for mode in modes { try stage.answer("mode.get", ModeStatus(mode: mode)) }
+            stage.answer("backup.restore", #"{"job":"restore-1"}"#)
+            stage.fail(
+                "job.watch",
+                .refused(
+                    MeshError(.permissionDenied, "This is a parent's.", details: ["neededRole": "parent"])))
+            return stage
+        }
+        let locked = try prepared(modes: [.parent, .kids])
+        #expect(await locked.run("backup", "restore", "b.zip", "--yes") == .done)
+        #expect(locked.messages.contains("The backup is restored") && locked.messages.contains("kids mode"))
+        // Where the mode is what it was, nobody knows that it was done.
+        for modes in [[AppMode.parent, .parent], [.kids, .kids]] {
+            let refused = try prepared(modes: modes)
+            #expect(await refused.run("backup", "restore", "b.zip", "--yes") != .done)
+        }
     }
 
     // MARK: Backups and the rest

@@ -3,7 +3,8 @@ import LibraryModel
 import ServiceMesh
 
 extension CommandTable {
-    private static let file = Operand("FILE", .path, help: "The backup, or the folder that it was unpacked into.")
+    private static let fileHelp = "The backup, or the folder that it was unpacked into."
+    private static let file = Operand("FILE", .path, help: fileHelp)
     private static let passphrase: [Option] = [
         .flag("passphrase", help: "Ask for the passphrase of its sealed fields."),
         Passphrase.fileOption,
@@ -99,9 +100,7 @@ extension CommandTable {
                 Sealed fields come back with the passphrase of the backup, or where its library's keys are; a photo whose
                 fields do not open has a line, and keeps what it has here.
                 """,
-            operands: [
-                Operand("FILE", .path, .optional, help: "The backup, or the folder that it was unpacked into.")
-            ],
+            operands: [Operand("FILE", .path, .optional, help: fileHelp)],
             options: [
                 .flag("merge", help: "Add what is missing. This is what happens unless told otherwise."),
                 .flag("replace", help: "The library becomes the backup."),
@@ -147,19 +146,41 @@ extension CommandTable {
                         salvage: invocation.has("salvage") ? true : nil, key: key)
                 }
                 let isPreview = invocation.has("dry-run")
-                let now = try await library.send(GetLibraryStatus()).value
-                let asks = !isPreview && !invocation.has("yes") && (invocation.has("replace") || now.photos > 0)
-                if asks { try session.requireSomebodyToAsk(invocation) }
-                let key = try await openedKey(of: path, invocation, session, library)
-                if asks {
-                    let isWanted = try await confirmRestore(
-                        message(isPreview: true, key), now, invocation, session, library)
-                    guard isWanted else { return .failed }
+                var changed: LibraryStatus?
+                if !isPreview, !invocation.has("yes") {
+                    let now = try await library.send(GetLibraryStatus()).value
+                    // A merge into a library without photos costs nobody anything.
+                    if invocation.has("replace") || now.photos > 0 { changed = now }
                 }
-                return try await runJob(message(isPreview: isPreview, key), invocation, session, library)
+                if changed != nil { try session.requireSomebodyToAsk(invocation) }
+                let key = try await openedKey(of: path, invocation, session, library)
+                if let changed,
+                    let ending = try await endUnlessConfirmed(
+                        message(isPreview: true, key), changed, invocation, session, library)
+                {
+                    return ending
+                }
+                let mode = try await library.send(GetMode()).value.mode
+                do {
+                    return try await runJob(message(isPreview: isPreview, key), invocation, session, library)
+                } catch CommandFailure.refused(let error) where error.neededRole == .parent && mode == .parent {
+                    return try await tellLocked(orThrow: error, session, library)
+                }
             }
         },
     ]
+
+    /// The backup's lock came with it, so that whoever has restored it is a kid now and reads no receipt without the PIN. On a terminal
+    /// they are asked for it, and do not come here.
+    private static func tellLocked(
+        orThrow error: MeshError, _ session: Session, _ library: any LibraryConnection
+    ) async throws -> ExitCode {
+        guard try await library.send(GetMode()).value.mode == .kids else { throw CommandFailure.refused(error) }
+        session.console.message(
+            "The backup is restored. It was in kids mode, and so the library is now: what the restore did is told with the PIN of then, "
+                + "by 'smilepile jobs list --all' and 'smilepile jobs show JOB'.")
+        return .done
+    }
 
     private static func openedKey(
         of path: String, _ invocation: Invocation, _ session: Session, _ library: any LibraryConnection
@@ -172,16 +193,18 @@ extension CommandTable {
     /// - Parameters:
     ///   - preview: what is to be done, as a trial.
     ///   - now: the library as it is.
-    private static func confirmRestore(
+    /// - Returns: how the command ends where it is not to be done, or cannot be; nil where somebody says yes.
+    private static func endUnlessConfirmed(
         _ preview: RestoreBackup, _ now: LibraryStatus, _ invocation: Invocation, _ session: Session,
         _ library: any LibraryConnection
-    ) async throws -> Bool {
+    ) async throws -> ExitCode? {
         let follower = JobFollower(session: session, library: library, cancelsOnInterrupt: true)
-        guard let trial = try await follower.run({ try await library.send(preview).value.job }) else { return false }
+        guard let trial = try await follower.run({ try await library.send(preview).value.job }) else {
+            return .cancelled
+        }
         let report = JobReport(session: session, library: library, isVerbose: false)
         guard trial.value.state == .finished, let found = trial.value.receipt else {
-            _ = try await report.show(trial)
-            return false
+            return try await report.show(trial)
         }
         let receipt = try JSONDecoder().decode(RestoreReceipt.self, from: JSONText.encode(found))
         try await report.preview(trial.value)
@@ -193,9 +216,10 @@ extension CommandTable {
             "the backup of \(LocalDate.text(backup.timestamp)), \(backup.appVersion) "
             + "(\(Figures.count(backup.photoCount, "photo")) in "
             + "\(Figures.count(backup.categoryCount, "category", "categories")))"
-        return try await session.confirm(
+        let isWanted = try await session.confirm(
             preview.mode == .replace ? "Replace \(there) by \(wanted)?" : "Merge \(wanted) into \(there)?",
             given: false, command: invocation)
+        return isWanted ? nil : .failed
     }
 
     private static func show(_ backup: BackupSummary, _ session: Session) {

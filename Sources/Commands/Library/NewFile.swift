@@ -1,4 +1,5 @@
 import CLinux
+import Files
 import Foundation
 
 /// A file that has its name only once it is whole, and never takes one that is in use.
@@ -6,9 +7,6 @@ import Foundation
 /// Until then it has no name at all where the file system can do that, so that nothing is left however this program
 /// ends. Elsewhere (FAT and exFAT, which most sticks have) it is called `NAME.partial`.
 final class NewFile {
-    /// O_TMPFILE of fcntl.h without its O_DIRECTORY; Swift does not import it because it stands behind _GNU_SOURCE.
-    private static let unnamed: Int32 = 0o20_000_000
-
     let target: String
     let descriptor: Int32
     private let partial: String?
@@ -17,7 +15,7 @@ final class NewFile {
     init(_ target: String, mode: mode_t = 0o644) throws {
         self.target = target
         let folder = (target as NSString).deletingLastPathComponent
-        let nameless = clinux_open(folder, O_WRONLY | O_DIRECTORY | Self.unnamed, mode)
+        let nameless = FileSystem.openUnnamed(in: folder, O_WRONLY, mode: mode)
         if nameless >= 0 {
             descriptor = nameless
             partial = nil

@@ -55,13 +55,10 @@ struct GroupPhotoFolder: Sendable {
     /// As if somebody else had named it: a file of ours may be a link to anything in a library from elsewhere.
     func open(_ id: String) throws -> OwnedFile { OwnedFile(owning: try namedFiles.open(file(id)).descriptor) }
 
-    /// O_TMPFILE of fcntl.h without its O_DIRECTORY; Swift does not import it because it stands behind _GNU_SOURCE.
-    private static let unnamed: Int32 = 0o20_000_000
-
     /// A file without a name, which goes with the last who has it open.
     func temporary() throws -> OwnedFile {
         try FileSystem.makeFolder(path)
-        let descriptor = clinux_open(path, O_RDWR | O_DIRECTORY | Self.unnamed, 0o600)
+        let descriptor = FileSystem.openUnnamed(in: path)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "write to", path: path, code: errno) }
         return OwnedFile(owning: descriptor)
     }
