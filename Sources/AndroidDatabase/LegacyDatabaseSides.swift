@@ -8,6 +8,8 @@ struct LegacyDatabaseSides {
     /// Pages at the log's end that SQLite will not read: no finished change has them.
     private(set) var unreadPages = 0
 
+    /// The only one there has been since logs exist; SQLite does not open a database beside another.
+    private static let logVersion: UInt32 = 3_007_000
     private static let journalMagic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
     /// - Throws: `data_loss` for a damaged one; `failed_precondition` for a journal of several databases.
@@ -46,6 +48,9 @@ struct LegacyDatabaseSides {
         sums.add(header[0..<24])
         guard sums.words == [word(header, 24), word(header, 28)] else {
             throw LegacyDatabaseFault.damagedBeside(path, "its beginning has a wrong checksum")
+        }
+        guard word(header, 4) == logVersion else {
+            throw LegacyDatabaseFault.damagedBeside(path, "it is a log of the unknown version \(word(header, 4))")
         }
         let salts = header[16..<24]
         var (good, frames, committed, isChain) = (0, 0, 0, true)

@@ -74,6 +74,29 @@ import Testing
         await phone.test.library.close()
     }
 
+    /// With a checksum that is right: SQLite itself refuses to open such a database, as if its folder were missing.
+    @Test func aLogOfAnUnknownVersionIsRefused() async throws {
+        let phone = try await logged()
+        try edit(phone.database + "-wal") { log in
+            log.replaceSubrange(4..<8, with: [0x00, 0xad, 0xe2, 0x18])
+            var (one, other): (UInt32, UInt32) = (0, 0)
+            // As https://www.sqlite.org/fileformat2.html#checksum_algorithm; this machine's SQLite writes little-endian.
+            for position in stride(from: 0, to: 24, by: 8) {
+                let words = [position, position + 4].map { at in
+                    (0..<4).reduce(UInt32(0)) { $0 | UInt32(log[at + $1]) << (8 * UInt32($1)) }
+                }
+                one = one &+ words[0] &+ other
+                other = other &+ words[1] &+ one
+            }
+            for (position, word) in [(24, one), (28, other)] {
+                log.replaceSubrange(position..<position + 4, with: withUnsafeBytes(of: word.bigEndian, Array.init))
+            }
+        }
+        let error = try #require(try await phone.refusal())
+        #expect(error.status == .dataLoss && error.message.contains("unknown version 11395608"), "\(error)")
+        await phone.test.library.close()
+    }
+
     @Test func aLogThatIsNoneIsRefused() async throws {
         for bytes in [Data("short".utf8), Data(repeating: 0x77, count: 9_000)] {
             let phone = try await logged()
