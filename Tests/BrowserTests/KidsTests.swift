@@ -37,14 +37,19 @@ extension BrowserTests {
 
         @Test func aChildSeesPhotosAndNothingElseUntilThePIN() async throws {
             let house = House.here
-            try await house.inTab(Look(width: 360, isTouched: true), at: "#/settings") { page in
+            try await house.inTab(Look(width: 360, isTouched: true), at: "#/photos") { page in
+                // The way is in the navigation; without a PIN it leads to where one is set.
+                try await page.click(on: "More")
+                try await page.click(on: "Kids mode")
                 try await page.click(on: "Set a PIN")
                 try await page.write(House.pin, into: "New PIN")
                 try await page.write(House.pin, into: "New PIN, once more")
                 try await page.press("Enter")
                 try await page.waits(for: "PIN saved", in: "toast-list")
-                try await page.click(on: "Begin kids mode")
-                try await page.wait(until: "document.querySelector('dialog[open]')")
+                try await page.wait(until: "!document.querySelector('dialog[open]')")
+                try await page.click(on: "More")
+                try await page.click(on: "Kids mode")
+                try await page.wait(until: "document.querySelector('dialog[open] .button.primary')")
                 try await page.click(on: "Begin kids mode")
                 try await page.wait(until: "document.querySelectorAll('kids-screen .kids-categories img').length === 3")
                 #expect(try await page.evaluate("document.querySelector('nav').hidden"))

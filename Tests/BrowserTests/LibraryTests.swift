@@ -15,7 +15,7 @@ extension BrowserTests {
             return try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { folder + "/" + $0 }
         }
 
-        private static func purge(_ house: House, _ photos: [Photo]) async throws {
+        static func purge(_ house: House, _ photos: [Photo]) async throws {
             _ = try await house.call(DeletePhotos(ids: photos.map(\.id)))
             _ = try await house.call(PurgeTrash(all: true))
         }
@@ -226,46 +226,6 @@ extension BrowserTests {
             #expect(new.count == 1)
             #expect(Int(new.first?.fileSize ?? 0) > 0)
             try await Self.purge(house, new)
-        }
-
-        @Test func aBackupIsWrittenCheckedLookedIntoAndRestored() async throws {
-            let house = House.here
-            let before = try await house.photos()
-            try await house.inTab(at: "#/backup") { page in
-                try await page.wait(until: "document.querySelector('made-backups:not([hidden])')")
-                let path = "document.querySelector('backup-screen input[name=path]').value"
-                let others: String = try await page.evaluate(path)
-                try await page.click(on: "Write a backup")
-                try await page.wait(until: "\(path) && \(path) !== \(Page.literal(others))")
-                try await page.waits(
-                    for: "The newest verified backup has everything", in: "backup-screen [role=status]")
-                try await page.click(on: "Check every byte")
-                try await page.waits(for: "every byte is as it should be", in: "job-card .sum")
-                try await page.click(on: "Look into it")
-                try await page.waits(for: "the whole library", in: "dialog")
-                await page.picture("backup inside")
-                try await page.click(on: "Close")
-                try await Self.purge(house, [before[0]])
-                try await page.click(on: "Restore…")
-                try await page.click(on: "Look first")
-                try await page.waits(for: "Nothing has been changed yet", in: ".preview-restore")
-                #expect(try await house.photos().count == before.count - 1)
-                try await page.click(on: "Restore now")
-                try await page.click(on: "Restore…")
-                let restores =
-                    "[...document.querySelectorAll('job-card')].filter((one) => one.innerText.startsWith('Restore'))"
-                try await page.wait(until: "\(restores).length === 2")
-                try await page.wait(
-                    until:
-                        "\(restores).every((one) => one.querySelector('[role=status]').textContent.startsWith('Finished'))"
-                )
-                await page.picture("backup restored")
-                try await page.run(
-                    "document.querySelector('backup-screen input[name=path]').value = '/nowhere/at/all.zip'")
-                try await page.click(on: "Look into it")
-                try await page.wait(until: "document.querySelector('.toast.fault')")
-            }
-            #expect(try await house.photos().map(\.uuid) == before.map(\.uuid))
         }
 
         @Test func theTrashGivesBackAndTakesForGood() async throws {

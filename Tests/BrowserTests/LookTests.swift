@@ -51,7 +51,9 @@ extension BrowserTests {
                     then: "document.querySelectorAll('selection-bar button').length > 5"),
                 opened("caption of some", from: "photos", check, button("selection-bar button", 3), then: dialog),
                 opened("move", from: "photos", check, button("selection-bar button", 2), then: dialog),
-                opened("dates", from: "photos", button("filter-bar .chip", 1), then: dialog),
+                opened("dates", from: "photos", button("filter-bar > .chip", 1), then: dialog),
+                opened(
+                    "categories to choose", from: "photos", button("filter-bar category-picker .chip", 0), then: dialog),
                 opened(
                     "facts", from: "photo", "document.querySelector('photo-view header').lastElementChild",
                     then: "document.querySelector('photo-facts dd')"),

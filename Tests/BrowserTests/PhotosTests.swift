@@ -26,8 +26,18 @@ extension BrowserTests {
                 try await page.click(on: "Favourites")
                 try await page.wait(until: "\(Self.tiles) === 1")
                 try await page.click(on: "Favourites")
-                try await page.choose(option: "Holidays", in: "Category")
+                try await page.clickWhereSeen("document.querySelector('filter-bar category-picker button')")
+                let chip =
+                    "[...document.querySelectorAll('dialog[open] .chip')].find((one) => one.innerText.includes('Holidays'))"
+                try await page.wait(until: chip)
+                let looks: String = try await page.evaluate("\(chip).innerText.replaceAll(/\\s+/g, ' ')")
+                #expect(looks == "Holidays 8", "its name, and how many photos it has")
+                let colour = "getComputedStyle(\(chip).querySelector('.swatch')).backgroundColor"
+                #expect(try await page.evaluate("\(colour) !== 'rgba(0, 0, 0, 0)'"), "its colour")
+                await page.picture("categories to choose from")
+                try await page.clickWhereSeen(chip)
                 try await page.wait(until: "tests.has('.count', '8 photos')")
+                try await page.waits(for: "Holidays", in: "filter-bar category-picker [aria-pressed=true]")
                 try await page.run("history.back()")
                 try await page.wait(until: "tests.has('.count', '24 photos')")
             }

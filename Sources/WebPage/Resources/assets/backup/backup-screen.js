@@ -12,13 +12,18 @@ import { showJobs } from '../library/job-card.js';
 import './backup-schedule.js';
 import './made-backups.js';
 
-const methods = new Set(['backup.create', 'backup.verify', 'backup.restore']);
+const methods = new Set(['backup.create', 'backup.verify', 'backup.restore', 'backup.undo']);
 
 class BackupScreen extends Component {
   #last = element('p', { role: 'status' });
   #schedule = element('backup-schedule', { hidden: true });
   #made = element('made-backups', { hidden: true, onuse: ({ detail }) => this.#use(detail) });
+  /** What runs and what was asked for here, where one sees it; below all, what was before. */
   #jobs = element('div', { class: 'stack' });
+  #earlier = element('div', { class: 'stack' });
+  #asked = new Set();
+  /** Restores that were undone here. */
+  #undone = new Set();
   #path = element('input', { name: 'path', required: true, spellcheck: 'false', autocomplete: 'off', placeholder: '/media/usb/SmilePileBackup_2026-01-01_120000.zip' });
   #categories = [];
   #known = [];
@@ -30,18 +35,18 @@ class BackupScreen extends Component {
     ([known, { lastBackupDate }]) => this.#tell(known, lastBackupDate),
     // What was shown stays; what is away comes back with an event.
     (error) => !error.retryable && this.#say(describe(error), true));
-  /** The paths of the trial runs of this page, by job. */
+  /** What the trial runs of this page were of, by job. */
   #dryRuns = new Map();
 
   connectedCallback() {
     this.classList.add('screen');
     this.append(
-      element('header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.backup'))),
+      element('header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.backup'))), this.#jobs,
       element(
         'section', { class: 'card stack' }, element('h2', {}, t('backup.createTitle')), this.#last,
         element('p', { class: 'quiet' }, t('backup.createHelp')),
         element('div', { class: 'buttons' },
-          textButton(t('backup.create'), () => attempt(() => ask('backup.create')), { icon: 'backup', class: 'button primary' }),
+          textButton(t('backup.create'), () => attempt(() => this.#begin('backup.create')), { icon: 'backup', class: 'button primary' }),
           textButton(t('backup.createOther'), () => this.#create()))),
       this.#schedule, this.#made,
       element(
@@ -53,7 +58,7 @@ class BackupScreen extends Component {
           textButton(t('backup.inspect'), () => attempt(() => this.#inspect())),
           textButton(t('backup.verify'), () => attempt(() => this.#verify())),
           textButton(t('backup.restore'), () => attempt(() => this.#restore())))),
-      this.#jobs);
+      this.#earlier);
     this.#last.textContent = t('state.loading');
     // After each change, and when a page that nobody saw is looked at again: a stick does not tell that it has come.
     this.during(observe('event.subscribe', {}, ({ changed }) => {
@@ -90,10 +95,39 @@ class BackupScreen extends Component {
     this.#path.focus();
   }
 
+  /** Asks for a job, and shows it where one is. */
+  async #begin(method, params) {
+    const { job } = await ask(method, params);
+    this.#asked.add(job);
+    this.#show(this.#known);
+    this.#jobs.scrollIntoView({ block: 'nearest' });
+    return job;
+  }
+
   #show(jobs) {
     this.#known = jobs;
-    showJobs(this.#jobs, jobs);
-    for (const job of jobs) this.#preview(job);
+    const isHere = ({ id, state }) => this.#asked.has(id) || !['finished', 'failed', 'cancelled'].includes(state);
+    // The newest first: it is the one that was just asked for.
+    showJobs(this.#jobs, jobs.filter(isHere).reverse());
+    showJobs(this.#earlier, jobs.filter((job) => !isHere(job)));
+    for (const job of jobs) {
+      this.#preview(job);
+      this.#offerUndo(job);
+    }
+  }
+
+  /** The way back from what a restore has overwritten. */
+  #offerUndo({ id, method, receipt, state, outcomes }) {
+    if (method !== 'backup.restore' || state !== 'finished' || receipt?.isDryRun || !outcomes.updated || this.#undone.has(id) || !session.offers('backup.undo')) return;
+    const card = [...this.#jobs.children].find(({ dataset }) => dataset.job === id);
+    if (!card || card.querySelector('.undo-restore')) return;
+    card.append(element(
+      'div', { class: 'undo-restore buttons' },
+      textButton(t('backup.undo', { count: outcomes.updated }), () => attempt(async () => {
+        await this.#begin('backup.undo', { job: id });
+        this.#undone.add(id);
+        card.querySelector('.undo-restore')?.remove();
+      }), { icon: 'undo' })));
   }
 
   /** What a dry run of a restore found, and the way to do it. */
@@ -101,25 +135,36 @@ class BackupScreen extends Component {
     const { method, receipt, state } = job;
     if (method !== 'backup.restore' || !receipt?.isDryRun || state !== 'finished') return;
     const card = [...this.#jobs.children].find(({ dataset }) => dataset.job === job.id);
-    const path = this.#dryRuns.get(job.id);
+    const wanted = this.#dryRuns.get(job.id);
     const shown = card?.querySelector('.preview-restore');
-    // The result may be here before the reply that says which job it is of: without its path, and so without the button.
-    if (!card || shown && (!path || shown.querySelector('button'))) return;
+    // The result may be here before the reply that says which job it is of: without what it is of, and so without the button.
+    if (!card || shown && (!wanted || shown.querySelector('button'))) return;
     shown?.remove();
+    const { backup } = receipt;
+    const differences = job.outcomes.conflict ?? 0;
     const rows = ['photosAdded', 'photosKept', 'photosRemoved', 'categoriesAdded', 'swipeSessionsAdded', 'groupsAdded'];
     card.append(element(
       'div', { class: 'preview-restore stack' },
       element('p', {}, t('backup.wouldDo')),
+      element('p', { class: 'quiet' }, t('backup.ofWhat', { time: moment(backup.timestamp), by: backup.appVersion, photos: number(backup.photoCount), categories: number(backup.categoryCount) })),
       element('dl', { class: 'legend' }, rows.filter((name) => receipt[name] !== undefined).flatMap((name) => [
         element('dt', {}, t(`backup.${name}`)), element('dd', { class: 'number' }, number(receipt[name]))])),
-      path && element('div', { class: 'buttons' }, textButton(t('backup.restoreNow'), () => this.#confirm(path, receipt.mode), { class: 'button primary' }))));
+      differences > 0 && element('p', {}, t('backup.differences', { count: differences })),
+      (job.outcomes.updated ?? 0) > 0 && element('p', {}, t('backup.wouldOverwrite', { count: job.outcomes.updated })),
+      wanted && element('div', { class: 'buttons' }, textButton(t('backup.restoreNow'), () => this.#confirm(wanted, job.id), { class: 'button primary' }))));
   }
 
-  #confirm(path, mode) {
+  #confirm(wanted, trial) {
+    const help = wanted.mode === 'replace' ? 'backup.replaceHelp' : wanted.prefersBackup ? 'backup.preferHelp' : 'backup.mergeHelp';
     showDialog({
-      title: t('backup.restoreNow'), action: t('backup.restore'), danger: mode === 'replace',
-      body: [element('p', {}, t(mode === 'replace' ? 'backup.replaceHelp' : 'backup.mergeHelp'))],
-      act: () => ask('backup.restore', { path, mode }),
+      title: t('backup.restoreNow'), action: t('backup.restore'), danger: wanted.mode === 'replace',
+      body: [element('p', {}, t(help))],
+      act: async () => {
+        await this.#begin('backup.restore', wanted);
+        // It has done its duty.
+        this.#asked.delete(trial);
+        this.#show(this.#known);
+      },
     });
   }
 
@@ -136,7 +181,7 @@ class BackupScreen extends Component {
         const data = new FormData(form);
         const chosen = data.getAll('category').map(Number);
         const [path, since] = [data.get('path').trim(), data.get('since')];
-        return ask('backup.create', {
+        return this.#begin('backup.create', {
           ...(path && { path }), ...(since && { since: `${since}T00:00:00Z` }), ...(chosen.length > 0 && { categoryIds: chosen }),
         });
       },
@@ -166,7 +211,7 @@ class BackupScreen extends Component {
   }
 
   #verify() {
-    return ask('backup.verify', { path: this.#given });
+    return this.#begin('backup.verify', { path: this.#given });
   }
 
   /** A restore begins with a dry run, whose result is shown before anything is written. */
@@ -178,11 +223,16 @@ class BackupScreen extends Component {
     return showDialog({
       title: t('backup.restore'), action: t('backup.look'),
       body: [element('p', { class: 'quiet' }, t('backup.lookHelp')), element(
-        'fieldset', {}, element('legend', { class: 'unseen' }, t('backup.restore')), mode('merge'), mode('replace'))],
+        'fieldset', {}, element('legend', { class: 'unseen' }, t('backup.restore')), mode('merge'), mode('prefer'), mode('replace')),
+      element('label', {}, t('backup.passphraseOpen'), element('input', { type: 'password', name: 'passphrase', autocomplete: 'off' }),
+        element('span', { class: 'small quiet' }, t('backup.passphraseOpenHelp')))],
       act: async (form) => {
-        const { job } = await ask('backup.restore', { path, mode: new FormData(form).get('mode'), dryRun: true });
-        this.#dryRuns.set(job, path);
-        for (const known of this.#known) this.#preview(known);
+        const { mode: chosen, passphrase } = Object.fromEntries(new FormData(form));
+        const key = passphrase ? await ask('backup.openKey', { path, passphrase }) : undefined;
+        const wanted = { path, mode: chosen === 'replace' ? 'replace' : 'merge', ...(chosen === 'prefer' && { prefersBackup: true }), ...(key && { key }) };
+        const job = await this.#begin('backup.restore', { ...wanted, dryRun: true });
+        this.#dryRuns.set(job, wanted);
+        this.#show(this.#known);
       },
     });
   }

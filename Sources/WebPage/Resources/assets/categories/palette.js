@@ -2,6 +2,7 @@
 
 import { element } from '../core/dom.js';
 import { t } from '../core/text.js';
+import { categoryLooks } from './category-picker.js';
 
 export const palette = [
   '#4CAF50', '#2196F3', '#FF9800', '#9C27B0', '#F44336', '#FF5722', '#795548', '#607D8B', '#E91E63', '#009688', '#FFEB3B', '#3F51B5',
@@ -10,12 +11,8 @@ export const palette = [
 /** The colour's name, for who cannot see it. */
 export const colourName = (colour) => (palette.includes(colour.toUpperCase()) ? t(`colour.${colour.slice(1).toUpperCase()}`) : colour);
 
-/** A category as it looks everywhere: a dot of its colour and its name. */
-export function chip(category) {
-  return element(
-    'span', { class: 'category-chip' }, element('span', { class: 'swatch', css: { '--colour': category.colorHex } }),
-    element('span', {}, category.displayName));
-}
+/** A category as it looks everywhere. */
+export const chip = (category) => element('span', { class: 'category-chip' }, categoryLooks(category));
 
 /** Twelve colours to choose from, as radio buttons; `chosen` that is none of them is a thirteenth. */
 export function paletteField(chosen, changed) {

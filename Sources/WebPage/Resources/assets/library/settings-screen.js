@@ -2,12 +2,13 @@
 
 import { ask } from '../core/daemon.js';
 import { Component, element, textButton } from '../core/dom.js';
-import { Refusal, confirmed, describe, showDialog } from '../core/dialog.js';
+import { Refusal, describe, showDialog } from '../core/dialog.js';
 import { observe, tellAgain } from '../core/observations.js';
 import { remember, remembered } from '../core/preferences.js';
 import { session } from '../core/session.js';
 import { languages, moment, percent, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
+import { beginKidsMode } from '../kids/kids-mode.js';
 
 const switches = ['keepOriginals', 'storageCleanupEnabled', 'autoProcessActions', 'enableHapticFeedback'];
 
@@ -46,7 +47,7 @@ class SettingsScreen extends Component {
       }));
     }
     this.#threshold = element('input', {
-      type: 'range', min: '0.05', max: '0.9', step: '0.05', oninput: () => this.#sayThreshold(),
+      type: 'range', min: '0.05', max: '1', step: '0.05', oninput: () => this.#sayThreshold(),
       onchange: ({ target }) => this.#change({ swipeThreshold: Number(target.value) }),
     });
     this.thresholdText = element('output', { class: 'quiet' });
@@ -84,19 +85,9 @@ class SettingsScreen extends Component {
             toast(t('kids.left'));
             await session.refresh();
           }), { class: 'button primary' })
-          : textButton(t('kids.begin'), () => this.#begin(), { class: 'button primary', disabled: !hasPIN }),
+          : textButton(t('kids.begin'), beginKidsMode, { class: 'button primary', disabled: !hasPIN }),
         textButton(t(hasPIN ? 'pin.change' : 'pin.set'), () => this.#setPIN(hasPIN)),
         hasPIN && textButton(t('pin.clear'), () => this.#clearPIN())));
-  }
-
-  #begin() {
-    confirmed({
-      title: t('kids.beginTitle'), text: t('kids.beginHelp'), action: t('kids.begin'),
-      act: async () => {
-        await ask('mode.set', { mode: 'kids' });
-        await session.refresh();
-      },
-    });
   }
 
   #pinField(name, label) {

@@ -10,6 +10,7 @@ import { clockTime, t } from '../core/text.js';
 import { attempt, toast, toastError } from '../core/toasts.js';
 import { ReviewSession } from './review-session.js';
 import './swipe-card.js';
+import { categoryLooks } from '../categories/category-picker.js';
 
 /** Of each group in the summary, so many pictures; the rest is a number. */
 const shownInSummary = 60;
@@ -21,7 +22,8 @@ class ReviewScreen extends Component {
   #progress = element('progress', { max: '1', value: '0', 'aria-label': t('review.progress') });
   #numbers = element('p', { class: 'number quiet small', role: 'status' });
   #deck = element('div', { class: 'deck' });
-  #category = element('select', { 'aria-label': t('filter.category') });
+  #category = element('category-picker', { onchosen: ({ detail }) => go(address('review', { parameters: { category: detail } })) });
+  #categories = [];
   #buttons;
   #undo = iconButton('undo', t('review.undo'), () => this.#session?.undo());
   #finish = textButton(t('review.finish'), () => this.#summarise());
@@ -38,7 +40,6 @@ class ReviewScreen extends Component {
         'header', { class: 'screen-header' },
         element('h1', { tabindex: '-1' }, t('screen.review')), this.#category, this.#undo, this.#finish),
       this.#progress, this.#numbers, this.#deck);
-    this.#category.addEventListener('change', () => go(address('review', { parameters: { category: this.#category.value } })));
     this.#card.addEventListener('decided', ({ detail }) => this.#session.decide(detail));
     this.listen(document, 'keydown', (event) => this.#key(event));
     this.during(onChange((place) => place.screen === 'review' && this.#open()));
@@ -63,17 +64,14 @@ class ReviewScreen extends Component {
   }
 
   #showCategories(categories) {
-    const chosen = current().parameters.get('category') ?? '';
-    this.#category.replaceChildren(
-      element('option', { value: '' }, t('filter.allCategories')),
-      ...categories.map(({ id, displayName }) => element('option', { value: String(id) }, displayName)));
-    this.#category.value = chosen;
+    this.#category.categories = this.#categories = categories;
+    if (this.#session?.top) this.#say(this.#session.top);
   }
 
   async #open() {
     const opening = ++this.#opening;
     const category = Number(current().parameters.get('category'));
-    this.#category.value = category ? String(category) : '';
+    this.#category.chosen = category ? String(category) : '';
     const session = new ReviewSession(category ? { categoryId: category } : {});
     session.addEventListener('changed', () => session === this.#session && this.#draw());
     session.addEventListener('failed', ({ detail }) => toastError(detail));
@@ -120,9 +118,17 @@ class ReviewScreen extends Component {
       this.shown = top.uuid;
       this.#deck.replaceChildren(this.#card, this.#title, this.#buttons);
       this.#card.photo = top;
-      this.#title.textContent = [top.caption || top.name, clockTime(top.takenAt ?? top.createdAt)].join(' · ');
+      this.#say(top);
     }
     for (const photo of next) new Image().src = pictureAddress(photo, 'photo');
+  }
+
+  /** What the photo on top is called, when it was taken, and in which category it is. */
+  #say(photo) {
+    const category = this.#categories.find(({ id }) => id === photo.categoryId);
+    this.#title.replaceChildren(
+      element('span', { class: 'name' }, [photo.caption || photo.name, clockTime(photo.takenAt ?? photo.createdAt)].join(' · ')),
+      ...(category ? [element('span', { class: 'category-chip' }, categoryLooks(category))] : []));
   }
 
   get #inSummary() {

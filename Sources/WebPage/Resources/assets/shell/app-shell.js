@@ -4,10 +4,12 @@
 import { way } from '../core/daemon.js';
 import { Component, element, icon, styles, textButton } from '../core/dom.js';
 import { showDialog } from '../core/dialog.js';
-import { address, current, onChange } from '../core/router.js';
+import { observe } from '../core/observations.js';
+import { address, current, go, onChange } from '../core/router.js';
 import { session } from '../core/session.js';
 import { t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
+import { beginKidsMode } from '../kids/kids-mode.js';
 import { screens } from './screens.js';
 
 class AppShell extends Component {
@@ -21,6 +23,9 @@ class AppShell extends Component {
   #photo;
   #retry;
   #steps = 0;
+  /** Whether there is a PIN, without which kids mode has no way back; nothing until it is known. */
+  #hasPIN;
+  #settings;
   /** When what was dragged over the page was dropped or taken away last. */
   #dragEnded = 0;
 
@@ -82,6 +87,11 @@ class AppShell extends Component {
     if (location.hash.startsWith('#pair=')) history.replaceState(null, '', address('photos'));
     const place = current();
     this.#navigation.hidden = false;
+    this.#settings ??= observe('settings.observe', {}, ({ parentalLockEnabled }) => {
+      if (parentalLockEnabled === this.#hasPIN) return;
+      this.#hasPIN = parentalLockEnabled;
+      if (session.state === 'parent') this.#navigate(current().screen === 'photo' ? 'photos' : current().screen);
+    });
     this.#navigate(place.screen === 'photo' ? 'photos' : place.screen);
     if (place.screen === 'photo') {
       // The timeline stays where it was below the photo, so that going back is where one came from.
@@ -134,13 +144,22 @@ class AppShell extends Component {
     const link = ([name, { icon: picture, main }]) => element(
       'a', { href: address(name), class: main ? undefined : 'secondary', 'aria-current': name === active && 'page' },
       icon(picture), element('span', {}, t(`screen.${name}`)));
+    const kids = () => element(
+      'button', { type: 'button', class: 'secondary', title: t('kids.toggleHelp'), onclick: () => this.#beginKids() },
+      icon('smile'), element('span', {}, t('kids.toggle')));
     const inMore = offered.some(([name, { main }]) => name === active && !main);
     this.#navigation.replaceChildren(
       element('p', { class: 'brand', 'aria-hidden': 'true' }, icon('smile'), element('span', {}, 'SmilePile')),
-      ...offered.map(link),
+      ...offered.map(link), kids(),
       element(
-        'button', { type: 'button', class: inMore ? 'more active' : 'more', onclick: () => this.#more(offered.filter(([, { main }]) => !main).map(link)) },
+        'button', { type: 'button', class: inMore ? 'more active' : 'more', onclick: () => this.#more([...offered.filter(([, { main }]) => !main).map(link), kids()]) },
         icon('more'), element('span', {}, t('shell.more'))));
+  }
+
+  /** Where there is no PIN yet, the settings say how to get one. */
+  #beginKids() {
+    if (this.#hasPIN) beginKidsMode();
+    else go(address('settings'));
   }
 
   #more(links) {
@@ -148,7 +167,7 @@ class AppShell extends Component {
       title: t('shell.more'),
       kind: 'menu',
       body: links,
-      opened: (dialog) => dialog.addEventListener('click', (event) => event.target.closest('a') && dialog.close()),
+      opened: (dialog) => dialog.addEventListener('click', (event) => event.target.closest('a, button.secondary') && dialog.close()),
     });
   }
 

@@ -5,6 +5,7 @@ import { showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, current, filterParameters, go } from '../core/router.js';
 import { shortDay, t } from '../core/text.js';
+import '../categories/category-picker.js';
 
 /** Milliseconds after the last letter until a search begins. */
 const typing = 250;
@@ -13,14 +14,13 @@ class FilterBar extends Component {
   #text = element('input', {
     type: 'search', 'aria-label': t('filter.search'), placeholder: t('filter.search'), enterkeyhint: 'search', autocomplete: 'off',
   });
-  #category = element('select', { 'aria-label': t('filter.category') });
+  #category = element('category-picker', { onchosen: ({ detail }) => this.#set({ category: detail }) });
   #favorites = element(
     'button', { type: 'button', class: 'button chip compact', title: t('filter.favourites'), onclick: () => this.#set({ favorites: this.#parameters.get('favorites') ? '' : '1' }) },
     icon('heart'), element('span', {}, t('filter.favourites')));
   #dates = element('button', { type: 'button', class: 'button chip', onclick: () => this.#chooseDates() });
   #clear = iconButton('cross', t('filter.clear'), () => go(address('photos')));
   #parameters = new URLSearchParams();
-  #categories = [];
 
   connectedCallback() {
     this.setAttribute('role', 'search');
@@ -30,21 +30,13 @@ class FilterBar extends Component {
       clearTimeout(waiting);
       waiting = setTimeout(() => this.#set({ text: this.#text.value.trim() }, true), typing);
     });
-    this.#category.addEventListener('change', () => this.#set({ category: this.#category.value }));
-    this.during(observe('category.observe', {}, ({ categories }) => {
-      this.#categories = categories;
-      this.show(this.#parameters);
-    }));
+    this.during(observe('category.observe', {}, ({ categories }) => (this.#category.categories = categories)));
   }
 
   show(parameters) {
     this.#parameters = parameters;
     if (document.activeElement !== this.#text) this.#text.value = parameters.get('text') ?? '';
-    const chosen = parameters.get('category') ?? '';
-    this.#category.replaceChildren(
-      element('option', { value: '' }, t('filter.allCategories')),
-      ...this.#categories.map(({ id, displayName }) => element('option', { value: String(id) }, displayName)));
-    this.#category.value = chosen;
+    this.#category.chosen = parameters.get('category') ?? '';
     this.#favorites.setAttribute('aria-pressed', String(Boolean(parameters.get('favorites'))));
     const [from, to] = [parameters.get('from'), parameters.get('to')];
     const range = from && to ? `${shortDay(from)} – ${shortDay(to)}`

@@ -7,6 +7,7 @@ import { element } from '../core/dom.js';
 import { Refusal, showDialog } from '../core/dialog.js';
 import { t } from '../core/text.js';
 import { toast } from '../core/toasts.js';
+import { categoryLooks } from '../categories/category-picker.js';
 
 /** Ids in one message: a line has at most a mebibyte. */
 const idsAtOnce = 5000;
@@ -64,7 +65,7 @@ export async function chooseCategory(photos) {
       categories.map((category) => element(
         'label', { class: 'choice' },
         element('input', { type: 'radio', name: 'category', value: String(category.id), checked: present.size === 1 && present.has(category.id) }),
-        element('span', { class: 'swatch', css: { '--colour': category.colorHex } }), category.displayName)))],
+        categoryLooks(category))))],
     act: async (form) => {
       const category = categories.find(({ id }) => String(id) === new FormData(form).get('category'));
       if (!category) throw new Refusal(t('action.chooseCategory'));
