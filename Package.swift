@@ -140,7 +140,10 @@ let package = Package(
         module("QRCodes", ["CQRCode"]),
         // HTTP in front of messages: it knows the mesh's words, and nothing of photos
         module(
-            "WebServer", ["ControlSocket", "ServiceMesh", "Executors", "QRCodes", "CLinux", "CMicroHTTPD"]),
+            "WebServer",
+            [
+                "ControlSocket", "ServiceMesh", "Executors", "QRCodes", "CLinux", "CMicroHTTPD", "CCell", "CWorkQueue",
+            ]),
         // The page that a browser shows
         .target(
             name: "WebPage", dependencies: ["WebServer", "CWebPage", "CCrypto", "CZlib"], exclude: ["Resources"],
@@ -168,7 +171,6 @@ let package = Package(
             "smilepile-web",
             [
                 "WebServer", "WebPage", "ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "CSystemd",
-                "CWorkQueue", "CCell",
             ]),
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
         program(
@@ -196,6 +198,7 @@ let package = Package(
         .target(
             name: "CAttempts", path: "Tests/CAttempts", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("seccomp")]),
+        program("server-cell-probe", path: "Tests/ServerCellProbe", ["WebServer", "CAttempts"]),
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors", "TestSupport"]),
         tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
@@ -229,6 +232,7 @@ let package = Package(
             "WebServerTests",
             [
                 "WebServer", "WebPage", "ControlSocket", "ServiceMesh", "Executors", "Files", "QRCodes", "TestSupport",
+                "server-cell-probe",
             ]),
         tests("HTTPClientTests", ["HTTPClient", "ServiceMesh", "TestSupport"]),
         tests(

@@ -2,6 +2,7 @@
 #include "ccell.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -15,11 +16,12 @@
 static const int allowed[] = {
     // Sockets and files that are there.
     SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(pwrite64),
-    SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(sendfile), SCMP_SYS(fstat),
-    SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(dup), SCMP_SYS(fcntl),
-    // New ones of those that come to us, and to the daemon.
-    SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(connect), SCMP_SYS(shutdown), SCMP_SYS(getsockopt),
-    SCMP_SYS(setsockopt), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+    SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(sendfile), SCMP_SYS(fstat), SCMP_SYS(lseek),
+    SCMP_SYS(close), SCMP_SYS(dup),
+    // New ones of those that come to us. None to anybody else: further ones to the daemon come as descriptors (connector.c), and
+    // none is of a kind that takes addresses with what is sent.
+    SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
+    SCMP_SYS(getsockname), SCMP_SYS(getpeername),
     // Waiting.
     SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait),
     SCMP_SYS(epoll_pwait), SCMP_SYS(eventfd2), SCMP_SYS(pipe2), SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime),
@@ -42,11 +44,18 @@ static int add_rules(scmp_filter_ctx filter) {
     const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
     if (status == 0) status = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code);
     if (status == 0) status = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
-    // Sockets to programs of this machine. What listens for browsers has been made before; nothing leaves the machine that
-    // nobody asked for.
+    // To whom a socket is connected, and to no address.
+    if (status == 0)
+        status = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendto), 1, SCMP_A4(SCMP_CMP_EQ, 0));
+    // Flags and copies of descriptors. Not who gets a signal when one becomes ready, which could be any process of this user.
+    static const int questions[] = {F_GETFL, F_GETFD, F_SETFD, F_DUPFD_CLOEXEC};
+    for (unsigned i = 0; status == 0 && i < sizeof questions / sizeof *questions; i++)
+        status = seccomp_rule_add(
+            filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)questions[i]));
     if (status == 0)
         status = seccomp_rule_add(
-            filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+            filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, SCMP_A1(SCMP_CMP_EQ, F_SETFL),
+            SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, 0));
     // Threads, and no processes. Of clone3 a filter cannot see the flags: glibc takes the old call where there is none.
     if (status == 0)
         status = seccomp_rule_add(

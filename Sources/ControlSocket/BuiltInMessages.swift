@@ -5,7 +5,7 @@ import ServiceMesh
 public struct Hello: Message {
     public typealias Reply = HelloReply
     public static let method = "rpc.hello"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.read
     public static let summary = "What answers here: version, methods' version, limits, process; may lower the role."
     /// `kid` or `parent`; absent leaves the role as it is.
@@ -44,7 +44,7 @@ public struct HelloReply: Codable, Sendable, Equatable {
 public struct Ping: Message {
     public typealias Reply = Done
     public static let method = "rpc.ping"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.read
     public static let summary = "Answers at once; whether the services can work is told by mesh.health."
     public init() {}
@@ -54,7 +54,7 @@ public struct Ping: Message {
 public struct Discover: Message {
     public typealias Reply = DiscoverReply
     public static let method = "rpc.discover"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.read
     public static let summary = "Every method: what it does, who may call it, and JSON Schemas of params and result."
     public init() {}

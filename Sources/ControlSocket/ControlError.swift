@@ -1,3 +1,4 @@
+import Glibc
 import ServiceMesh
 
 /// What goes wrong with the socket itself. Errors of a request are the mesh's, as ``/ServiceMesh/MeshError``.
@@ -20,6 +21,16 @@ public enum ControlError: Error, Sendable, Equatable, CustomStringConvertible {
     case closed(String)
     /// The system refused something that the socket needs: descriptors, memory.
     case system(operation: String, errno: Int32)
+
+    /// Why connecting failed, by its error number.
+    public init(connecting path: String, _ code: Int32) {
+        self =
+            switch code {
+            case ENOENT, ECONNREFUSED, ENOTDIR: .notRunning(path: path)
+            case EAGAIN: .notAnswering(path: path, pid: 0)
+            default: .cannotConnect(path: path, reason: SystemCall.reason(code))
+            }
+    }
 
     public var description: String {
         switch self {

@@ -54,6 +54,8 @@ public enum MessageKind: String, Codable, Sendable, CaseIterable {
 
 /// Who is asking, in rising order of what they may do.
 public enum Role: Int, Codable, Sendable, CaseIterable, Comparable {
+    /// May say who it is: a connection that a program of strangers' requests makes, before a device's token has come over it.
+    case nobody = -1
     /// May look at photos and categories.
     case kid = 0
     /// The library's owner: a connection of the same user, or the program that embeds the library.

@@ -263,7 +263,7 @@ public final class PhotoLibrary: Sendable {
         return [
             SettingsStore(catalogue: catalogue, clock: wallClock),
             AccessStore(catalogue: catalogue, access: access, deriver: deriver, clock: bootClock),
-            DeviceStore(catalogue: catalogue, clock: bootClock),
+            DeviceStore(catalogue: catalogue, access: access, clock: bootClock),
             CategoryStore(catalogue: catalogue),
             PhotoStore(catalogue: catalogue, discards: discards, due: due),
             SealedFieldStore(
@@ -306,6 +306,9 @@ public final class PhotoLibrary: Sendable {
     /// The role with which somebody begins who connects now, where the system has let them connect: a kid's in kids mode.
     /// Does not wait.
     public var roleOfNewcomers: Role { access.roleOfNewcomers }
+
+    /// The role with which a paired device begins that comes now; nil where it is not paired, or not any more. Does not wait.
+    public func role(ofDevice id: String) -> Role? { access.role(ofDevice: id) }
 
     /// Has a server told when the roles of those whom it has let in fall. `door` returns when they have; who sets the mode
     /// waits for that. For as long as the library is open.

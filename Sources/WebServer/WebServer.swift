@@ -32,29 +32,31 @@ public final class WebServer: Sendable {
     private let devices: Devices
     private let disk: BlockingPool
     private let pictures: KeptPictures
-    private let door: HubDoor
+    private let shared: SharedConnection
+    private let members: SharedConnection
 
     /// - Parameters:
     ///   - listener: the server's from now on.
     ///   - names: under which browsers reach it, beside `localhost` and addresses in digits.
     ///   - files: what everybody may have.
     ///   - accessLog: for what other machines ask.
-    ///   - connect: makes a connection to the daemon; called for each device, and again where one has ended.
+    ///   - connect: makes a connection to the daemon's door; called for each device, and again where one has ended.
     /// - Throws: `MeshError`.
     public init(
         on listener: WebListener, tls: TLSIdentity? = nil, names: [String] = [], files: [StaticFile] = [],
         limits: HTTPLimits = HTTPLimits(), accessLog: AccessLog? = nil,
-        connect: @escaping @Sendable () throws -> any DaemonConnection
+        connect: @escaping @Sendable () async throws -> any DaemonConnection
     ) throws {
         address = listener.address
-        pictures = KeptPictures(seconds: limits.keptSeconds, connect: connect)
-        devices = Devices(pictures: pictures, connect: connect)
+        pictures = KeptPictures(seconds: limits.keptSeconds)
+        shared = SharedConnection(connect: connect)
+        members = SharedConnection(connect: connect)
+        devices = Devices(pictures: pictures, shared: shared, connect: connect)
         disk = BlockingPool(name: "web-files", threads: 2)
-        door = HubDoor(connect: connect)
         let router = Router(
             safety: Safety(names: names), files: files, limits: limits,
             cookie: TokenCookie(port: listener.address.port, isSecure: tls != nil), devices: devices,
-            pictures: pictures, disk: disk, door: door, isSecure: tls != nil)
+            pictures: pictures, disk: disk, members: members, isSecure: tls != nil)
         let core = HTTPCore(limits: limits, headers: Safety.headers, accessLog: accessLog) { router.answer($0) }
         http = try HTTPServer(listener: listener.socket, tls: tls, core: core)
         Task { [devices] in await devices.start() }
@@ -65,7 +67,8 @@ public final class WebServer: Sendable {
         // The connections to the daemon first: then no request waits for it.
         pictures.stop()
         await devices.stop()
-        await door.stop()
+        await shared.stop()
+        await members.stop()
         await http.stop()
         await disk.shutDown()
     }

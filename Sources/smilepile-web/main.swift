@@ -18,6 +18,8 @@ func log(_ text: String) {
 
 do {
     let options = WebOptions.parse()
+    // The first thing of all: it gets nothing of what comes after.
+    let connector = try Connector(socket: options.socket)
     // Everything that is a file, while files can still be opened. The order is that of what fails first.
     let claim = try WebRecord.Claim(socket: options.socket)
     var tls: TLSIdentity?
@@ -35,7 +37,9 @@ do {
     try claim.write(WebRecord(pid: getpid(), address: address, listens: listener.address.description))
     let files = PageFiles.all
 
-    let missing = Cell.enter()
+    // While it can still be said. Connections wait at the listener until they are taken.
+    sd_notify(0, "READY=1")
+    let missing = ServerCell.enter()
     if !missing.isEmpty { log("not protected by \(missing.joined(separator: "; "))") }
 
     let (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -44,16 +48,17 @@ do {
         if isStopping.exchange(true, ordering: .relaxed) { _exit(1) }
         stop.finish()
     }
-    let socket = options.socket
-    let server = try WebServer(on: listener, tls: tls, names: names, files: files, accessLog: accessLog) {
-        try SocketConnection(path: socket)
+    let door = Door(connector) {
+        log("what connects to the daemon is gone, so nothing can be shown any more; start this program again")
+        _exit(1)
     }
-    log("serving \(socket) at \(address), listening on \(server.address)")
-    sd_notify(0, "READY=1")
+    let server = try WebServer(on: listener, tls: tls, names: names, files: files, accessLog: accessLog) {
+        try await door.connect()
+    }
+    log("serving \(options.socket) at \(address), listening on \(server.address)")
 
     for await _ in stops {}
 
-    sd_notify(0, "STOPPING=1")
     await server.stop()
     withExtendedLifetime((claim, signals)) {}
     log("stopped")

@@ -41,12 +41,19 @@ do {
     do {
         let unlocked = HeldRole.Grant(.parent, idle: UnlockLimits.idle, total: UnlockLimits.total)
         let listener = try ListeningSocket.inherited() ?? ListeningSocket(at: options.socket)
+        let door = try ListeningSocket(at: ControlAddress.door(of: listener.path))
         var configuration = ControlServer.Configuration(
             version: Release.version, library: library.path, limits: openFiles.forClients,
             grants: [Unlock.method: unlocked], lowers: [Lock.method: .kid],
             roleForPeer: { peer in peer.standardRole.map { min($0, library.roleOfNewcomers) } })
         configuration.faultLog = jobLog.add
-        server = try ControlServer(mesh: library.mesh, listener: listener, configuration: configuration)
+        configuration.identifications = [
+            AuthenticateDevice.method: ControlServer.Identification(
+                name: { try? JSONDecoder().decode(Device.self, from: $0).id },
+                role: { library.role(ofDevice: $0) })
+        ]
+        server = try ControlServer(
+            mesh: library.mesh, listener: listener, door: door, configuration: configuration)
         await library.onRoleFall { [server] in await server.lowerRoles($0) }
     } catch {
         await library.close()

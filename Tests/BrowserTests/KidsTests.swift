@@ -60,7 +60,7 @@ extension BrowserTests {
                 let called = methods.filter { $0.kind != .observation }.map(\.name)
                 let refused: [String] = try await page.evaluate(Self.refusals(of: called))
                 // Pairing and tokens are the page's program's own, whoever asks.
-                let documented = try DocumentedRoles.methods(in: "What a kid may do")
+                let documented = try DocumentedRoles.kids()
                     .subtracting(["device.pair", "device.authenticate"])
                 #expect(Set(called).subtracting(refused) == documented.intersection(called))
                 let observed = Set(methods.map(\.name)).subtracting(called)

@@ -164,14 +164,19 @@ extension BrowserTests {
                 for place in ["#/photos", "#/photo/\(photo.uuid)", "#/review", "#/categories", "#/import"] {
                     try await page.go(to: place)
                     let text = place.contains("photo") ? "<img" : "gpj."
+                    if place == "#/review" {
+                        try await page.clickWhereSeen("document.querySelector('review-screen category-picker button')")
+                    }
                     try await page.wait(
                         until: """
-                            [...document.querySelectorAll('main *, photo-view *')].some((one) => one.getClientRects().length
+                            [...document.querySelectorAll('main *, photo-view *, dialog *')].some((one) => one.getClientRects().length
                               && ((one.getAttribute('aria-label') ?? '') + one.textContent).includes('\(text)'))
                             """)
                     #expect(
                         try await page.evaluate(
-                            "!document.querySelector('[onerror], main b') && !document.title.startsWith('owned')"))
+                            "!document.querySelector('[onerror], main b, dialog b') && !document.title.startsWith('owned')"
+                        ))
+                    if place == "#/review" { try await page.press("Escape") }
                 }
             }
             _ = try await house.call(SetCaption(id: photo.id, caption: nil))

@@ -7,9 +7,11 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -54,6 +56,40 @@ static int to_port(const char *port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     return result(syscall(SYS_connect, descriptor, &address, sizeof address));
+}
+
+static int to_abstract_socket(const char *name) {
+    long descriptor = syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+    if (descriptor < 0) return errno;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path + 1, name, sizeof address.sun_path - 2);
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+    return result(syscall(SYS_connect, descriptor, &address, length));
+}
+
+/// Over a descriptor that is there, to an address of our choice.
+static int datagram(int descriptor, const char *path, int with_message) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    if (!with_message) return result(syscall(SYS_sendto, descriptor, "x", 1, MSG_NOSIGNAL, &address, sizeof address));
+    struct iovec part = {"x", 1};
+    struct msghdr message = {.msg_name = &address, .msg_namelen = sizeof address, .msg_iov = &part, .msg_iovlen = 1};
+    return result(syscall(SYS_sendmsg, descriptor, &message, MSG_NOSIGNAL));
+}
+
+/// A session bus starts programs for whoever asks, outside of every cell. What it says first needs no more than a connection.
+static int to_bus(const char *path) {
+    long descriptor = syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+    if (descriptor < 0) return errno;
+    int status = over_socket((int)descriptor, path);
+    if (status != CATTEMPTS_DONE) return status;
+    // Anonymous, as one that would be refused is answered too.
+    static const char hello[] = "\0AUTH\r\n";
+    char answer[64];
+    if (write((int)descriptor, hello, sizeof hello - 1) < 0) return errno;
+    ssize_t count = read((int)descriptor, answer, sizeof answer);
+    close((int)descriptor);
+    return count > 0 ? CATTEMPTS_DONE : EIO;
 }
 
 static int execute(const char *path) {
@@ -201,6 +237,46 @@ int cattempts_try(const char *what, const char *argument) {
     if (IS("change its user")) return result(syscall(SYS_setuid, 12345));
     if (IS("watch files")) return opened(syscall(SYS_inotify_init1, 0));
     if (IS("keep a key")) return result(syscall(SYS_add_key, "user", "x", "y", 1, -3));
+    // A server's, which has to do with sockets.
+    if (IS("make a datagram socket")) return opened(syscall(SYS_socket, AF_UNIX, SOCK_DGRAM, 0));
+    if (IS("make an internet socket")) return opened(syscall(SYS_socket, AF_INET, SOCK_STREAM, 0));
+    if (IS("make an internet datagram socket")) return opened(syscall(SYS_socket, AF_INET6, SOCK_DGRAM, 0));
+    if (IS("make a netlink socket")) return opened(syscall(SYS_socket, AF_NETLINK, SOCK_RAW, 0));
+    if (IS("make a packet socket")) return opened(syscall(SYS_socket, AF_PACKET, SOCK_RAW, 0));
+    if (IS("make a pair of sockets")) return result(syscall(SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, (int[2]){0}));
+    if (IS("connect to an abstract socket")) return to_abstract_socket(argument);
+    if (IS("connect to a bus")) return to_bus(argument);
+    if (IS("bind a name")) return result(syscall(SYS_bind, 3, (char[16]){AF_UNIX}, 2));
+    if (IS("listen")) return result(syscall(SYS_listen, 3, 1));
+    if (IS("send to an address")) return datagram(3, argument, 0);
+    if (IS("send a message to an address")) return datagram(3, argument, 1);
+    if (IS("send many messages")) return result(syscall(SYS_sendmmsg, 3, (char[64]){0}, 1, 0));
+    if (IS("say who gets signals")) return result(syscall(SYS_fcntl, 3, F_SETOWN, process));
+    if (IS("say by structure who gets signals"))
+        return result(syscall(SYS_fcntl, 3, F_SETOWN_EX, &(struct f_owner_ex){F_OWNER_PID, process}));
+    if (IS("choose the signal")) return result(syscall(SYS_fcntl, 3, F_SETSIG, SIGKILL));
+    if (IS("have signals sent")) return result(syscall(SYS_fcntl, 3, F_SETFL, O_ASYNC | O_NONBLOCK));
+    if (IS("have signals sent by ioctl")) return result(syscall(SYS_ioctl, 3, FIOASYNC, &(int){1}));
+    if (IS("lock a file")) return result(syscall(SYS_fcntl, 1, F_SETLK, &(struct flock){.l_type = F_UNLCK}));
+    if (IS("take a lease")) return result(syscall(SYS_fcntl, 1, F_SETLEASE, F_UNLCK));
+    if (IS("notice changes of a folder")) return result(syscall(SYS_fcntl, 1, F_NOTIFY, 0));
+    if (IS("change a pipe's size")) return result(syscall(SYS_fcntl, 1, F_SETPIPE_SZ, 4096));
+    if (IS("take another's descriptor")) return opened(syscall(SYS_pidfd_getfd, 1, 0, 0));
+    if (IS("enter other namespaces")) return result(syscall(SYS_setns, 1, 0));
+    if (IS("change the root by pivot")) return result(syscall(SYS_pivot_root, "/", "/"));
+    if (IS("open a file system")) return opened(syscall(SYS_fsopen, "tmpfs", 0));
+    if (IS("open a tree")) return opened(syscall(SYS_open_tree, AT_FDCWD, "/", 1));
+    if (IS("open by handle")) return opened(syscall(SYS_open_by_handle_at, AT_FDCWD, (char[32]){0}, 0));
+    if (IS("open by structure")) return opened(syscall(SYS_openat2, AT_FDCWD, argument, (char[24]){0}, 24));
+    if (IS("execute by descriptor")) return result(syscall(SYS_execveat, 1, "", NULL, NULL, AT_EMPTY_PATH));
+    if (IS("watch processors")) return opened(syscall(SYS_perf_event_open, (char[128]){0}, 0, -1, -1, 0));
+    if (IS("read the kernel's log")) return result(syscall(SYS_syslog, 10, NULL, 0));
+    if (IS("share memory by key")) return result(syscall(SYS_shmget, 0, 4096, 0600 | 01000));
+    if (IS("queue messages by key")) return result(syscall(SYS_msgget, 0, 0600 | 01000));
+    if (IS("change its priority")) return result(syscall(SYS_setpriority, 0, 0, 1));
+    if (IS("change its name")) return result(syscall(SYS_sethostname, "x", 1));
+    if (IS("compare processes")) return result(syscall(SYS_kcmp, getpid(), process, 0, 0, 0));
+    if (IS("set the clock")) return result(syscall(SYS_clock_settime, 0, NULL));
     if (IS("duplicate a descriptor")) return opened(syscall(SYS_dup, 0));
     return CATTEMPTS_UNKNOWN;
 }

@@ -20,7 +20,7 @@ struct BuiltInTests {
             #expect(methods["test.servicesOnly"] == nil)
             for (name, method) in methods {
                 #expect(method["summary"]?.stringValue?.isEmpty == false, "\(name)")
-                #expect(["kid", "parent"].contains(method["role"]?.stringValue))
+                #expect(["nobody", "kid", "parent"].contains(method["role"]?.stringValue))
                 #expect(MessageKind.allCases.map(\.rawValue).contains(method["kind"]?.stringValue ?? ""))
                 #expect(method["params"]?["type"] == "object", "\(name)")
                 #expect(method["result"]?["type"] == "object", "\(name)")

@@ -3,8 +3,14 @@ import ServiceMesh
 
 /// What the documentation of roles says; tests compare the programs with it.
 public enum DocumentedRoles {
-    /// The methods in the table of a section of Roles.md.
-    public static func methods(in section: String) throws -> Set<String> {
+    /// The methods that a connection may send that is nobody's, of Roles.md.
+    public static func nobodys() throws -> Set<String> { try methods(in: "What a connection of nobody may do") }
+
+    /// Those that a kid may send.
+    public static func kids() throws -> Set<String> { try nobodys().union(methods(in: "What a kid may do")) }
+
+    /// The methods in the table of a section.
+    private static func methods(in section: String) throws -> Set<String> {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(

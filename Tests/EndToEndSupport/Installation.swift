@@ -90,11 +90,15 @@ public final class Installation: Sendable {
     }
 
     /// Returns when no process serves the library any more: the kernel gives its lock free when it ends.
-    public func daemonIsGone() async {
-        let lock = library + "/library.lock"
+    public func daemonIsGone() async { await isFree(library + "/library.lock") }
+
+    /// Returns when no page's program runs for the daemon any more.
+    public func pageIsGone() async { await isFree(WebRecord.path(socket: socket)) }
+
+    private func isFree(_ file: String) async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                let descriptor = open(lock, O_RDONLY | O_CLOEXEC)
+                let descriptor = open(file, O_RDONLY | O_CLOEXEC)
                 if descriptor >= 0 {
                     while flock(descriptor, LOCK_SH) != 0 && errno == EINTR {}
                     close(descriptor)

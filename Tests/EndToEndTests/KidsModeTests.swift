@@ -109,7 +109,7 @@ import Testing
                 allowed.insert(method)
             }
         }
-        #expect(try allowed == DocumentedRoles.methods(in: "What a kid may do"))
+        #expect(try allowed == DocumentedRoles.kids())
         // Jobs of a parent are none of a kid's business, whatever they are called.
         for method in [CancelJob.method, PauseJob.method, GetJob.method, WatchJob.method] {
             await #expect(throws: MeshError.self) {

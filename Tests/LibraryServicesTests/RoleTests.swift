@@ -25,7 +25,13 @@ import Testing
             })
     }
 
-    private static func kids() throws -> Set<String> { try documented("What a kid may do", rowsOnly: true) }
+    private static func nobodys() throws -> Set<String> {
+        try documented("What a connection of nobody may do", rowsOnly: true)
+    }
+
+    private static func kids() throws -> Set<String> {
+        try documented("What a kid may do", rowsOnly: true).union(nobodys())
+    }
 
     /// The socket's own, which no mesh answers; the test over the socket has them.
     private static func isBuiltIn(_ name: String) -> Bool { name.hasPrefix("rpc.") }
@@ -33,24 +39,26 @@ import Testing
     @Test func everyMessageIsDecidedAbout() async throws {
         let test = try await TestLibrary("roles")
         let byRole = Dictionary(grouping: test.mesh.descriptions, by: \.role).mapValues { Set($0.map(\.name)) }
-        #expect(Set(byRole.keys) == ["kid", "parent"])
-        #expect(try byRole["kid"] == Self.kids().filter { !Self.isBuiltIn($0) })
+        #expect(Set(byRole.keys) == ["nobody", "kid", "parent"])
+        #expect(try byRole["nobody"] == Self.nobodys().filter { !Self.isBuiltIn($0) })
+        #expect(try byRole["kid"] == Self.kids().subtracting(Self.nobodys()))
         #expect(try byRole["parent"] == Self.documented("What needs a parent", rowsOnly: false))
         await test.library.close()
     }
 
     /// One by one, by name as the socket asks: whatever the params are, who may not is told so and nothing else.
-    @Test func aKidTriesEverything() async throws {
+    @Test(arguments: [Role.nobody, .kid])
+    func whoMayLittleTriesEverything(_ role: Role) async throws {
         let test = try await TestLibrary("roles")
         let mesh = test.mesh
-        let allowed = try Self.kids()
+        let allowed = try role == .kid ? Self.kids() : Self.nobodys()
         for description in mesh.descriptions {
             let endpoint = try #require(mesh.endpoint(description.name))
             for params in ["{}", #"{"id":1}"#, #"{"nobody":"knows"}"#, "["] {
-                let error = await Self.error(of: endpoint, params, .kid, mesh)
+                let error = await Self.error(of: endpoint, params, role, mesh)
                 let isRefused = error?.status == .permissionDenied
                 #expect(isRefused == !allowed.contains(description.name), "\(description.name) \(params)")
-                if isRefused { #expect(error?.neededRole == .parent) }
+                if isRefused { #expect(error?.neededRole.map { $0 > role } == true) }
             }
         }
         // Nothing of it has done anything.

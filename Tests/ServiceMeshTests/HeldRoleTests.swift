@@ -66,4 +66,24 @@ import Testing
         own.fall(.to(.parent))
         #expect(own.role(at: 1) == .parent)
     }
+
+    @Test func nobodyBecomesSomebodyOnce() {
+        var held = HeldRole(.nobody)
+        held.fall(.to(.kid))
+        #expect(held.role(at: 0) == .nobody && held.name == nil)
+        held.identify(as: "ada", .parent)
+        #expect(held.role(at: 0) == .parent && held.name == "ada")
+        held.identify(as: "ben", .kid)
+        #expect(held.role(at: 0) == .parent && held.name == "ada")
+        held.fall(.forgetting("ben"))
+        #expect(held.role(at: 0) == .parent)
+        held.grant(Self.grant, at: 0)
+        held.fall(.forgetting("ada"))
+        #expect(held.role(at: 1) == .nobody && held.fallsAt == nil)
+        held.identify(as: "ada", .parent)
+        #expect(held.role(at: 1) == .nobody, "and not twice")
+        var somebody = HeldRole(.kid)
+        somebody.identify(as: "ada", .parent)
+        #expect(somebody.role(at: 0) == .kid && somebody.name == nil)
+    }
 }

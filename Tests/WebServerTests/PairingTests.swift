@@ -128,7 +128,8 @@ import Testing
         daemon.state.withLock { $0.tokens[token] = "device-x" }
         let time = Mutex<UInt64>(0)
         let devices = Devices(
-            pictures: KeptPictures(seconds: 1) { try daemon.connect() }, now: { time.withLock { $0 } }
+            pictures: KeptPictures(seconds: 1), shared: SharedConnection { try daemon.connect() },
+            now: { time.withLock { $0 } }
         ) {
             try daemon.connect()
         }

@@ -60,8 +60,21 @@ int ccell_forbid_calls(void);
 /// core files. Returns 0, or -1 with errno set.
 int ccell_limit_server(uint64_t descriptors);
 
-/// Leaves the system calls that `network.c` lists, for all threads: moving bytes between what is open already, accepting
-/// connections, and connecting to Unix sockets. What is not on the list is refused with EPERM. Returns 0, or minus the error
+/// Starts a process that connects to the Unix socket at `path` for this one, whenever it is asked: what is in a cell makes no
+/// sockets. It has nothing else that is this one's, and ends with it. Returns the descriptor by which it is asked, or -1 with
+/// errno set. Before there are threads, and before the cell.
+int ccell_start_connector(const char *path);
+
+/// A new connection, non-blocking, or minus an error number: ECONNREFUSED and ENOENT where nothing listens, EAGAIN where the
+/// listener had no place for two seconds, EPIPE where the connector is gone. Blocks; one at a time.
+int ccell_ask_connector(int connector);
+
+/// Moves this process into namespaces of its own, as far as the kernel lets it: no network but the sockets that it has, no other
+/// processes, no mounts that come later. Returns 0, or minus the error number with which it was refused. With one thread.
+int ccell_leave_namespaces(void);
+
+/// Leaves the system calls that `network.c` lists, for all threads: moving bytes between what is open already, and accepting
+/// connections. What is not on the list is refused with EPERM. Returns 0, or minus the error
 /// number with which it was refused. Last of all.
 int ccell_keep_network_calls(void);
 

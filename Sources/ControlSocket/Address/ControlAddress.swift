@@ -22,6 +22,10 @@ public enum ControlAddress {
         return stateFolder(environment) + "/control.sock"
     }
 
+    /// Where the program that serves the page comes in, of a daemon that listens at `socket`: its connections are nobody's until
+    /// a device's token has come over them.
+    public static func door(of socket: String) -> String { socket + ".door" }
+
     /// `$XDG_RUNTIME_DIR`, unless others could exchange what is in it: the XDG specification asks for a folder of this user's own that
     /// only they may enter. One that is not there is made so.
     public static func runtimeFolder(_ environment: [String: String], uid: UInt32 = geteuid()) -> String? {

@@ -34,13 +34,14 @@ final class ClientLink: Sendable {
     }
 
     private let path: String
+    private let user: UInt32
     private let patience: UInt64
     private let state: Mutex<State>
     private let wake: Int32
 
     /// - Parameter patience: nanoseconds.
     /// - Throws: ``ControlError``.
-    init(path: String, patience: UInt64) throws {
+    convenience init(path: String, patience: UInt64) throws {
         try ControlAddress.checkLength(path)
         let socket = clinux_unix_socket()
         guard socket >= 0 else { throw ControlError.system(operation: "a socket", errno: errno) }
@@ -48,14 +49,24 @@ final class ClientLink: Sendable {
         if !isConnected, errno != EAGAIN {
             let code = errno
             close(socket)
-            throw Self.failure(toConnect: path, code)
+            throw ControlError(connecting: path, code)
         }
-        if isConnected, let stranger = Self.stranger(on: socket, path) {
+        try self.init(socket, isConnected: isConnected, path: path, user: geteuid(), patience: patience)
+    }
+
+    /// - Parameter socket: this link's from now on.
+    convenience init(connected socket: Int32, path: String, user: UInt32, patience: UInt64) throws {
+        try self.init(socket, isConnected: true, path: path, user: user, patience: patience)
+    }
+
+    private init(_ socket: Int32, isConnected: Bool, path: String, user: UInt32, patience: UInt64) throws {
+        if isConnected, let stranger = Self.stranger(on: socket, path, user) {
             close(socket)
             throw stranger
         }
         wake = clinux_wake_create()
         self.path = path
+        self.user = user
         self.patience = patience
         state = Mutex(State(socket: socket, isConnected: isConnected, liveness: Liveness(patience: patience)))
         guard wake >= 0 else { throw ControlError.system(operation: "eventfd", errno: errno) }
@@ -74,16 +85,9 @@ final class ClientLink: Sendable {
         if wake >= 0 { close(wake) }
     }
 
-    private static func stranger(on socket: Int32, _ path: String) -> ControlError? {
-        guard let peer = Peer(socket: socket), !peer.isTrusted(by: geteuid()) else { return nil }
+    private static func stranger(on socket: Int32, _ path: String, _ user: UInt32) -> ControlError? {
+        guard let peer = Peer(socket: socket), !peer.isTrusted(by: user) else { return nil }
         return .foreign(path: path, uid: peer.uid)
-    }
-
-    private static func failure(toConnect path: String, _ code: Int32) -> ControlError {
-        switch code {
-        case ENOENT, ECONNREFUSED, ENOTDIR: .notRunning(path: path)
-        default: .cannotConnect(path: path, reason: SystemCall.reason(code))
-        }
     }
 
     // MARK: From the callers' tasks
@@ -143,10 +147,10 @@ final class ClientLink: Sendable {
             clinux_unix_connect_within(socket, path, Int32(clamping: max(1, patience / 1_000_000))) == 0
         let code = errno
         guard isConnected else {
-            end(code == EAGAIN ? ControlError.notAnswering(path: path, pid: 0) : Self.failure(toConnect: path, code))
+            end(ControlError(connecting: path, code))
             return false
         }
-        if let stranger = Self.stranger(on: socket, path) {
+        if let stranger = Self.stranger(on: socket, path, user) {
             end(stranger)
             return false
         }

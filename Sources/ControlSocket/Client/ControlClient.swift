@@ -26,6 +26,16 @@ public final class ControlClient: Sendable {
             patience: UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds / 1_000_000_000)))
     }
 
+    /// Over a connection that another process has made.
+    /// - Parameters:
+    ///   - socket: connected, not waited for, and the client's from now on.
+    ///   - path: where to, for messages.
+    ///   - user: whose the daemon has to be, beside root's.
+    /// - Throws: ``ControlError/foreign(path:uid:)``.
+    public init(connected socket: Int32, path: String, user: UInt32) throws {
+        link = try ClientLink(connected: socket, path: path, user: user, patience: 5_000_000_000)
+    }
+
     deinit { close() }
 
     /// Ends the connection. What still waits for a reply gets ``ControlError/closed(_:)``.

@@ -87,6 +87,11 @@ extension ClientConnection {
             }
             (line, sent) = reply(id, result, files?.all ?? [])
             if let granted = core.configuration.grants[endpoint.method] { grant(granted, for: id) }
+            if let identification = core.configuration.identifications[endpoint.method],
+                let name = identification.name(result)
+            {
+                identify(as: name) { identification.role(name) }
+            }
             if let lowered = core.configuration.lowers[endpoint.method] { fall(.to(lowered)) }
         } catch let invalid as InvalidParams {
             line = OutgoingLine.fault(RequestFault(.invalidParams, invalid.description, id: id))

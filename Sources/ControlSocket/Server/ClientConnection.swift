@@ -163,6 +163,15 @@ final class ClientConnection: Sendable {
         core.attend(key)
     }
 
+    /// Says who it is for, where nobody has said so yet.
+    /// - Parameter role: theirs at this moment; nil where they are nobody any more.
+    func identify(as name: String, _ role: () -> Role?) {
+        state.withLock { state in
+            guard let role = role() else { return }
+            state.held.identify(as: name, min(role, .parent))
+        }
+    }
+
     /// From any thread; what it forbids is ended on the reactor's.
     func fall(_ fall: RoleFall) {
         state.withLock { $0.fall(fall) }

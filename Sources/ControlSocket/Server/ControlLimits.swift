@@ -11,6 +11,8 @@ public struct ControlLimits: Sendable, Equatable {
     /// Requests of one connection that run at the same time.
     public var requestsInFlight: Int
     public var connections: Int
+    /// Those of ``connections`` that came through the door, so that a page's program cannot keep the command line out.
+    public var doorConnections: Int { connections - connections / 4 }
     /// Bytes that wait in a connection's outbox before no more requests are read from it.
     public var outboxBytes: Int
     /// Bytes that one connection may hold: replies that wait for its reader, and room for those that are being made.

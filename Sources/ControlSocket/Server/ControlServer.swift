@@ -29,6 +29,8 @@ public final class ControlServer: Sendable {
         public var grants: [String: HeldRole.Grant]
         /// Methods whose success leaves the connection that called them no more than this role.
         public var lowers: [String: Role]
+        /// Methods whose success says who a connection is for that came through the door.
+        public var identifications: [String: Identification] = [:]
         /// Told in a sentence what goes wrong with connections; called on the socket's thread: it must not block.
         public var faultLog: @Sendable (String) -> Void = { _ in }
         /// Nanoseconds by which what is granted ends; for tests.
@@ -48,25 +50,56 @@ public final class ControlServer: Sendable {
         }
     }
 
+    /// How a connection that came through the door becomes somebody's.
+    public struct Identification: Sendable {
+        /// The name of who it is for, from a method's reply; nil where that has none.
+        let name: @Sendable (Data) -> String?
+        /// The role that whoever has this name begins with at this moment, nil for none. Called with the connection's lock
+        /// held, so that nobody is let in who has just been forgotten, or as more than the mode allows: it must not block.
+        let role: @Sendable (String) -> Role?
+
+        public init(
+            name: @escaping @Sendable (Data) -> String?, role: @escaping @Sendable (String) -> Role?
+        ) {
+            self.name = name
+            self.role = role
+        }
+    }
+
     private let core: ServerCore
     private let listener: ListeningSocket
+    private let door: ListeningSocket?
 
     /// Starts to serve: connections are accepted from now on.
-    /// - Parameter mesh: started already.
+    /// - Parameters:
+    ///   - mesh: started already.
+    ///   - door: another entrance, for a program that asks on behalf of others: its connections have the role
+    ///     ``/ServiceMesh/Role/nobody`` until a service knows who they are for (``Configuration/identifications``).
     /// - Throws: ``ControlError/system(operation:errno:)``.
-    public init(mesh: Mesh, listener: ListeningSocket, configuration: Configuration = Configuration()) throws {
+    public init(
+        mesh: Mesh, listener: ListeningSocket, door: ListeningSocket? = nil,
+        configuration: Configuration = Configuration()
+    ) throws {
         let core = try ServerCore(mesh: mesh, configuration: configuration)
-        let epoll = try Reactor.makeEpoll(core: core, listener: listener)
+        let entrances =
+            [Entrance(listener: listener, isDoor: false)] + (door.map { [Entrance(listener: $0, isDoor: true)] } ?? [])
+        let epoll = try Reactor.makeEpoll(core: core, entrances: entrances)
         self.core = core
         self.listener = listener
+        self.door = door
         ServingThreads(
-            reactor: Reactor(core: core, listener: listener, epoll: epoll), executor: core.executor
+            reactor: Reactor(core: core, entrances: entrances, epoll: epoll), executor: core.executor
         ).start()
     }
 
     deinit {
         core.submit { $0.finish() }
+        withdraw()
+    }
+
+    private func withdraw() {
         listener.withdraw()
+        door?.withdraw()
     }
 
     /// The path of the socket, for messages.
@@ -89,14 +122,14 @@ public final class ControlServer: Sendable {
     /// runs goes on and is answered; who waits for it can still cancel it, and ask with `rpc.ping` whether anybody is
     /// there.
     public func drain() async {
-        listener.withdraw()
+        withdraw()
         await core.perform { $0.drain() }
     }
 
     /// Cancels requests that still run (observations, which would never end), waits until every reply has gone out
     /// or its reader has stalled for too long, and ends the connections and the thread. May be called twice.
     public func close() async {
-        listener.withdraw()
+        withdraw()
         await core.perform { $0.finish() }
         await core.ended()
     }

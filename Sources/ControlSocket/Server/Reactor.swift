@@ -9,7 +9,6 @@ struct Reactor: ~Copyable {
     private static let mostDiscarded = 16 << 20
     /// Bytes of a request that may run on the reactor's own thread: decoding more than this takes too long there.
     private static let mostInlineBytes = 8 << 10
-    private static let listenerKey: UInt64 = 0
     private static let wakeKey: UInt64 = 1
     /// Milliseconds for which no connection is accepted after the system ran out of descriptors.
     private static let acceptPause: UInt64 = 100
@@ -18,11 +17,14 @@ struct Reactor: ~Copyable {
 
     private let core: ServerCore
     private let epoll: Int32
-    private var listener: ListeningSocket?
+    /// By their keys.
+    private var entrances: [UInt64: Entrance]
     private var entries: [UInt64: ReactorEntry] = [:]
     /// Keys of the entries with a moment at which they expire.
     private var expiring: Set<UInt64> = []
-    private var nextKey: UInt64 = 2
+    private var nextKey: UInt64 = 3
+    /// How many of the entries came through the door.
+    private var fromDoor = 0
     private var chunk = [UInt8](repeating: 0, count: 64 << 10)
     private var events = [clinux_event](repeating: clinux_event(), count: 64)
     /// Whether the next small request may run on this thread; used up by the first.
@@ -34,20 +36,20 @@ struct Reactor: ~Copyable {
     private var spare = Reactor.openSpare()
     private var looksForNameAt = MonotonicClock.now() &+ Reactor.nameInterval
 
-    /// - Parameter epoll: from ``makeEpoll(core:listener:)``; closed at the end.
-    init(core: ServerCore, listener: ListeningSocket, epoll: Int32) {
+    /// - Parameter epoll: from ``makeEpoll(core:entrances:)``; closed at the end.
+    init(core: ServerCore, entrances: [Entrance], epoll: Int32) {
         self.core = core
-        self.listener = listener
+        self.entrances = Dictionary(uniqueKeysWithValues: entrances.map { ($0.key, $0) })
         self.epoll = epoll
     }
 
     /// What may fail of a reactor's making, so that it fails before there is a thread.
-    static func makeEpoll(core: ServerCore, listener: ListeningSocket) throws(ControlError) -> Int32 {
+    static func makeEpoll(core: ServerCore, entrances: [Entrance]) throws(ControlError) -> Int32 {
         let epoll = clinux_epoll_create()
         guard epoll >= 0 else { throw ControlError.system(operation: "epoll", errno: errno) }
-        guard clinux_epoll_add(epoll, core.wakeDescriptor, UInt32(CLINUX_READABLE), Self.wakeKey) == 0,
-            clinux_epoll_add(epoll, listener.descriptor, UInt32(CLINUX_READABLE), Self.listenerKey) == 0
-        else {
+        let waits = [(core.wakeDescriptor, Self.wakeKey)] + entrances.map { ($0.listener.descriptor, $0.key) }
+        for (descriptor, key) in waits
+        where clinux_epoll_add(epoll, descriptor, UInt32(CLINUX_READABLE), key) != 0 {
             let code = errno
             close(epoll)
             throw ControlError.system(operation: "epoll", errno: code)
@@ -71,8 +73,8 @@ struct Reactor: ~Copyable {
         for index in 0..<Int(count) {
             let event = events[index]
             switch event.key {
-            case Self.listenerKey: accept()
             case Self.wakeKey: takeInbox()
+            case let key where entrances[key] != nil: accept(key)
             default: serve(event.key, event.events)
             }
         }
@@ -97,8 +99,8 @@ struct Reactor: ~Copyable {
     /// Accepts nobody any more, and refuses the requests that still come.
     mutating func drain() {
         core.isDraining.store(true, ordering: .relaxed)
-        if let listener { _ = clinux_epoll_remove(epoll, listener.descriptor) }
-        listener = nil
+        for entrance in entrances.values { _ = clinux_epoll_remove(epoll, entrance.listener.descriptor) }
+        entrances = [:]
         acceptsAgainAt = nil
     }
 
@@ -128,22 +130,26 @@ struct Reactor: ~Copyable {
     /// Listens anew where the listener's name was removed: who is connected stays so, and others find it again. Where that
     /// cannot be done, as long as the folder's own folder is missing, the next look tries.
     mutating func restoreName() {
-        guard let lost = listener, lost.hasLostItsName, let new = try? ListeningSocket(at: lost.path),
-            clinux_epoll_add(epoll, new.descriptor, UInt32(CLINUX_READABLE), Self.listenerKey) == 0
-        else { return }
-        _ = clinux_epoll_remove(epoll, lost.descriptor)
-        listener = new
-        acceptsAgainAt = nil
+        for (key, entrance) in entrances {
+            let lost = entrance.listener
+            guard lost.hasLostItsName, let new = try? ListeningSocket(at: lost.path),
+                clinux_epoll_add(epoll, new.descriptor, UInt32(CLINUX_READABLE), key) == 0
+            else { continue }
+            _ = clinux_epoll_remove(epoll, lost.descriptor)
+            entrances[key]?.listener = new
+            acceptsAgainAt = nil
+        }
     }
 
     // MARK: Accepting
 
-    private mutating func accept() {
+    private mutating func accept(_ key: UInt64) {
         var refused = 0
-        while let listener {
+        while let entrance = entrances[key] {
+            let listener = entrance.listener
             let socket = clinux_accept(listener.descriptor)
             if socket >= 0 {
-                admit(socket)
+                admit(socket, entrance)
                 continue
             }
             let code = errno
@@ -153,7 +159,7 @@ struct Reactor: ~Copyable {
             }
             if code == EMFILE || code == ENFILE || code == ENOMEM || code == ENOBUFS {
                 // The connection stays in the listener's queue and would wake this thread without end.
-                _ = clinux_epoll_change(epoll, listener.descriptor, 0, Self.listenerKey)
+                _ = clinux_epoll_change(epoll, listener.descriptor, 0, key)
                 acceptsAgainAt = MonotonicClock.now() &+ Self.acceptPause &* 1_000_000
             }
             break
@@ -180,36 +186,45 @@ struct Reactor: ~Copyable {
         return true
     }
 
-    private mutating func admit(_ socket: Int32) {
-        guard let peer = Peer(socket: socket), let role = core.configuration.roleForPeer(peer) else {
+    private mutating func admit(_ socket: Int32, _ entrance: Entrance) {
+        guard let peer = Peer(socket: socket), let own = core.configuration.roleForPeer(peer) else {
             refuse(socket, MeshError(.permissionDenied, "This socket is its owner's only; ask them, or run your own."))
             return
         }
-        guard entries.count < core.limits.connections || evictSilent() else {
+        // Who comes through the door cannot keep others out.
+        let isFromDoor = entrance.isDoor
+        let (count, most) =
+            isFromDoor ? (fromDoor, core.limits.doorConnections) : (entries.count, core.limits.connections)
+        guard count < most || evictSilent(fromDoorAlone: isFromDoor) else {
             refuse(
                 socket,
                 MeshError(
                     .resourceExhausted,
-                    "\(core.limits.connections) connections are open, which is the most. Close one, or try again later."
+                    "\(most) connections are open, which is the most. Close one, or try again later."
                 ))
             return
         }
         let key = nextKey
         nextKey += 1
-        let connection = ClientConnection(key: key, socket: socket, role: min(role, .parent), core: core)
+        let role = isFromDoor ? Role.nobody : min(own, .parent)
+        let connection = ClientConnection(key: key, socket: socket, role: role, core: core)
         guard clinux_epoll_add(epoll, socket, UInt32(CLINUX_READABLE), key) == 0 else {
             connection.end()
             return
         }
         entries[key] = ReactorEntry(
-            connection: connection, socket: socket, lineBytes: core.limits.lineBytes, now: MonotonicClock.now())
+            connection: connection, socket: socket, isFromDoor: isFromDoor, lineBytes: core.limits.lineBytes,
+            now: MonotonicClock.now())
+        if isFromDoor { fromDoor += 1 }
     }
 
     /// Ends the connection that has been silent for longest, where it has been for long enough and nothing runs for it.
     /// One that was forgotten, or is held to keep others out, would otherwise have its place for ever.
-    private mutating func evictSilent() -> Bool {
+    private mutating func evictSilent(fromDoorAlone: Bool) -> Bool {
         let latest = MonotonicClock.now() &- min(core.limits.stall, MonotonicClock.now())
-        let silent = entries.filter { $0.value.lastHeard <= latest && $0.value.connection.isIdle }
+        let silent = entries.filter {
+            $0.value.lastHeard <= latest && $0.value.connection.isIdle && ($0.value.isFromDoor || !fromDoorAlone)
+        }
         guard let (key, entry) = silent.min(by: { $0.value.lastHeard < $1.value.lastHeard }) else { return false }
         let error = MeshError(
             .unavailable,
@@ -343,6 +358,7 @@ struct Reactor: ~Copyable {
 
     private mutating func remove(_ key: UInt64) {
         guard let entry = entries.removeValue(forKey: key) else { return }
+        if entry.isFromDoor { fromDoor -= 1 }
         expiring.remove(key)
         _ = clinux_epoll_remove(epoll, entry.socket)
         entry.connection.end()
@@ -357,7 +373,7 @@ struct Reactor: ~Copyable {
     /// How long to wait for events: until the next connection expires, for ever where none does.
     private func milliseconds() -> Int32 {
         var next = acceptsAgainAt
-        if listener != nil { next = min(next ?? .max, looksForNameAt) }
+        if !entrances.isEmpty { next = min(next ?? .max, looksForNameAt) }
         for key in expiring {
             guard let entry = entries[key] else { continue }
             let soonest = min(deadline(of: entry) ?? .max, entry.roleFallsAt ?? .max)
@@ -370,7 +386,7 @@ struct Reactor: ~Copyable {
     }
 
     private mutating func expire() {
-        guard listener != nil || !expiring.isEmpty else { return }
+        guard !entrances.isEmpty || !expiring.isEmpty else { return }
         let now = MonotonicClock.now()
         if looksForNameAt <= now {
             looksForNameAt = now &+ Self.nameInterval
@@ -389,9 +405,11 @@ struct Reactor: ~Copyable {
                 remove(key)
             }
         }
-        if let again = acceptsAgainAt, again <= now, let listener {
+        if let again = acceptsAgainAt, again <= now {
             acceptsAgainAt = nil
-            _ = clinux_epoll_change(epoll, listener.descriptor, UInt32(CLINUX_READABLE), Self.listenerKey)
+            for (key, entrance) in entrances {
+                _ = clinux_epoll_change(epoll, entrance.listener.descriptor, UInt32(CLINUX_READABLE), key)
+            }
         }
     }
 }

@@ -6,6 +6,8 @@ import CLinux
 final class ReactorEntry {
     let connection: ClientConnection
     let socket: Int32
+    /// Whether it came through the door.
+    let isFromDoor: Bool
     var input: LineBuffer
     var armed = UInt32(CLINUX_READABLE)
     var hasSeenEnd = false
@@ -22,9 +24,10 @@ final class ReactorEntry {
     /// Whether the reactor looks at its deadlines.
     var isExpiring = false
 
-    init(connection: ClientConnection, socket: Int32, lineBytes: Int, now: UInt64) {
+    init(connection: ClientConnection, socket: Int32, isFromDoor: Bool, lineBytes: Int, now: UInt64) {
         self.connection = connection
         self.socket = socket
+        self.isFromDoor = isFromDoor
         input = LineBuffer(limit: lineBytes)
         lastHeard = now
     }

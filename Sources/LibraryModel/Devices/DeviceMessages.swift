@@ -35,7 +35,7 @@ public struct Invitation: Codable, Sendable, Equatable {
 public struct PairDevice: Message {
     public typealias Reply = PairedDevice
     public static let method = "device.pair"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.write
     public static let summary = "Pairs a device by a one-time code, and tells its token."
     public let code: String
@@ -67,7 +67,7 @@ public struct PairedDevice: Codable, Sendable, Equatable {
 public struct AuthenticateDevice: Message {
     public typealias Reply = Device
     public static let method = "device.authenticate"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     /// That it was used is no change of the library.
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
@@ -104,7 +104,7 @@ public struct ForgetDevice: Message {
 public struct ObserveDevices: Message {
     public typealias Reply = Done
     public static let method = "device.observe"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.observation
     public static let replySize = ReplySize.single
     public static let summary = "The ids of the devices that are paired, as they change."

@@ -7,7 +7,7 @@ import ServiceMesh
 public struct ListHubGroups: Message {
     public typealias Reply = HubGroupList
     public static let method = "hub.groups"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "The groups of the member whose token this is."
@@ -84,7 +84,7 @@ public struct HubGroup: Codable, Sendable, Equatable {
 public struct ListHubPhotos: Message {
     public typealias Reply = HubPhotoList
     public static let method = "hub.photos"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "Photos of a group, for a member's token."
@@ -151,7 +151,7 @@ public struct HubPhoto: Codable, Sendable, Equatable {
 public struct OpenHubPhoto: Message {
     public typealias Reply = OpenedGroupPhoto
     public static let method = "hub.open"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     /// That it was used is no change of the group.
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
@@ -172,7 +172,7 @@ public struct OpenHubPhoto: Message {
 public struct ReceiveHubPhoto: Message {
     public typealias Reply = OpenedHubUpload
     public static let method = "hub.receive"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.write
     public static let carriesFiles = true
     public static let summary = "A file for the bytes of a picture that a member sends."
@@ -214,7 +214,7 @@ public struct OpenedHubUpload: Codable, Sendable, Equatable {
 public struct SendHubPhoto: Message {
     public typealias Reply = HubPhoto
     public static let method = "hub.send"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.write
     public static let summary = "Sends a received picture to a group, for a member's token."
     /// UTF-8 bytes of a key.
@@ -246,7 +246,7 @@ public struct SendHubPhoto: Message {
 public struct LeaveHubGroup: Message {
     public typealias Reply = Done
     public static let method = "hub.leave"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.write
     public static let summary = "Takes the member whose token this is out of a group."
     public let token: String

@@ -125,7 +125,7 @@ public struct ReviewCursor: Sendable, Equatable, CustomStringConvertible {
 public struct ListHubReviews: Message {
     public typealias Reply = ReviewChanges
     public static let method = "hub.reviews"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.read
     public static let summary = "What was reviewed here, for the machine whose token this is."
     public let token: String
@@ -145,7 +145,7 @@ public struct ListHubReviews: Message {
 public struct TakeHubReviews: Message {
     public typealias Reply = TakenReviews
     public static let method = "hub.takeReviews"
-    public static let access = Role.kid
+    public static let access = Role.nobody
     public static let kind = MessageKind.write
     public static let summary = "Takes what was reviewed on the machine whose token this is."
     public let token: String

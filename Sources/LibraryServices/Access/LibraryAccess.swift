@@ -10,6 +10,7 @@ package final class LibraryAccess: Sendable {
 
     private struct State {
         var mode = AppMode.parent
+        var devices: Set<String> = []
         var doors: [UInt64: Door] = [:]
         var lastKey: UInt64 = 0
     }
@@ -20,6 +21,17 @@ package final class LibraryAccess: Sendable {
 
     /// With which role somebody begins who comes now.
     package var roleOfNewcomers: Role { state.withLock { $0.mode == .parent ? .parent : .kid } }
+
+    /// With which role a device begins that comes now; nil where it is not paired, or not any more.
+    package func role(ofDevice id: String) -> Role? {
+        state.withLock { state in
+            guard state.devices.contains(id) else { return nil }
+            return state.mode == .parent ? .parent : .kid
+        }
+    }
+
+    /// The ids of the devices that are paired.
+    func admit(devices: Set<String>) { state.withLock { $0.devices = devices } }
 
     /// Adds a door, which is told of each fall and returns when nobody behind it has more any more.
     /// - Returns: what ``remove(_:)`` takes.

@@ -27,6 +27,7 @@ public actor DeviceStore: MeshService {
     private static let noteDistance: Int64 = 3_600_000
 
     private let catalogue: any Catalogue
+    private let access: LibraryAccess
     private let clock: BootClock
     /// By the digests of their tokens.
     private var devices: [String: StoredDevice] = [:]
@@ -37,8 +38,9 @@ public actor DeviceStore: MeshService {
     nonisolated let paired = ObservedValue(PairedDeviceIDs(ids: []))
 
     /// - Parameter clock: which nobody can set, and which counts sleep: a code is no longer good after a night.
-    package init(catalogue: any Catalogue, clock: BootClock = .system) {
+    package init(catalogue: any Catalogue, access: LibraryAccess, clock: BootClock = .system) {
         self.catalogue = catalogue
+        self.access = access
         self.clock = clock
     }
 
@@ -53,7 +55,9 @@ public actor DeviceStore: MeshService {
     private var now: Int64 { clock.now().milliseconds }
 
     private func publish() {
-        paired.publish(PairedDeviceIDs(ids: devices.values.map(\.device.id).sorted()))
+        let ids = devices.values.map(\.device.id).sorted()
+        access.admit(devices: Set(ids))
+        paired.publish(PairedDeviceIDs(ids: ids))
     }
 
     // MARK: Pairing
@@ -146,6 +150,7 @@ public actor DeviceStore: MeshService {
         // Out at once, whatever becomes of the row: should it not go, nobody is let in before the next start, and whoever asked is told.
         devices[stored.tokenDigest] = nil
         publish()
+        await access.tell(.forgetting(stored.device.id))
         _ = try await catalogue.write { try $0.devices.remove(stored.device.id) }
         return stored.device
     }

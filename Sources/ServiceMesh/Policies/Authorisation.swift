@@ -11,7 +11,9 @@ enum Authorisation {
             .permissionDenied,
             access == .service
                 ? "\(method) is for the library's own services."
-                : "\(method) needs the \(access) role; this connection has the \(role) role. Ask a parent.",
+                : role == .nobody
+                    ? "\(method) needs the \(access) role; nobody has said yet who this connection is for."
+                    : "\(method) needs the \(access) role; this connection has the \(role) role. Ask a parent.",
             details: MeshError.detail(of: access))
     }
 }

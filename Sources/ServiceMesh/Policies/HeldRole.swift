@@ -30,6 +30,8 @@ public struct HeldRole: Sendable {
 
     private var own: Role
     private var held: Held?
+    /// Who the caller is, where it began as nobody and has said so.
+    public private(set) var name: String?
 
     public init(_ own: Role) { self.own = own }
 
@@ -58,12 +60,22 @@ public struct HeldRole: Sendable {
         held?.use(at: now)
     }
 
+    /// Makes somebody of a caller that began as nobody, once: who is somebody, or has been, stays that.
+    public mutating func identify(as name: String, _ role: Role) {
+        guard own == .nobody, self.name == nil else { return }
+        (own, self.name) = (role, name)
+    }
+
     public mutating func fall(_ fall: RoleFall) {
         switch fall {
         case .to(let role):
             own = min(own, role)
             if let held, held.grant.role > role { self.held = nil }
         case .endOfGrants: held = nil
+        case .forgetting(let name):
+            guard self.name == name else { return }
+            own = .nobody
+            held = nil
         }
     }
 
@@ -87,4 +99,6 @@ public enum RoleFall: Sendable, Equatable {
     case to(Role)
     /// What was granted ends; what is a caller's own stays.
     case endOfGrants
+    /// Who has this name is nobody again, for good.
+    case forgetting(String)
 }

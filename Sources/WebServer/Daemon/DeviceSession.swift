@@ -3,8 +3,9 @@ import Foundation
 import ServiceMesh
 import Synchronization
 
-/// What one paired browser has of the daemon: a connection of its own, and with it a role of its own. A PIN that is
-/// entered there unlocks that browser alone, and for as long as the daemon says.
+/// What one paired browser has of the daemon: a connection of its own, over which its token is the first thing that is said, and
+/// with it a role that the daemon gives it. A PIN that is entered there unlocks that browser alone, and for as long as the daemon
+/// says.
 ///
 /// The connection is made when something is asked, and made anew where it has ended: the daemon may be restarted under
 /// it.
@@ -14,30 +15,85 @@ actor DeviceSession {
     /// Changes and what waits for them; the other requests of a connection's 64 are for the page's questions.
     static let mostObservations = 40
 
-    private let connect: @Sendable () throws -> any DaemonConnection
+    private let token: String
+    private let connect: @Sendable () async throws -> any DaemonConnection
     private var current: (any DaemonConnection)?
+    private var making: Task<any DaemonConnection, any Error>?
+    /// How often the connection was ended from this side: what was being made then is not wanted any more.
+    private var disconnects = 0
     private var isForgotten = false
     private let streams = Mutex<[ObjectIdentifier: @Sendable () -> Void]>([:])
     private let observations = Mutex(0)
 
-    init(device: String, connect: @escaping @Sendable () throws -> any DaemonConnection) {
+    private init(
+        device: String, token: String, first: any DaemonConnection,
+        connect: @escaping @Sendable () async throws -> any DaemonConnection
+    ) {
         self.device = device
+        self.token = token
         self.connect = connect
+        current = first
+    }
+
+    /// The session of whoever has this token, with its connection.
+    /// - Throws: `MeshError` with the status `unauthenticated` where nobody has; `ControlError` without a daemon.
+    static func open(
+        _ token: String, connect: @escaping @Sendable () async throws -> any DaemonConnection
+    ) async throws -> DeviceSession {
+        let (connection, device) = try await identified(token, connect)
+        return DeviceSession(device: device, token: token, first: connection, connect: connect)
+    }
+
+    /// A connection that the daemon knows to be this token's.
+    private static func identified(
+        _ token: String, _ connect: @Sendable () async throws -> any DaemonConnection
+    ) async throws -> (connection: any DaemonConnection, device: String) {
+        let connection = try await connect()
+        do {
+            let reply = try await connection.call("device.authenticate", ["token": .string(token)])
+            guard let device = reply["id"]?.stringValue else {
+                throw ControlError.protocolViolation("the answer to device.authenticate names no device")
+            }
+            return (connection, device)
+        } catch {
+            connection.close()
+            throw error
+        }
     }
 
     /// The connection, a new one where the last has ended.
     /// - Throws: `ControlError` where there is no daemon, `MeshError` where the device has been forgotten.
-    func connection() throws -> any DaemonConnection {
+    func connection() async throws -> any DaemonConnection {
         if isForgotten { throw Refusal.unpaired.error }
         if let current, current.isOpen { return current }
-        let made = try connect()
+        let task = making ?? Task { try await make() }
+        making = task
+        return try await task.value
+    }
+
+    private func make() async throws -> any DaemonConnection {
+        let asked = disconnects
+        defer { if asked == disconnects { making = nil } }
+        let made = try await Self.identified(token, connect).connection
+        guard asked == disconnects else {
+            made.close()
+            return try await connection()
+        }
         current = made
         return made
+    }
+
+    /// Tells the daemon once more that the device is here, which shows people when each was here last.
+    nonisolated func remind() {
+        // Nobody waits for it, and what it says is said by the observation of the devices too.
+        Task { _ = try? await connection().call("device.authenticate", ["token": .string(token)]) }
     }
 
     /// Ends the connection, and with it a role that has been over for new ones. What is observed is taken up again by a new
     /// one.
     func disconnect() {
+        disconnects += 1
+        making = nil
         current?.close()
         current = nil
     }
@@ -45,8 +101,7 @@ actor DeviceSession {
     /// Ends everything that this device has running.
     func forget() {
         isForgotten = true
-        current?.close()
-        current = nil
+        disconnect()
         for end in streams.withLock({ Array($0.values) }) { end() }
     }
 

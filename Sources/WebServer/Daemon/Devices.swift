@@ -14,10 +14,9 @@ actor Devices {
     static let remindAfter: UInt64 = 600_000_000_000
 
     private let now: @Sendable () -> UInt64
-    private let connect: @Sendable () throws -> any DaemonConnection
+    private let connect: @Sendable () async throws -> any DaemonConnection
     private let pictures: KeptPictures
-    /// For what is not any device's: pairing, and asking who somebody is.
-    private var door: (any DaemonConnection)?
+    private let shared: SharedConnection
     private var sessions: [String: DeviceSession] = [:]
     /// When the daemon has last been asked about a token, in nanoseconds.
     private var reminded: [String: UInt64] = [:]
@@ -27,12 +26,16 @@ actor Devices {
     private var changes: UInt64 = 0
     private var watch: Task<Void, Never>?
 
-    /// - Parameter pictures: of which those of a device go with it.
+    /// - Parameters:
+    ///   - pictures: of which those of a device go with it.
+    ///   - shared: for pairing, and to hear of devices.
     init(
-        pictures: KeptPictures, now: @escaping @Sendable () -> UInt64 = { MonotonicClock.now() },
-        connect: @escaping @Sendable () throws -> any DaemonConnection
+        pictures: KeptPictures, shared: SharedConnection,
+        now: @escaping @Sendable () -> UInt64 = { MonotonicClock.now() },
+        connect: @escaping @Sendable () async throws -> any DaemonConnection
     ) {
         self.pictures = pictures
+        self.shared = shared
         self.now = now
         self.connect = connect
     }
@@ -56,19 +59,19 @@ actor Devices {
         let now = now()
         guard let last = reminded[token], now - last >= Self.remindAfter else { return }
         reminded[token] = now
-        // Nobody waits for it, and what it says is said by the observation of the devices too.
-        Task { _ = try? await self.atDoor().call("device.authenticate", ["token": .string(token)]) }
+        sessions[token]?.remind()
     }
 
     private func ask(_ token: String) async throws -> DeviceSession {
         while true {
             let before = changes
-            let reply = try await atDoor().call("device.authenticate", ["token": .string(token)])
+            let session = try await DeviceSession.open(token, connect: connect)
             // Said of a moment that may be over: what has changed since was told before there was a session to end.
-            guard changes == before else { continue }
-            if let known = sessions[token] { return known }
+            guard changes == before else {
+                await session.forget()
+                continue
+            }
             // As many as there are devices: the daemon has a bound on those.
-            let session = DeviceSession(device: try Self.identifier(reply), connect: connect)
             sessions[token] = session
             reminded[token] = now()
             return session
@@ -82,7 +85,7 @@ actor Devices {
     ) async throws -> (device: JSONValue, token: String) {
         var params: [String: JSONValue] = ["code": .string(code), "name": .string(name)]
         if let userAgent { params["userAgent"] = .string(userAgent) }
-        let reply = try await atDoor().call("device.pair", .object(params))
+        let reply = try await shared.open().call("device.pair", .object(params))
         guard let token = reply["token"]?.stringValue, Self.isToken(token), let device = reply["device"] else {
             throw ControlError.protocolViolation("the answer to device.pair has no device and token")
         }
@@ -114,18 +117,6 @@ actor Devices {
             }
     }
 
-    private static func identifier(_ reply: JSONValue) throws -> String {
-        if let id = reply["id"]?.stringValue { return id }
-        throw ControlError.protocolViolation("the answer to device.authenticate names no device")
-    }
-
-    private func atDoor() throws -> any DaemonConnection {
-        if let door, door.isOpen { return door }
-        let made = try connect()
-        door = made
-        return made
-    }
-
     // MARK: Devices that are forgotten
 
     /// Follows the daemon's devices until ``stop()``.
@@ -144,8 +135,7 @@ actor Devices {
     /// - Returns: how long to wait before the next time.
     private func follow() async -> Duration {
         do {
-            let door = try atDoor()
-            _ = try await door.observe(method: "device.observe", params: Data()) { [weak self] update in
+            _ = try await shared.open().observe(method: "device.observe", params: Data()) { [weak self] update in
                 guard let paired = try? JSONDecoder().decode(Paired.self, from: update.value) else { return }
                 await self?.keep(Set(paired.ids))
             }
@@ -171,7 +161,6 @@ actor Devices {
     /// Ends all connections. Requests that run fail.
     func stop() async {
         watch?.cancel()
-        door?.close()
         for session in sessions.values { await session.forget() }
         sessions = [:]
         reminded = [:]

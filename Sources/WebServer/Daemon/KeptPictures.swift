@@ -43,13 +43,9 @@ final class KeptPictures: Sendable {
 
     private let state = Mutex(State())
     private let seconds: Int
-    private let connect: @Sendable () throws -> any DaemonConnection
 
     /// - Parameter seconds: for which one is given without asking the daemon again.
-    init(seconds: Int, connect: @escaping @Sendable () throws -> any DaemonConnection) {
-        self.seconds = seconds
-        self.connect = connect
-    }
+    init(seconds: Int) { self.seconds = seconds }
 
     func find(_ key: Key, now: UInt64) -> MadeResponse? {
         state.withLock { state in
@@ -60,9 +56,12 @@ final class KeptPictures: Sendable {
 
     /// What is to be asked for before the daemon is asked for a picture, so that a change in between is noticed; nil where
     /// nothing would be kept.
-    func age() -> UInt64? {
+    /// - Parameter session: of whoever asks, by whose connection changes are heard of where nobody's does so yet.
+    func age(_ session: DeviceSession) -> UInt64? {
         state.withLock { state in
-            if state.watch == nil, !state.isStopped { state.watch = Task { [weak self] in await Self.watch(self) } }
+            if state.watch == nil, !state.isStopped {
+                state.watch = Task { [weak self] in await self?.follow(session) }
+            }
             return state.isTold ? state.age : nil
         }
     }
@@ -92,30 +91,21 @@ final class KeptPictures: Sendable {
 
     // MARK: Changes
 
-    private static func watch(_ pictures: KeptPictures?) async {
-        while !Task.isCancelled {
-            guard let pictures else { return }
-            await pictures.follow()
-            // A timer by nature: between two tries to reach a daemon that is away. Cancelled, the loop ends.
-            try? await Task.sleep(for: .seconds(1))
-        }
-    }
-
-    /// Observes the newest photo and how many there are, which every device may: what comes is not looked at.
-    private func follow() async {
+    /// Observes the newest photo and how many there are, which every device may: what comes is not looked at. Until the
+    /// connection ends, by whatever; whoever asks for a picture after that has it taken up again.
+    private func follow(_ session: DeviceSession) async {
         do {
-            let connection = try connect()
-            defer {
-                connection.close()
-                tell(isTold: false)
-            }
             let params = try JSONEncoder().encode(["limit": 1])
-            _ = try await connection.observe(method: "photo.observe", params: params) { [weak self] _ in
+            _ = try await session.connection().observe(method: "photo.observe", params: params) { [weak self] _ in
                 self?.tell(isTold: true)
             }
         } catch {
-            // Nothing is kept until the daemon is back.
+            // Nothing is kept meanwhile.
         }
+        tell(isTold: false)
+        // A timer by nature: before the next try to reach a daemon that is away.
+        try? await Task.sleep(for: .seconds(1))
+        state.withLock { $0.watch = nil }
     }
 
     private func tell(isTold: Bool) {

@@ -3,25 +3,24 @@ import Foundation
 import ServiceMesh
 
 /// A connection over the daemon's socket.
-public struct SocketConnection: DaemonConnection {
+struct SocketConnection: DaemonConnection {
     private let client: ControlClient
 
-    /// - Throws: `ControlError` where nothing listens at `path`.
-    public init(path: String) throws { client = try ControlClient(path: path) }
+    init(_ client: ControlClient) { self.client = client }
 
-    public var isOpen: Bool { client.isOpen }
+    var isOpen: Bool { client.isOpen }
 
-    public func call(method: String, params: Data, deadlineMs: Int64?) async throws -> Data {
+    func call(method: String, params: Data, deadlineMs: Int64?) async throws -> Data {
         try await client.call(method: method, params: params, deadlineMs: deadlineMs)
     }
 
-    public func observe(
+    func observe(
         method: String, params: Data, onUpdate: @escaping @Sendable (ControlUpdate<Data>) async throws -> Void
     ) async throws -> Data {
         try await client.observe(method: method, params: params, onUpdate: onUpdate)
     }
 
-    public func open(method: String, params: Data) async throws -> (reply: Data, file: OwnedFile) {
+    func open(method: String, params: Data) async throws -> (reply: Data, file: OwnedFile) {
         let reply = try await client.callForFiles(method: method, params: params)
         guard let file = reply.files.first else {
             throw ControlError.protocolViolation("the answer to \(method) came without an open file")
@@ -29,5 +28,5 @@ public struct SocketConnection: DaemonConnection {
         return (reply.json, file)
     }
 
-    public func close() { client.close() }
+    func close() { client.close() }
 }

@@ -135,12 +135,12 @@ struct Member: Sendable {
     let router: Router
 
     func call(_ method: String, _ params: [String: JSONValue]) async throws -> JSONValue {
-        try await known { try await router.door.open().call(method, .object(signed(params))) }
+        try await known { try await router.members.open().call(method, .object(signed(params))) }
     }
 
     func open(_ method: String, _ params: [String: JSONValue]) async throws -> (reply: JSONValue, file: OwnedFile) {
         try await known {
-            let (reply, file) = try await router.door.open().open(
+            let (reply, file) = try await router.members.open().open(
                 method: method, params: try JSONEncoder().encode(JSONValue.object(signed(params))))
             return (try JSONDecoder().decode(JSONValue.self, from: reply), file)
         }

@@ -14,8 +14,9 @@ extension Router {
             await Response.of {
                 let key = isTrashed ? nil : KeptPictures.Key(head, token: visitor.token)
                 // Before anything is asked: what changes meanwhile makes the answer one that is not kept.
-                let age = key == nil ? nil : pictures.age()
-                let connection = try await visitor.session().connection()
+                let session = try await visitor.session()
+                let age = key == nil ? nil : pictures.age(session)
+                let connection = try await session.connection()
                 let params: JSONValue = ["uuid": .string(uuid.lowercased()), "file": .string(kind)]
                 let (reply, file) = try await connection.open(
                     method: isTrashed ? "trash.open" : "photo.open", params: try JSONEncoder().encode(params))

@@ -15,7 +15,8 @@ final class Router: Sendable {
     let uploads: Uploads
     let pictures: KeptPictures
     let disk: BlockingPool
-    let door: HubDoor
+    /// For what members of groups on other machines ask.
+    let members: SharedConnection
     let knownTokens = KnownTokens()
     let pictureRooms: PictureRooms
     /// Whether this server speaks TLS itself.
@@ -23,7 +24,7 @@ final class Router: Sendable {
 
     init(
         safety: Safety, files: [StaticFile], limits: HTTPLimits, cookie: TokenCookie, devices: Devices,
-        pictures: KeptPictures, disk: BlockingPool, door: HubDoor, isSecure: Bool
+        pictures: KeptPictures, disk: BlockingPool, members: SharedConnection, isSecure: Bool
     ) {
         self.safety = safety
         self.files = Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
@@ -36,7 +37,7 @@ final class Router: Sendable {
         uploads = Uploads(disk: disk)
         self.pictures = pictures
         self.disk = disk
-        self.door = door
+        self.members = members
         self.isSecure = isSecure
         pictureRooms = PictureRooms(limits.picturesAtOnce)
     }

@@ -74,7 +74,9 @@ struct Screen: Sendable, CustomTestStringConvertible {
         Screen(
             "review", at: { try await "#/review?category=\($0.category("Family").id)" },
             isReady: "document.querySelector('swipe-card img')?.naturalWidth > 0",
-            change: addPets, hasChanged: "tests.has('review-screen option', 'Pets')", changeBack: deletePets),
+            change: { try await $0.smilepile("categories", "edit", "Family", "--name", "Relatives") },
+            hasChanged: "tests.has('review-screen category-picker', 'Relatives')",
+            changeBack: { try await $0.smilepile("categories", "edit", "Relatives", "--name", "Family") }),
         Screen(
             "import", isReady: "tests.has('import-screen option', 'Family')",
             change: addPets, hasChanged: "tests.has('import-screen option', 'Pets')", changeBack: deletePets),

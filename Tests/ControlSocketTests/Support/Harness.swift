@@ -7,6 +7,8 @@ import TestSupport
 struct Harness: Sendable {
     let folder: TemporaryFolder
     let path: String
+    /// The path of its door.
+    let door: String
     let service: TestService
     let mesh: Mesh
     let server: ControlServer
@@ -16,11 +18,13 @@ struct Harness: Sendable {
     ) async throws {
         folder = try TemporaryFolder("socket")
         path = folder.file("c.sock")
+        door = ControlAddress.door(of: path)
         service = TestService()
         mesh = try Mesh(services: services ?? [service])
         try await mesh.start()
         server = try ControlServer(
-            mesh: mesh, listener: try ListeningSocket(at: path), configuration: configuration)
+            mesh: mesh, listener: try ListeningSocket(at: path), door: try ListeningSocket(at: door),
+            configuration: configuration)
     }
 
     init(limits: ControlLimits) async throws {
@@ -28,6 +32,8 @@ struct Harness: Sendable {
     }
 
     func connect() throws -> RawClient { try RawClient(path: path) }
+
+    func knock() throws -> RawClient { try RawClient(path: door) }
 
     func client() throws -> ControlClient { try ControlClient(path: path) }
 

@@ -14,6 +14,7 @@ actor TestService: MeshService {
         Raise.self
         ParentOnly.self
         Unlock.self
+        Identify.self
         ServicesOnly.self
         ObserveNumber.self
         Work.self
@@ -24,6 +25,10 @@ actor TestService: MeshService {
     nonisolated let pageGate = Gate()
     nonisolated let number = ObservedValue(0)
     nonisolated let workGate = Gate()
+    /// Where ``Identify`` waits before it answers, where it is set.
+    private(set) var identifying: Gate?
+
+    func hold(_ gate: Gate) { identifying = gate }
 
     /// What ``Block`` waits for, holding its thread.
     nonisolated let thread = DispatchSemaphore(value: 0)
@@ -137,6 +142,20 @@ struct Unlock: HandledMessage {
     func perform(on service: TestService) async throws -> Done {
         guard pin == "1234" else { throw MeshError(.unauthenticated, "That is not the PIN.") }
         return Done()
+    }
+}
+
+struct Identify: HandledMessage {
+    typealias Reply = Text
+    static let method = "test.identify"
+    static let access = Role.nobody
+    static let kind = MessageKind.read
+    static let summary = "Right where somebody has that name."
+    let name: String
+    func perform(on service: TestService) async throws -> Text {
+        guard name != "nobody" else { throw MeshError(.unauthenticated, "Nobody has that name.") }
+        try await service.identifying?.pass()
+        return Text(text: name)
     }
 }
 

@@ -2,26 +2,30 @@ import CCell
 import CWorkQueue
 import Foundation
 
-/// What this program gives up before the first request: every file that is not open yet, every address that it does not
-/// listen on, every program that it could start.
-enum Cell {
+/// What a web program gives up before the first request: every file that is not open yet, every address that it does not
+/// listen on, every program that it could start, every socket that it has not got.
+public enum ServerCell {
     /// Connections, their files, and the daemon's.
     private static let descriptors: UInt64 = 8_192
 
     /// While there is one thread: a new one gets what its parent has, an old one nothing.
     /// - Returns: what the kernel did not grant, for the log.
-    static func enter() -> [String] {
+    public static func enter() -> [String] {
         var missing: [String] = []
+        func note(_ wall: String, _ status: Int32) {
+            if status < 0 { missing.append(wall + ": " + reason(-status)) }
+        }
         if ccell_limit_server(descriptors) != 0 { missing.append("limits") }
+        // A sanitizer's own thread does what no cell allows.
+        let isSanitized = ccell_is_sanitized() == 1
+        // First: whoever may not be dumped may not say which users there are either.
+        note("namespaces", isSanitized ? 0 : ccell_leave_namespaces())
         // No descriptor is closed: what is open is wanted, and the rest was closed by who started this program.
         if ccell_detach(UInt32.max) != 0 { missing.append("no new privileges") }
         // Not to be gone without: the first look at a thread would end the process.
         if cworkqueue_answer_ourselves() != 0 { return ["anything: " + reason(errno)] }
-        let landlock = ccell_forbid_files()
-        if landlock < 0 { missing.append("Landlock: " + reason(-landlock)) }
-        // A sanitizer's own thread does what no cell allows.
-        let calls = ccell_is_sanitized() == 1 ? 0 : ccell_keep_network_calls()
-        if calls < 0 { missing.append("seccomp: " + reason(-calls)) }
+        note("Landlock", ccell_forbid_files())
+        note("seccomp", isSanitized ? 0 : ccell_keep_network_calls())
         return missing
     }
 

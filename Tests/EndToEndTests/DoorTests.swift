@@ -1,0 +1,137 @@
+import ControlSocket
+import EndToEndSupport
+import Foundation
+import LibraryModel
+import ServiceMesh
+import Synchronization
+import Testing
+
+/// What somebody gets of the daemon who has taken over the page's program: what the browsers have whose tokens they have seen, and
+/// nothing more.
+extension WebTests {
+    private func knock(_ place: Installation) throws -> ControlClient {
+        try ControlClient(path: ControlAddress.door(of: place.socket))
+    }
+
+    private func status(_ body: () async throws -> Void) async throws -> MeshStatus? {
+        do {
+            try await body()
+            return nil
+        } catch let error as MeshError {
+            return error.status
+        }
+    }
+
+    private func allowed(_ client: ControlClient) async throws -> Set<String> {
+        var found: Set<String> = []
+        for method in try await client.call(Discover()).methods where method.kind != .observation {
+            if try await status({ _ = try await client.call(method: method.name) }) != .permissionDenied {
+                found.insert(method.name)
+            }
+        }
+        return found
+    }
+
+    private func token(_ place: Installation, _ client: ControlClient, as name: String) async throws -> PairedDevice {
+        let door = try knock(place)
+        defer { door.close() }
+        return try await door.call(PairDevice(code: try await client.call(InviteDevice()).code, name: name))
+    }
+
+    @Test func atTheDoorOneIsNobodyUntilADeviceHasSaidWhoItIs() async throws {
+        try await withPage { place, _ in
+            let own = try place.client()
+            let door = try knock(place)
+            #expect(try await door.call(Hello()).role == "nobody")
+            #expect(try await allowed(door) == DocumentedRoles.nobodys().filter { $0 != "device.observe" })
+            let stolen = place.folder.file(".profile")
+            #expect(
+                try await status { _ = try await door.call(CreateBackup(path: stolen)) } == .permissionDenied)
+            #expect(try await status { _ = try await door.call(InviteDevice()) } == .permissionDenied)
+            #expect(!FileManager.default.fileExists(atPath: stolen))
+
+            let paired = try await token(place, own, as: "phone")
+            #expect(
+                try await status { _ = try await door.call(AuthenticateDevice(token: paired.token + "x")) }
+                    == .unauthenticated)
+            #expect(try await door.call(Hello()).role == "nobody")
+            #expect(try await door.call(AuthenticateDevice(token: paired.token)) == paired.device)
+            #expect(try await door.call(Hello()).role == "parent")
+            #expect(try await door.call(ListTrash()).photos.isEmpty)
+            for client in [own, door] { client.close() }
+        }
+    }
+
+    @Test func whoIsForgottenIsNobodyBeforeTheReplyIsThere() async throws {
+        try await withPage { place, _ in
+            let (own, door) = (try place.client(), try knock(place))
+            let paired = try await token(place, own, as: "phone")
+            _ = try await door.call(AuthenticateDevice(token: paired.token))
+            let (updates, told) = AsyncStream.makeStream(of: Void.self)
+            let observation = Task {
+                try await door.observe(ObserveCategories(), updates: JSONValue.self) { _ in told.yield() }
+            }
+            for await _ in updates { break }
+            _ = try await own.call(ForgetDevice(id: paired.device.id))
+            #expect(try await door.call(Hello()).role == "nobody")
+            #expect(try await status { _ = try await observation.value } == .permissionDenied)
+            #expect(
+                try await status { _ = try await door.call(AuthenticateDevice(token: paired.token)) }
+                    == .unauthenticated)
+            for client in [own, door] { client.close() }
+        }
+    }
+
+    @Test func inKidsModeADeviceIsAKids() async throws {
+        try await withPage { place, _ in
+            let (own, before, after) = (try place.client(), try knock(place), try knock(place))
+            let paired = try await token(place, own, as: "phone")
+            _ = try await before.call(AuthenticateDevice(token: paired.token))
+            _ = try await own.call(SetPIN(pin: PIN("4711")))
+            _ = try await own.call(SetMode(mode: .kids))
+            _ = try await after.call(AuthenticateDevice(token: paired.token))
+            for door in [before, after] { #expect(try await door.call(Hello()).role == "kid") }
+            _ = try await after.call(Unlock(pin: PIN("4711")))
+            #expect(try await after.call(Hello()).role == "parent")
+            #expect(try await before.call(Hello()).role == "kid")
+            _ = try await after.call(SetMode(mode: .parent))
+            for client in [own, before, after] { client.close() }
+        }
+    }
+
+    /// The processes that a process has started.
+    private func children(of pid: Int32) -> [Int32] {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)) ?? ""
+        return text.split(separator: " ").compactMap { Int32($0) }
+    }
+
+    private func isThere(_ pid: Int32) -> Bool {
+        let state = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+        return !state.isEmpty && !state.contains(") Z ")
+    }
+
+    /// It makes connections and nothing else; without it the page's program is of no use, and says so instead of answering
+    /// for ever that the daemon is away.
+    @Test func whatConnectsOutsideOfTheCellEndsWithTheProgramAndTheProgramWithIt() async throws {
+        try await withPage { place, started in
+            let connector = try #require(children(of: started.pid).first)
+            // The conversation and, while one is made, a connection: nothing of the program's.
+            let open = "/proc/\(connector)/fd"
+            for name in try FileManager.default.contentsOfDirectory(atPath: open) {
+                let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(open)/\(name)")
+                #expect(["0", "1"].contains(name) && file?.hasPrefix("socket:") != false, "\(name): \(file ?? "gone")")
+            }
+            // A terminal's Ctrl-C and a service manager's stop reach both: the program goes first.
+            for signal in [SIGINT, SIGTERM, SIGHUP] { kill(connector, signal) }
+            _ = try await pair(place, started, as: "phone")
+            #expect(isThere(connector))
+            kill(connector, SIGKILL)
+            await place.pageIsGone()
+            let again = try await start(place, "--listen", "127.0.0.1:0")
+            #expect(again.started && again.pid != started.pid)
+            let next = try #require(children(of: again.pid).first)
+            #expect(try await place.smilepile("web", "stop").status == 0)
+            #expect(!isThere(next))
+        }
+    }
+}
