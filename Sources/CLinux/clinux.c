@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdint.h>
@@ -118,6 +119,13 @@ int clinux_raise_open_files(void) {
         if (setrlimit(RLIMIT_NOFILE, &found) != 0) found.rlim_cur = allowed;
     }
     return found.rlim_cur < INT_MAX ? (int)found.rlim_cur : INT_MAX;
+}
+
+int64_t clinux_bound_address_space(void) {
+    struct rlimit found;
+    if (getrlimit(RLIMIT_AS, &found) != 0 || found.rlim_cur == RLIM_INFINITY) return -1;
+    mallopt(M_ARENA_MAX, 2);
+    return found.rlim_cur < INT64_MAX ? (int64_t)found.rlim_cur : INT64_MAX;
 }
 
 int clinux_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }

@@ -35,6 +35,7 @@ do {
     opening.jobLog = jobLog.add
     opening.faultLog = jobLog.add
     opening.lostLogLines = { StandardError.lostLines }
+    try AddressSpace.require(workers: opening.workers)
     let openFiles = try OpenFiles(workers: opening.workers)
     let library = try await PhotoLibrary.open(at: options.library, options: opening)
     let server: ControlServer

@@ -53,6 +53,9 @@ extension BrowserTests {
                 try await page.click(on: "Begin kids mode")
                 try await page.wait(until: "document.querySelectorAll('kids-screen .kids-categories img').length === 3")
                 #expect(try await page.evaluate("document.querySelector('nav').hidden"))
+                let colour: String = try await page.evaluate(
+                    "document.querySelector('.kids-categories a').style.getPropertyValue('--colour')")
+                #expect(try await house.call(ListCategories()).categories.map(\.colorHex).contains(colour))
                 await page.picture("kids")
 
                 // Hidden is one thing: the daemon refuses all that is a parent's.

@@ -32,8 +32,14 @@ extension BrowserTests {
                 try await page.wait(until: chip)
                 let looks: String = try await page.evaluate("\(chip).innerText.replaceAll(/\\s+/g, ' ')")
                 #expect(looks == "Holidays 8", "its name, and how many photos it has")
-                let colour = "getComputedStyle(\(chip).querySelector('.swatch')).backgroundColor"
-                #expect(try await page.evaluate("\(colour) !== 'rgba(0, 0, 0, 0)'"), "its colour")
+                let colour: String = try await page.evaluate(
+                    "\(chip).querySelector('.swatch').style.getPropertyValue('--colour')")
+                #expect(try await colour == house.category("Holidays").colorHex)
+                func border(_ chip: String) async throws -> String {
+                    try await page.evaluate("getComputedStyle(\(chip)).borderColor")
+                }
+                let chosen = "document.querySelector('dialog[open] .chip[aria-pressed=true]')"
+                #expect(try await border(chip) != border(chosen), "the chosen one stands out")
                 await page.picture("categories to choose from")
                 try await page.clickWhereSeen(chip)
                 try await page.wait(until: "tests.has('.count', '8 photos')")

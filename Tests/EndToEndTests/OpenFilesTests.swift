@@ -53,4 +53,30 @@ import Testing
         let log = try String(contentsOfFile: path, encoding: .utf8)
         #expect(log.contains("closed: this process has as many files open"), "\(log)")
     }
+
+    /// Address space is taken for more than memory is: a daemon that may have little of it does not hang, or end with a signal, where
+    /// a thread finds none for its stack.
+    @Test func inASmallAddressSpaceItServesOrSaysWhyNot() async throws {
+        let place = try Installation("small")
+        let program = Installation.programs + "/smilepile"
+        func up(_ mebibytes: Int) async throws -> Outcome {
+            try await place.run(
+                prlimit, ["--as=\(mebibytes << 20)", program, "up", "--library", place.library])
+        }
+        let refused = try await up(400)
+        #expect(refused.status != 0)
+        let needed = try #require(
+            refused.errors.firstMatch(of: #/needs ([0-9]+) MiB of address space, and may have 400/#)
+                .flatMap { Int($0.1) }, "\(refused)")
+        let served = try await up(needed)
+        #expect(served.status == 0, "\(served)")
+        try SampleAlbum(width: 1600, height: 1200).write(count: 30, to: place.folder.file("album"))
+        let imported = try await place.smilepile("import", place.folder.file("album"))
+        #expect(imported.status == 0, "\(imported)")
+        let saved = try await place.smilepile("backup", "create", place.folder.file("saved.zip"))
+        #expect(saved.status == 0, "\(saved)")
+        let pid = try #require(place.daemonPID)
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").count
+        #expect(threads > 15, "those that were wanted have started")
+    }
 }

@@ -25,6 +25,11 @@ int clinux_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
 /// many that are, or -1 with errno set.
 int clinux_raise_open_files(void);
 
+/// The address space that this process may take in bytes (RLIMIT_AS), or -1 where nothing bounds it. Where something does, memory is
+/// taken from two arenas at most from now on: by itself the allocator reserves 64 MiB for each of up to eight on every processor, and
+/// none of that would be left for the stacks of threads. Before there are threads.
+int64_t clinux_bound_address_space(void);
+
 /// open(2) with a mode, which is variadic in C. Always close-on-exec.
 int clinux_open(const char *path, int flags, mode_t mode);
 

@@ -7,7 +7,7 @@ import { number, t } from '../core/text.js';
 /** What a category looks like wherever it is named: a dot of its colour, its name, and how many photos it has. */
 export const categoryLooks = ({ displayName, colorHex, photoCount }) => [
   element('span', { class: 'swatch', css: { '--colour': colorHex } }), element('span', { class: 'name' }, displayName),
-  photoCount !== undefined && element('span', { class: 'quiet number' }, number(photoCount))];
+  photoCount > 0 && element('span', { class: 'quiet number' }, number(photoCount))];
 
 const all = () => [element('span', { class: 'name' }, t('filter.allCategories'))];
 
