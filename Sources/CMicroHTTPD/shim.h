@@ -10,7 +10,7 @@ struct cmicrohttpd_options {
     int listener;
     unsigned threads;
     /// Connections in all, and of one address.
-    unsigned connections, connections_of_address;
+    unsigned connections;
     /// Seconds without a byte in either direction after which a connection is closed.
     unsigned silent_seconds;
     /// Bytes of a connection's memory: a request's line and headers have to fit, and a response's.
@@ -53,7 +53,6 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
         MHD_OPTION_LISTEN_SOCKET, options->listener,
         MHD_OPTION_THREAD_POOL_SIZE, options->threads,
         MHD_OPTION_CONNECTION_LIMIT, options->connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_of_address,
         MHD_OPTION_CONNECTION_TIMEOUT, options->silent_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->memory,
         MHD_OPTION_STRICT_FOR_CLIENT, 1,
@@ -83,26 +82,40 @@ static inline void *cmicrohttpd_context(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-static inline enum MHD_Result cmicrohttpd_has_crlf(
-    void *all, enum MHD_ValueKind kind, const char *key, size_t key_size, const char *value, size_t size) {
-    (void)kind, (void)key, (void)key_size;
-    if (value && (value[size] != 0 || value[size + 1] != 0)) *(int *)all = 0;
+/// Where the line of a head begins that has not been looked at yet; NULL once one was not as it has to be.
+struct cmicrohttpd_lines {
+    const char *next;
+};
+
+static inline enum MHD_Result cmicrohttpd_follows(
+    void *lines, enum MHD_ValueKind kind, const char *key, size_t key_size, const char *value, size_t size) {
+    (void)kind, (void)key_size;
+    struct cmicrohttpd_lines *expected = lines;
+    if (!expected->next || key != expected->next || !value || value[size] != 0 || value[size + 1] != 0) {
+        expected->next = NULL;
+        return MHD_NO;
+    }
+    expected->next = value + size + 2;
     return MHD_YES;
 }
 
-/// Whether the lines of a request's head end in CR and LF, and its target has no NUL: libmicrohttpd takes a line that ends in LF
-/// alone, and hands out what stands before a NUL, so that a proxy in front could see another request than we do (RFC 9112, 2.2
-/// and 11.2). It writes a NUL over each end of a line, in the buffer that its texts point into: over CR and LF are two of them.
-/// Behind each text the whole head has been read by now, so nothing beyond the buffer is looked at.
+/// Whether the lines of a request's head end in CR and LF, and none has a NUL: libmicrohttpd takes a line that ends in LF alone, and
+/// hands out what stands before a NUL, so that a proxy in front could see another request than we do (RFC 9112, 2.2 and 11.2). It
+/// writes a NUL over each end of a line, in the buffer that its texts point into: over CR and LF are two of them, and behind those the
+/// next line begins. Behind each text the whole head has been read by now, so nothing beyond the buffer is looked at.
+///
+/// What it hides is a CR without LF: it takes the byte behind that for the LF, whatever it was.
 /// - target_length: of the target as it came, before libmicrohttpd has cut it.
 static inline int cmicrohttpd_is_well_formed(
-    struct MHD_Connection *connection, const char *url, const char *version, size_t target_length) {
+    struct MHD_Connection *connection, const char *method, const char *url, const char *version, size_t target_length) {
     static const size_t version_length = sizeof "HTTP/1.1" - 1;
     if (version != url + target_length + 1) return 0;
     if (strlen(version) != version_length || version[version_length + 1] != 0) return 0;
-    int all = 1;
-    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, cmicrohttpd_has_crlf, &all);
-    return all;
+    struct cmicrohttpd_lines lines = {version + version_length + 2};
+    if (MHD_get_connection_values_n(connection, MHD_HEADER_KIND, cmicrohttpd_follows, &lines) < 0) return 0;
+    const union MHD_ConnectionInfo *size = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    // The empty line at its end.
+    return size && lines.next && lines.next + 2 == method + size->header_size;
 }
 
 /// Gives up a response, whose memory goes with its last user.

@@ -51,13 +51,17 @@ public final class WebServer: Sendable {
         pictures = KeptPictures(seconds: limits.keptSeconds)
         shared = SharedConnection(connect: connect)
         members = SharedConnection(connect: connect)
-        devices = Devices(pictures: pictures, shared: shared, connect: connect)
+        let table = ConnectionTable(most: limits.connections, mostOfNetwork: limits.connectionsOfAddress)
+        devices = Devices(pictures: pictures, shared: shared, onForget: table.cut(token:), connect: connect)
         disk = BlockingPool(name: "web-files", threads: 2)
         let router = Router(
             safety: Safety(names: names), files: files, limits: limits,
             cookie: TokenCookie(port: listener.address.port, isSecure: tls != nil), devices: devices,
-            pictures: pictures, disk: disk, members: members, isSecure: tls != nil)
-        let core = HTTPCore(limits: limits, headers: Safety.headers, accessLog: accessLog) { router.answer($0) }
+            pictures: pictures, disk: disk, members: members, table: table,
+            isSecure: tls != nil)
+        let core = HTTPCore(limits: limits, table: table, headers: Safety.headers, accessLog: accessLog) {
+            router.answer($0)
+        }
         http = try HTTPServer(listener: listener.socket, tls: tls, core: core)
         Task { [devices] in await devices.start() }
     }

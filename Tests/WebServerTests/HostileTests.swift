@@ -225,22 +225,76 @@ import WebPage
         }
     }
 
-    @Test func oneAddressHasOnlySoMany() async throws {
+    /// Of one address, and of all: the oldest that is no device's makes room for whoever comes.
+    @Test(arguments: [true, false])
+    func whereThereAreTooManyTheOldestOfNobodyGoes(_ isOfOneAddress: Bool) async throws {
         var limits = HTTPLimits()
-        limits.connectionsOfAddress = 10
+        if isOfOneAddress { limits.connectionsOfAddress = 10 } else { limits.connections = 10 }
         try await withSite(limits: limits, files: PageFiles.all) { site in
+            let echo = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"thing.echo\",\"params\":{}}"
+            let cookie = try await site.pair()
+            let headers = ["Origin: \(site.origin)", "Content-Type: application/json", cookie]
+            let device = try await site.connect()
+            try await device.send(site.request("POST", "/rpc", headers, echo))
+            #expect(try await device.reply().status == 200)
             var held: [RawHTTP] = []
-            for _ in 0..<10 {
+            for _ in 0..<30 {
                 let connection = try await site.connect()
-                try await connection.send(site.request("GET", "/"))
-                #expect(try await connection.reply().status == 200)
+                try await connection.send("GET / HTTP/1.1\r\nHost: ")
                 held.append(connection)
+                // Who comes is heard, whoever holds the others open.
+                let another = try await site.connect()
+                try await another.send(site.request("GET", "/"))
+                #expect(try await another.reply().status == 200)
             }
             // Closed, and not left waiting.
+            #expect(try await held[0].rest() == "")
+            try await device.send(site.request("POST", "/rpc", headers, echo))
+            #expect(try await device.reply().status == 200, "the oldest of all, and a device's")
+        }
+    }
+
+    @Test func whereAllAreDevicesANewOneHasNoPlace() async throws {
+        var limits = HTTPLimits()
+        limits.connections = 3
+        try await withSite(limits: limits, files: PageFiles.all) { site in
+            let cookie = try await site.pair()
+            var held: [RawHTTP] = []
+            for _ in 0..<3 {
+                let connection = try await site.connect()
+                try await connection.send(
+                    site.request(
+                        "POST", "/rpc", ["Origin: \(site.origin)", "Content-Type: application/json", cookie], "{}"))
+                #expect(try await connection.reply().status == 400)
+                held.append(connection)
+            }
             let more = try await site.connect()
             try? await more.send(site.request("GET", "/"))
             #expect(try await more.rest() == "")
-            #expect(held.count == 10)
+            #expect(held.count == 3)
+        }
+    }
+
+    /// What would end a line for somebody else on the way.
+    @Test(arguments: ["a\0b", "\0", "a\0", "\0a"])
+    func aHeaderWithAnEndOfItsOwnIsRefused(_ value: String) async throws {
+        try await withSite(files: PageFiles.all) { site in
+            let connection = try await site.connect()
+            try await connection.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(site.port)\r\nX-Note: \(value)\r\n\r\n")
+            let reply = try await connection.reply()
+            #expect(reply.status == 400, "\(reply.status)")
+        }
+    }
+
+    /// As long as it is a line, with spaces where they may be (RFC 9112, 5.1).
+    @Test(arguments: ["X-Note:a", "X-Note:", "X-Note: ", "X-Note: a  ", "X-Note: \t a", "X-Note: a b\r\nX-More: c"])
+    func aHeaderWithSpacesIsTaken(_ line: String) async throws {
+        try await withSite(files: PageFiles.all) { site in
+            for head in ["Host: 127.0.0.1:\(site.port)\r\n\(line)", "\(line)\r\nHost: 127.0.0.1:\(site.port)"] {
+                let connection = try await site.connect()
+                try await connection.send("GET / HTTP/1.1\r\n\(head)\r\n\r\n")
+                #expect(try await connection.reply().status == 200)
+            }
         }
     }
 

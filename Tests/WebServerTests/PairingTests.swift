@@ -104,6 +104,39 @@ import Testing
         }
     }
 
+    /// A picture that is being sent, and one that is being received.
+    @Test func whatAForgottenDeviceHasUnderWayIsCut() async throws {
+        try await withSite { site in
+            let (cookie, other) = (try await site.pair(), try await site.pair())
+            let uuid = "0b7f6a52-3f0e-4c3e-9b1d-2f6d5a4c3b2a"
+            // More than what stands in the buffers of two sockets.
+            let bytes = [UInt8](repeating: 7, count: 64 << 20)
+            site.daemon.state.withLock { $0.pictures[uuid + "/original"] = FakeDaemon.Picture(bytes: bytes) }
+            func download(_ cookie: String) async throws -> RawHTTP {
+                let connection = try await site.connect()
+                try await connection.send(site.request("GET", "/photos/\(uuid)/original", [cookie]))
+                #expect(try await connection.head().status == 200)
+                return connection
+            }
+            let (downloading, going) = (try await download(cookie), try await download(other))
+            let begun = try await site.ask(
+                "POST", "/upload", ["Origin: \(site.origin)", cookie, "Upload-Name: a.jpg", "Upload-Length: 1000"])
+            let upload = try #require(
+                (try? JSONDecoder().decode(JSONValue.self, from: Data(begun.body)))?["upload"]?.stringValue)
+            let uploading = try await site.connect()
+            try await uploading.send(
+                site.request(
+                    "PATCH", "/upload/\(upload)",
+                    ["Origin: \(site.origin)", cookie, "Upload-Offset: 0", "Content-Length: 1000"]))
+            try await uploading.send("the beginning")
+            await site.daemon.resumed.arrivals(1)
+            site.daemon.forget(device: "device-1")
+            #expect(try await downloading.rest().utf8.count < bytes.count)
+            #expect(try await uploading.rest() == "")
+            #expect(try await going.rest().utf8.count == bytes.count)
+        }
+    }
+
     @Test func aDeviceThatIsForgottenWhileItIsAskedAboutIsOutToo() async throws {
         try await withSite { site in
             let token = "gated_" + String(repeating: "x", count: 40)

@@ -17,6 +17,7 @@ actor Devices {
     private let connect: @Sendable () async throws -> any DaemonConnection
     private let pictures: KeptPictures
     private let shared: SharedConnection
+    private let onForget: @Sendable (String) -> Void
     private var sessions: [String: DeviceSession] = [:]
     /// When the daemon has last been asked about a token, in nanoseconds.
     private var reminded: [String: UInt64] = [:]
@@ -29,13 +30,15 @@ actor Devices {
     /// - Parameters:
     ///   - pictures: of which those of a device go with it.
     ///   - shared: for pairing, and to hear of devices.
+    ///   - onForget: told of the token of a device that the daemon has forgotten: what it has under way ends.
     init(
-        pictures: KeptPictures, shared: SharedConnection,
+        pictures: KeptPictures, shared: SharedConnection, onForget: @escaping @Sendable (String) -> Void = { _ in },
         now: @escaping @Sendable () -> UInt64 = { MonotonicClock.now() },
         connect: @escaping @Sendable () async throws -> any DaemonConnection
     ) {
         self.pictures = pictures
         self.shared = shared
+        self.onForget = onForget
         self.now = now
         self.connect = connect
     }
@@ -154,6 +157,7 @@ actor Devices {
         changes += 1
         for (token, session) in sessions where !paired.contains(session.device) {
             remove(token)
+            onForget(token)
             await session.forget()
         }
     }

@@ -2,13 +2,24 @@ import CLinux
 import Foundation
 import Synchronization
 
-/// The connections of a server: how long each may take for what it is doing, and whether its client is still there.
+/// The connections of a server: whose they are, how long each may take for what it is doing, and whether its client is still there.
+///
+/// When there are too many, or too many from one network, the oldest goes whose client has shown no token that is known: whoever
+/// holds connections open keeps nobody out who was let in.
 ///
 /// libmicrohttpd closes a connection on which nothing moves. That is not enough: a byte a second is movement, and while a
 /// request is being worked on nothing is read, so that nobody notices that its client has gone.
 final class ConnectionTable: Sendable {
     private struct Entry {
         let socket: Int32
+        /// Where it comes from, as ``ListeningAddress/network(of:)`` has it.
+        let network: String
+        /// Of the device whose request came last.
+        var token: String?
+        /// Whether it is at an event stream, which ends by itself.
+        var hasStream = false
+        /// Whether it was closed here, and libmicrohttpd has not noticed yet.
+        var isCut = false
         /// When it is closed whatever it is doing; nil while it waits for us.
         var deadline: UInt64?
         /// Told once when its client has gone; only while libmicrohttpd does not look.
@@ -22,13 +33,56 @@ final class ConnectionTable: Sendable {
     }
 
     private let state = Mutex(State())
+    private let most: Int
+    private let mostOfNetwork: Int
 
-    /// - Returns: a key, which is never 0.
-    func add(socket: Int32, deadline: UInt64) -> UInt64 {
+    /// - Parameters:
+    ///   - most: connections in all.
+    ///   - mostOfNetwork: of one network.
+    init(most: Int = .max, mostOfNetwork: Int = .max) {
+        self.most = most
+        self.mostOfNetwork = mostOfNetwork
+    }
+
+    /// - Returns: a key, which is never 0 and greater than those before.
+    func add(socket: Int32, network: String, deadline: UInt64) -> UInt64 {
         state.withLock { state in
-            defer { state.nextKey += 1 }
-            state.entries[state.nextKey] = Entry(socket: socket, deadline: deadline)
-            return state.nextKey
+            let key = state.nextKey
+            state.nextKey += 1
+            state.entries[key] = Entry(socket: socket, network: network, deadline: deadline)
+            Self.makeRoom(mostOfNetwork, for: key, &state) { $0.network == network }
+            Self.makeRoom(most, for: key, &state) { _ in true }
+            return key
+        }
+    }
+
+    private static func makeRoom(
+        _ most: Int, for key: UInt64, _ state: inout State, among isMeant: (Entry) -> Bool
+    ) {
+        let there = state.entries.filter { !$0.value.isCut && isMeant($0.value) }
+        guard there.count > most else { return }
+        // Where all are of devices, the new one has no place.
+        let goes = there.filter { $0.value.token == nil && $0.key != key }.keys.min() ?? key
+        cut(goes, &state)
+    }
+
+    /// Under the lock, and the entry goes before the socket is closed: the number is still this one's.
+    private static func cut(_ key: UInt64, _ state: inout State) {
+        guard let entry = state.entries[key], !entry.isCut else { return }
+        shutdown(entry.socket, Int32(SHUT_RDWR))
+        state.entries[key]?.isCut = true
+        state.entries[key]?.deadline = nil
+    }
+
+    /// Notes whose a connection is: of a device that is known, and not of what somebody claims.
+    func note(_ key: UInt64, token: String) { state.withLock { $0.entries[key]?.token = token } }
+
+    /// Closes what a device has under way, but for event streams.
+    func cut(token: String) {
+        state.withLock { state in
+            for (key, entry) in state.entries where entry.token == token && !entry.hasStream {
+                Self.cut(key, &state)
+            }
         }
     }
 
@@ -49,10 +103,18 @@ final class ConnectionTable: Sendable {
         for tell in all { tell() }
     }
 
-    func add(_ stream: EventStream) { state.withLock { $0.streams[ObjectIdentifier(stream)] = stream } }
+    func add(_ stream: EventStream, on key: UInt64) {
+        state.withLock { state in
+            state.streams[ObjectIdentifier(stream)] = stream
+            state.entries[key]?.hasStream = true
+        }
+    }
 
-    func remove(_ stream: EventStream) {
-        state.withLock { _ = $0.streams.removeValue(forKey: ObjectIdentifier(stream)) }
+    func remove(_ stream: EventStream, from key: UInt64) {
+        state.withLock { state in
+            _ = state.streams.removeValue(forKey: ObjectIdentifier(stream))
+            state.entries[key]?.hasStream = false
+        }
     }
 
     var count: Int { state.withLock { $0.entries.count } }
@@ -64,11 +126,7 @@ final class ConnectionTable: Sendable {
         let gone = state.withLock { state -> [@Sendable () -> Void] in
             var gone: [@Sendable () -> Void] = []
             for (key, entry) in state.entries {
-                if let deadline = entry.deadline, deadline <= now {
-                    // Under the lock, and the entry goes before the socket is closed: the number is still this one's.
-                    shutdown(entry.socket, Int32(SHUT_RDWR))
-                    state.entries[key]?.deadline = nil
-                }
+                if let deadline = entry.deadline, deadline <= now { Self.cut(key, &state) }
                 if let onHangUp = entry.onHangUp, Self.hasHungUp(entry.socket) {
                     state.entries[key]?.onHangUp = nil
                     gone.append(onHangUp)

@@ -123,7 +123,7 @@ final class Exchange: Sendable {
             }
             head = try RequestHead(
                 method: method, target: target, headers: server.headers(of: connection),
-                client: server.client(of: connection))
+                client: server.client(of: connection), network: server.network(of: connection), connection: key)
         } catch {
             return queue(Response(error))
         }
@@ -239,7 +239,7 @@ final class Exchange: Sendable {
             state.answered = (Int(response.status), bytes)
         }
         if let stream {
-            server.table.add(stream)
+            server.table.add(stream, on: key)
             server.table.limit(key, until: nil)
             server.table.watch(key) { stream.end() }
             if server.isStopping { stream.end() }
@@ -274,7 +274,7 @@ final class Exchange: Sendable {
             return (state.receiver, state.task, state.stream)
         }
         if let stream {
-            server.table.remove(stream)
+            server.table.remove(stream, from: key)
             stream.leave()
         }
         server.table.watch(key, onHangUp: nil)

@@ -13,7 +13,7 @@ final class HTTPCore: Sendable {
     }
 
     let limits: HTTPLimits
-    let table = ConnectionTable()
+    let table: ConnectionTable
     let accessLog: AccessLog?
     private let answer: @Sendable (RequestHead) -> Intake
     /// With every response.
@@ -21,10 +21,11 @@ final class HTTPCore: Sendable {
     private let state = Mutex(State())
 
     init(
-        limits: HTTPLimits, headers: [Header], accessLog: AccessLog? = nil,
+        limits: HTTPLimits, table: ConnectionTable, headers: [Header], accessLog: AccessLog? = nil,
         answer: @escaping @Sendable (RequestHead) -> Intake
     ) {
         self.limits = limits
+        self.table = table
         self.accessLog = accessLog
         self.headers = headers
         self.answer = answer
@@ -95,6 +96,11 @@ final class HTTPCore: Sendable {
     func client(of connection: MHDConnection) -> String {
         guard let address = cmicrohttpd_client(connection.pointer) else { return "" }
         return ListeningAddress.text(of: address)
+    }
+
+    func network(of connection: MHDConnection) -> String {
+        guard let address = cmicrohttpd_client(connection.pointer) else { return "" }
+        return ListeningAddress.network(of: address)
     }
 
     /// - Returns: false where there was no memory for it, or the connection is at another point.

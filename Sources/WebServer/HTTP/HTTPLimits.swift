@@ -1,6 +1,7 @@
 /// What a server gives a client at most.
 public struct HTTPLimits: Sendable {
-    /// Connections in all, and of one address: a browser has six, a family behind one router a few of those.
+    /// Connections in all, and of one address (of IPv6, of one /64): a browser has six, a family behind one router a few of those.
+    /// Past either the oldest goes that is no device's.
     public var connections = 1_024
     public var connectionsOfAddress = 256
     /// Bytes of a request's line and headers.

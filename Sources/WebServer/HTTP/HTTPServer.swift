@@ -19,6 +19,8 @@ public struct TLSIdentity: Sendable {
 final class HTTPServer: Sendable {
     /// How often the connections are looked at.
     private static let lookMilliseconds: Int32 = 1_000
+    /// Connections that are closed already, and whose place libmicrohttpd has not given back yet.
+    private static let connectionsThatGo = 64
     /// After so long without an event, a stream gets a comment.
     private static let heartbeat: UInt64 = 15_000_000_000
 
@@ -41,8 +43,10 @@ final class HTTPServer: Sendable {
         var callbacks = Self.callbacks(context.toOpaque())
         let limits = core.limits
         var options = cmicrohttpd_options(
-            listener: listener, threads: UInt32(limits.threads), connections: UInt32(limits.connections),
-            connections_of_address: UInt32(limits.connectionsOfAddress), silent_seconds: UInt32(limits.silentSeconds),
+            listener: listener, threads: UInt32(limits.threads),
+            // The table keeps to the limit, and needs the new one to decide which goes.
+            connections: UInt32(limits.connections + Self.connectionsThatGo),
+            silent_seconds: UInt32(limits.silentSeconds),
             memory: limits.headBytes, key: nil, certificate: nil)
         let daemon: OpaquePointer?
         if let tls {
@@ -131,7 +135,8 @@ final class HTTPServer: Sendable {
                 let bytes = size.pointee > 0 ? UnsafeRawBufferPointer(start: piece, count: size.pointee) : nil
                 let goesOn = exchange.handle(
                     method: String(cString: method),
-                    isWellFormed: cmicrohttpd_is_well_formed(connection, url, version, exchange.targetBytes) != 0,
+                    isWellFormed: cmicrohttpd_is_well_formed(
+                        connection, method, url, version, exchange.targetBytes) != 0,
                     piece: bytes, taken: &taken)
                 if taken { size.pointee = 0 }
                 return goesOn ? .YES : .NO
@@ -147,6 +152,7 @@ final class HTTPServer: Sendable {
                 if event == .CONNECTION_NOTIFY_STARTED {
                     let key = core.table.add(
                         socket: cmicrohttpd_socket(connection),
+                        network: core.network(of: MHDConnection(pointer: connection)),
                         deadline: core.now() &+ UInt64(core.limits.headSeconds) * 1_000_000_000)
                     place.pointee = UnsafeMutableRawPointer(bitPattern: UInt(key))
                 } else {

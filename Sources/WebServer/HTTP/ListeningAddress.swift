@@ -124,6 +124,16 @@ public struct ListeningAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// An address without its port. One of IPv4 that came over IPv6 is the same client.
+    /// What counts as one client: an address of IPv4; of IPv6 the first 64 bits, since whoever has one has them all.
+    static func network(of address: UnsafePointer<sockaddr>) -> String {
+        let text = text(of: address)
+        guard text.contains(":") else { return text }
+        let six = UnsafeRawPointer(address).assumingMemoryBound(to: sockaddr_in6.self).pointee.sin6_addr
+        return withUnsafeBytes(of: six) { bytes in
+            bytes.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "/64"
+        }
+    }
+
     static func text(of address: UnsafePointer<sockaddr>) -> String {
         var text = [CChar](repeating: 0, count: 64)
         let raw = UnsafeRawPointer(address)

@@ -23,6 +23,10 @@ struct RequestHead: Sendable {
     let bodyBytes: UInt64
     /// The other side, as text without the port.
     let client: String
+    /// What counts as one client, as ``ListeningAddress/network(of:)`` has it.
+    let network: String
+    /// Its entry in the table of connections.
+    let connection: UInt64
 
     /// Headers of which two would leave open which one counts.
     private static let single: Set<String> = [
@@ -33,7 +37,10 @@ struct RequestHead: Sendable {
 
     /// - Parameter target: the path and query as they were sent.
     /// - Throws: ``Refusal``.
-    init(method: String, target: String, headers sent: [(String, String)], client: String) throws(Refusal) {
+    init(
+        method: String, target: String, headers sent: [(String, String)], client: String, network: String? = nil,
+        connection: UInt64 = 0
+    ) throws(Refusal) {
         guard let method = Method(rawValue: method) else {
             throw Refusal(405, .unimplemented, "There is no such method here; use GET, HEAD, POST, PATCH or DELETE.")
         }
@@ -70,6 +77,8 @@ struct RequestHead: Sendable {
         self.headers = headers
         bodyBytes = length
         self.client = client
+        self.network = network ?? client
+        self.connection = connection
     }
 
     func header(_ name: String) -> String? { headers[name] }

@@ -7,12 +7,12 @@ import Synchronization
 extension Router {
     func hub(_ head: RequestHead) throws -> Intake {
         guard let token = head.bearerToken else {
-            try takeStranger(head.client)
+            try takeStranger(head.network)
             throw Refusal.unknownToken
         }
         // Before a body is taken in, and the daemon asked: whoever tries tokens has few requests, whatever they cost here.
-        if !knownTokens.contains(token, now: MonotonicClock.now()) { try takeStranger(head.client) }
-        let member = Member(token: token, client: head.client, base: base(head) + "/api/photos/", router: self)
+        if !knownTokens.contains(token, now: MonotonicClock.now()) { try takeStranger(head.network) }
+        let member = Member(token: token, client: head.network, base: base(head) + "/api/photos/", router: self)
         let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map {
             $0.lowercased()
         }

@@ -11,7 +11,7 @@ extension Router {
     func pairing(_ head: RequestHead) throws -> Intake {
         try head.require(.post)
         try head.requireJSON()
-        try takeStranger(head.client)
+        try takeStranger(head.network)
         let userAgent = head.header("user-agent")
         return .ask(bodyBytes: 4_096) { [devices, cookie] body in
             await Response.of {

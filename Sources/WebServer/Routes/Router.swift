@@ -19,12 +19,13 @@ final class Router: Sendable {
     let members: SharedConnection
     let knownTokens = KnownTokens()
     let pictureRooms: PictureRooms
+    let table: ConnectionTable
     /// Whether this server speaks TLS itself.
     let isSecure: Bool
 
     init(
         safety: Safety, files: [StaticFile], limits: HTTPLimits, cookie: TokenCookie, devices: Devices,
-        pictures: KeptPictures, disk: BlockingPool, members: SharedConnection, isSecure: Bool
+        pictures: KeptPictures, disk: BlockingPool, members: SharedConnection, table: ConnectionTable, isSecure: Bool
     ) {
         self.safety = safety
         self.files = Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
@@ -38,6 +39,7 @@ final class Router: Sendable {
         self.pictures = pictures
         self.disk = disk
         self.members = members
+        self.table = table
         self.isSecure = isSecure
         pictureRooms = PictureRooms(limits.picturesAtOnce)
     }
@@ -53,7 +55,7 @@ final class Router: Sendable {
     private func route(_ head: RequestHead) throws -> Intake {
         // Costs no more than to say that there were too many, and is no request to the daemon.
         if let kept = try keptPicture(head) { return .respond(kept) }
-        guard rate.take(head.client, now: MonotonicClock.now()) else { throw Self.tooMany }
+        guard rate.take(head.network, now: MonotonicClock.now()) else { throw Self.tooMany }
         try safety.checkHost(head)
         if let file = files[head.path] {
             guard head.method.isSafe else { throw Self.wrongMethod("GET, HEAD") }
@@ -64,10 +66,10 @@ final class Router: Sendable {
         try safety.checkOrigin(head)
         if head.path == "/pair" { return try pairing(head) }
         guard let token = cookie.token(in: head) else {
-            try takeStranger(head.client)
+            try takeStranger(head.network)
             throw Refusal.unpaired
         }
-        return try pairedRoute(head, Visitor(token: token, client: head.client, router: self))
+        return try pairedRoute(head, Visitor(token: token, head: head, router: self))
     }
 
     private func pairedRoute(_ head: RequestHead, _ visitor: Visitor) throws -> Intake {
@@ -141,14 +143,23 @@ final class Router: Sendable {
 /// Who sends a request: a browser with a token that the daemon may know or not.
 struct Visitor: Sendable {
     let token: String
-    let client: String
-    let router: Router
+    private let network: String
+    private let connection: UInt64
+    private let router: Router
+
+    init(token: String, head: RequestHead, router: Router) {
+        self.token = token
+        (network, connection) = (head.network, head.connection)
+        self.router = router
+    }
 
     /// - Throws: ``Refusal``, `MeshError`, `ControlError`.
     func session() async throws -> DeviceSession {
-        let (router, client) = (router, client)
+        let (router, network) = (router, network)
         do {
-            return try await router.devices.session(token) { try router.takeStranger(client) }
+            let session = try await router.devices.session(token) { try router.takeStranger(network) }
+            router.table.note(connection, token: token)
+            return session
         } catch let error as MeshError where [.unauthenticated, .notFound].contains(error.status) {
             throw Refusal.unpaired
         }
