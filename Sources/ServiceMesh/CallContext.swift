@@ -18,17 +18,21 @@ public struct CallContext: Sendable {
     public let role: Role
     /// The role of whoever asked first, for decisions that concern the person and for the log.
     public let originalRole: Role
+    /// Whether whoever asked first did so through a program that asks on behalf of others, and is not at this machine.
+    public let isFromAfar: Bool
     /// The running call's place in its service's table; negative outside any.
     let place: Int32
 
     init(
-        role: Role, originalRole: Role, deadline: Deadline?, trace: UInt64, link: CallLink, place: Int32 = -1
+        role: Role, originalRole: Role, isFromAfar: Bool, deadline: Deadline?, trace: UInt64, link: CallLink,
+        place: Int32 = -1
     ) {
         self.link = link
         self.trace = trace
         self.deadline = deadline
         self.role = role
         self.originalRole = originalRole
+        self.isFromAfar = isFromAfar
         self.place = place
     }
 
@@ -39,12 +43,15 @@ public struct CallContext: Sendable {
     public var method: String? { link.method }
 
     /// The context of a request that enters the process: a line on the socket, or a call of an embedding program.
-    /// - Parameter trace: a new number unless told.
+    /// - Parameters:
+    ///   - isFromAfar: whether a program asks on behalf of somebody who is not at this machine.
+    ///   - trace: a new number unless told.
     public static func root(
-        mesh: Mesh, role: Role, deadline: Deadline? = nil, trace: UInt64? = nil
+        mesh: Mesh, role: Role, isFromAfar: Bool = false, deadline: Deadline? = nil, trace: UInt64? = nil
     ) -> CallContext {
         CallContext(
-            role: role, originalRole: role, deadline: deadline, trace: trace ?? TraceNumber.next(), link: mesh.rootLink)
+            role: role, originalRole: role, isFromAfar: isFromAfar, deadline: deadline,
+            trace: trace ?? TraceNumber.next(), link: mesh.rootLink)
     }
 
     /// The methods on the way here, the outermost first.

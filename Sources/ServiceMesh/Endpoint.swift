@@ -142,6 +142,7 @@ final class CallEndpoint<M: HandledMessage>: RoutedEndpoint {
     ) async throws -> Data {
         try gate.authorise(context)
         let message = try ParamsDecoding.decode(M.self, from: params, allowing: parameterNames.value)
+        if let refusal = Authorisation.refusal(of: message, in: context) { throw refusal }
         let reply = try await context.mesh.send(message, in: context)
         return try JSON.encode(reply, files: files)
     }

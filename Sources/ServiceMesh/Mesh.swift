@@ -300,7 +300,8 @@ public final class Mesh: Sendable {
     public func health(within milliseconds: Int64 = 2_000) async -> MeshHealth {
         let deadline = Deadline.after(milliseconds: milliseconds, on: clock)
         let context = CallContext(
-            role: .service, originalRole: .service, deadline: nil, trace: TraceNumber.next(), link: rootLink)
+            role: .service, originalRole: .service, isFromAfar: false, deadline: nil, trace: TraceNumber.next(),
+            link: rootLink)
         var problems = [MeshError?](repeating: nil, count: hosted.count)
         await withTaskGroup(of: (Int, MeshError?).self) { group in
             for (index, host) in hosted.enumerated() {

@@ -99,6 +99,37 @@ extension WebTests {
         }
     }
 
+    /// What takes paths, keys and addresses is for whoever sits at this machine: a parent's browser may be somebody else's by now.
+    @Test func aParentFromAfarNamesNoFilesAndNoKeys() async throws {
+        try await withPage { place, _ in
+            let (own, door) = (try place.client(), try knock(place))
+            let paired = try await token(place, own, as: "phone")
+            _ = try await door.call(AuthenticateDevice(token: paired.token))
+            let passphrase = "correct horse battery"
+            for (method, params) in [
+                ("library.collectPaths", #"{"paths":["/root"]}"#), ("library.import", #"{"paths":["/root"]}"#),
+                ("library.import", #"{"paths":[],"list":"x"}"#), ("library.migrate", #"{"database":"/etc/passwd"}"#),
+                ("storage.identify", #"{"path":"/etc/passwd"}"#),
+                ("key.export", #"{"passphrase":"\#(passphrase)"}"#), ("key.rotate", "{}"),
+            ] {
+                let refusal = try await status { _ = try await door.call(method: method, params: Data(params.utf8)) }
+                #expect(refusal == .permissionDenied, "\(method): \(refusal.map { "\($0)" } ?? "done")")
+            }
+            let profile = place.folder.file("home/.profile")
+            #expect(try await status { _ = try await door.call(CreateBackup(path: profile)) } == .invalidArgument)
+            #expect(!FileManager.default.fileExists(atPath: profile))
+            // A folder is named by the page too, and the file in it by the daemon.
+            let shelf = place.folder.file("shelf")
+            try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
+            let job = try await door.call(CreateBackup(path: shelf))
+            #expect(try await door.call(WaitForJob(job: job.job)).state == .finished)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: shelf).count == 1)
+            // Here all of it goes as before.
+            #expect(try await status { _ = try await own.call(IdentifyPath(path: "/etc/passwd")) } == nil)
+            for client in [own, door] { client.close() }
+        }
+    }
+
     /// The processes that a process has started.
     private func children(of pid: Int32) -> [Int32] {
         let text = (try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)) ?? ""

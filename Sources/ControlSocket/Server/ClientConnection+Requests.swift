@@ -58,7 +58,8 @@ extension ClientConnection {
             write(OutgoingLine.error(id, error))
         case .accepted(let role, let hasRoom):
             let context = CallContext.root(
-                mesh: core.mesh, role: role, deadline: request.deadlineMilliseconds.map(Deadline.after(milliseconds:)),
+                mesh: core.mesh, role: role, isFromAfar: isFromDoor,
+                deadline: request.deadlineMilliseconds.map(Deadline.after(milliseconds:)),
                 trace: core.nextTrace())
             let params = request.params
             let files = request.wantsDescriptors ? OwnedFiles() : nil

@@ -25,10 +25,13 @@ final class ClientConnection: Sendable {
 
     let key: UInt64
     let core: ServerCore
+    /// Whether it came through the door, for somebody who is not at this machine.
+    let isFromDoor: Bool
     private let state: Mutex<ConnectionState>
 
-    init(key: UInt64, socket: Int32, role: Role, core: ServerCore) {
+    init(key: UInt64, socket: Int32, isFromDoor: Bool, role: Role, core: ServerCore) {
         self.key = key
+        self.isFromDoor = isFromDoor
         self.core = core
         state = Mutex(ConnectionState(socket: socket, role: role))
     }

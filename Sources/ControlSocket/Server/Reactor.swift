@@ -207,7 +207,8 @@ struct Reactor: ~Copyable {
         let key = nextKey
         nextKey += 1
         let role = isFromDoor ? Role.nobody : min(own, .parent)
-        let connection = ClientConnection(key: key, socket: socket, role: role, core: core)
+        let connection = ClientConnection(
+            key: key, socket: socket, isFromDoor: isFromDoor, role: role, core: core)
         guard clinux_epoll_add(epoll, socket, UInt32(CLINUX_READABLE), key) == 0 else {
             connection.end()
             return

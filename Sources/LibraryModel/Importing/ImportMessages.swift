@@ -9,6 +9,7 @@ public struct ImportPhotos: Message {
     public static let access = Role.parent
     public static let kind = MessageKind.job
     public static let summary = "Imports photos from files and folders."
+    public var isForThisMachine: Bool { !paths.isEmpty || list != nil }
     /// Patterns that one import may have.
     public static let patterns = 100
     /// Absolute. Folders are read with everything below them; links inside them are not followed. None where there is a
@@ -98,6 +99,7 @@ public struct CollectImportPaths: Message {
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "Puts paths on a list that library.import takes: for more than one request can carry."
+    public var isForThisMachine: Bool { true }
     /// Bytes of the paths on one list, each with the 32 that it takes beside its text: about 150,000 of them.
     public static let bytes = 16 << 20
     /// Lists that are kept at once.

@@ -14,6 +14,7 @@ public struct MigrateLibrary: Message {
     public static let access = Role.parent
     public static let kind = MessageKind.job
     public static let summary = "Takes over the library of the Android app from its database."
+    public var isForThisMachine: Bool { true }
     /// Absolute: the database file. A `-wal` or `-journal` beside it belongs to it.
     public let database: String
     /// Absolute: the folder in or below which the photo files are now; links in it are not followed. Without it,

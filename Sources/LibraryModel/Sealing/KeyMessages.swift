@@ -82,6 +82,7 @@ public struct ExportKeys: Message {
     /// It notes when.
     public static let kind = MessageKind.write
     public static let summary = "The keys of the sealed fields, under a passphrase."
+    public var isForThisMachine: Bool { true }
     public let passphrase: String
     public init(passphrase: String) { self.passphrase = passphrase }
 }
@@ -106,6 +107,7 @@ public struct ImportKeys: Message {
     public static let access = Role.parent
     public static let kind = MessageKind.write
     public static let summary = "Takes over keys of sealed fields that were exported."
+    public var isForThisMachine: Bool { true }
     /// As ``ExportedKeys/text``.
     public let text: String
     public let passphrase: String
@@ -138,6 +140,7 @@ public struct RotateKeys: Message {
     public static let access = Role.parent
     public static let kind = MessageKind.job
     public static let summary = "Seals everything with a new key."
+    public var isForThisMachine: Bool { true }
     public init() {}
 }
 

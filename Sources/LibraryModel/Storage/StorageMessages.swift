@@ -182,6 +182,7 @@ public struct IdentifyPath: Message {
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "Whether a path is one of the library's stored files, and of which photo."
+    public var isForThisMachine: Bool { true }
     /// Absolute. `.` and `..` are resolved by name.
     public let path: String
     public init(path: String) { self.path = path }

@@ -106,7 +106,8 @@ public actor BackupCoordinator: MeshService {
             )
         }
         if let key = request.key { _ = try key.opened(try await fields.keyring()) }
-        _ = try await creation.target(request, at: clock.timestamp())
+        _ = try await creation.target(
+            request, at: clock.timestamp(), isFromAfar: CallContext.current?.isFromAfar ?? false)
     }
 
     /// Whether a backup that was broken off can go on: the folder that it goes to has to be there.

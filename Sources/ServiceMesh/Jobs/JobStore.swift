@@ -141,7 +141,8 @@ public actor JobStore: MeshService {
         // A job outlives the request that started it: it has that request's trace, but neither its deadline nor
         // its place in the call chain.
         let own = CallContext(
-            role: .service, originalRole: context.originalRole, deadline: nil, trace: context.trace,
+            role: .service, originalRole: context.originalRole, isFromAfar: context.isFromAfar, deadline: nil,
+            trace: context.trace,
             link: CallLink(anchor: context.link.anchor, method: body.method, service: nil, parent: nil))
         let mesh = context.mesh
         let executor = MeshClock.executor

@@ -1,9 +1,19 @@
-/// The message's role against its caller's: the only place in the library where it is asked who may do what.
+/// The message's role against its caller's, and where it may come from: the only place in the library where it is asked who may do
+/// what.
 enum Authorisation {
     /// - Returns: nil where `role` may send it, else the refusal.
     @inline(__always)
     static func refusal(of role: Role, needing access: Role, for method: String) -> MeshError? {
         role >= access ? nil : refusal(role, access, method)
+    }
+
+    /// - Returns: nil where it may come from where it comes from, else the refusal.
+    static func refusal<M: Message>(of message: M, in context: CallContext) -> MeshError? {
+        guard context.isFromAfar, message.isForThisMachine else { return nil }
+        return MeshError(
+            .permissionDenied,
+            "\(M.method) with a path, a key or an address is for whoever is at this machine. Use its command line there."
+        )
     }
 
     private static func refusal(_ role: Role, _ access: Role, _ method: String) -> MeshError {

@@ -110,8 +110,8 @@ final class Gate: Sendable {
         let isTimed = deadline != nil && !isWatched(deadline, by: parent)
         return Passage(
             context: CallContext(
-                role: .service, originalRole: parent?.originalRole ?? .parent, deadline: deadline,
-                trace: parent?.trace ?? TraceNumber.next(), link: link(from: parent), place: place),
+                role: .service, originalRole: parent?.originalRole ?? .parent, isFromAfar: parent?.isFromAfar ?? false,
+                deadline: deadline, trace: parent?.trace ?? TraceNumber.next(), link: link(from: parent), place: place),
             isTimed: isTimed, isPlain: !isTimed && faults == nil, began: now)
     }
 
