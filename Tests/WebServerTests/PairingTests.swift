@@ -76,6 +76,27 @@ import Testing
         }
     }
 
+    /// From one address, as behind a proxy: what strangers try keeps nobody out who has a code, nor do those who try something else.
+    @Test func guessesKeepNobodyOut() async throws {
+        var limits = HTTPLimits()
+        (limits.strangersPerSecond, limits.strangersAtOnce) = (0, 3)
+        try await withSite(limits: limits) { site in
+            func pair(_ code: String) async throws -> Int {
+                try await site.ask(
+                    "POST", "/pair", ["Origin: \(site.origin)", "Content-Type: application/json"],
+                    body: "{\"code\":\"\(code)\",\"name\":\"Phone\"}"
+                ).status
+            }
+            for number in 0..<6 {
+                let token = "Authorization: Bearer " + String(repeating: "\(number)", count: 43)
+                #expect(try await site.ask("GET", "/api/groups", [token]).status == (number < 3 ? 401 : 429))
+            }
+            for number in 0..<6 { #expect(try await pair("wrong \(number)") == (number < 3 ? 401 : 429)) }
+            let cookie = try await site.pair()
+            #expect(try await site.rpc(cookie, echo).status == 200)
+        }
+    }
+
     @Test func aBrowserCanLeave() async throws {
         try await withSite { site in
             let cookie = try await site.pair()

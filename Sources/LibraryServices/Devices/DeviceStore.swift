@@ -18,7 +18,7 @@ public actor DeviceStore: MeshService {
 
     private static let codeBytes = 16
     private static let tokenBytes = 32
-    /// Wrong codes within ``patience`` before the next has to wait.
+    /// Wrong codes within ``patience`` before the next wrong one is told to wait.
     private static let mostWrongCodes = 10
     /// Milliseconds.
     private static let patience: Int64 = 60_000
@@ -75,12 +75,12 @@ public actor DeviceStore: MeshService {
 
     func pair(_ request: PairDevice) async throws -> PairedDevice {
         let name = try Self.name(request.name)
-        try refuseWhileGuessed()
         let now = now
         guard let code = BearerSecret(request.code, bytes: Self.codeBytes),
             let index = invitations.firstIndex(where: { $0.digest == code.digest }), invitations[index].end > now
         else {
-            wrongCodes.append(now)
+            // Looked up first: whoever guesses keeps nobody out who has the right one.
+            try countWrongCode(now)
             throw MeshError(
                 .unauthenticated, "This code is not valid, or not any more. Get a new one: smilepile web")
         }
@@ -103,11 +103,13 @@ public actor DeviceStore: MeshService {
         return PairedDevice(device: stored.device, token: token.text)
     }
 
-    /// 128 bits are not guessed; this keeps whoever tries from making the daemon work.
-    private func refuseWhileGuessed() throws {
-        let now = now
+    /// 128 bits are not guessed; this tells whoever tries that it is noticed.
+    private func countWrongCode(_ now: Int64) throws {
         wrongCodes.removeAll { $0 + Self.patience <= now }
-        guard wrongCodes.count >= Self.mostWrongCodes, let first = wrongCodes.first else { return }
+        guard wrongCodes.count >= Self.mostWrongCodes, let first = wrongCodes.first else {
+            wrongCodes.append(now)
+            return
+        }
         let left = first + Self.patience - now
         throw MeshError(
             .resourceExhausted, "Too many wrong codes came. Try again in \((left + 999) / 1000) s.",

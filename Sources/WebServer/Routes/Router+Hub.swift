@@ -7,11 +7,11 @@ import Synchronization
 extension Router {
     func hub(_ head: RequestHead) throws -> Intake {
         guard let token = head.bearerToken else {
-            try takeStranger(head.network)
+            try takeStranger(.member, head.network)
             throw Refusal.unknownToken
         }
         // Before a body is taken in, and the daemon asked: whoever tries tokens has few requests, whatever they cost here.
-        if !knownTokens.contains(token, now: MonotonicClock.now()) { try takeStranger(head.network) }
+        if !knownTokens.contains(token, now: MonotonicClock.now()) { try takeStranger(.member, head.network) }
         let member = Member(token: token, client: head.network, base: base(head) + "/api/photos/", router: self)
         let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map {
             $0.lowercased()
@@ -154,10 +154,10 @@ struct Member: Sendable {
     private func known<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
         do {
             let answer = try await ask()
-            if router.knownTokens.insert(token, now: MonotonicClock.now()) { router.giveBackStranger(client) }
+            if router.knownTokens.insert(token, now: MonotonicClock.now()) { router.giveBackStranger(.member, client) }
             return answer
         } catch let error as MeshError where error.status == .unauthenticated {
-            if router.knownTokens.remove(token) { try router.takeStranger(client) }
+            if router.knownTokens.remove(token) { try router.takeStranger(.member, client) }
             throw Refusal.unknownToken
         }
     }

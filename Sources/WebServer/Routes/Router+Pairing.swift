@@ -11,17 +11,23 @@ extension Router {
     func pairing(_ head: RequestHead) throws -> Intake {
         try head.require(.post)
         try head.requireJSON()
-        try takeStranger(head.network)
         let userAgent = head.header("user-agent")
+        let network = head.network
         return .ask(bodyBytes: 4_096) { [devices, cookie] body in
             await Response.of {
                 guard let request = try? JSONDecoder().decode(Request.self, from: body) else {
                     throw Refusal(400, .invalidArgument, "Pairing takes {\"code\":…,\"name\":…}.")
                 }
                 let name = request.name ?? "Browser"
-                let (device, token) = try await devices.pair(
-                    code: request.code, name: name, userAgent: userAgent)
-                return .json(200, .object(["device": device]), headers: [cookie.setting(token)])
+                do {
+                    let (device, token) = try await devices.pair(
+                        code: request.code, name: name, userAgent: userAgent)
+                    return .json(200, .object(["device": device]), headers: [cookie.setting(token)])
+                } catch let error as MeshError {
+                    // Misses alone are counted: behind a proxy everybody has one address.
+                    try self.takeStranger(.code, network)
+                    throw error
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ final class Router: Sendable {
     private let safety: Safety
     private let files: [String: StaticFile]
     private let rate: RequestRate
-    private let strangers: RequestRate
+    private let strangers: [Stranger: RequestRate]
     let limits: HTTPLimits
     let cookie: TokenCookie
     let devices: Devices
@@ -33,7 +33,10 @@ final class Router: Sendable {
         self.cookie = cookie
         self.devices = devices
         rate = RequestRate(perSecond: limits.requestsPerSecond, atOnce: limits.requestsAtOnce)
-        strangers = RequestRate(perSecond: limits.strangersPerSecond, atOnce: limits.strangersAtOnce)
+        strangers = Dictionary(
+            uniqueKeysWithValues: Stranger.allCases.map {
+                ($0, RequestRate(perSecond: limits.strangersPerSecond, atOnce: limits.strangersAtOnce))
+            })
         methods = Methods()
         uploads = Uploads(disk: disk)
         self.pictures = pictures
@@ -66,7 +69,7 @@ final class Router: Sendable {
         try safety.checkOrigin(head)
         if head.path == "/pair" { return try pairing(head) }
         guard let token = cookie.token(in: head) else {
-            try takeStranger(head.network)
+            try takeStranger(.browser, head.network)
             throw Refusal.unpaired
         }
         return try pairedRoute(head, Visitor(token: token, head: head, router: self))
@@ -131,13 +134,21 @@ final class Router: Sendable {
             headers: [Header("Allow", allowed)])
     }
 
+    /// What somebody tries who is not known. Each has requests of its own: whoever guesses the tokens of groups keeps no new
+    /// browser out.
+    enum Stranger: CaseIterable {
+        case code, browser, member
+    }
+
     /// One of the few requests that somebody has who is not known.
-    func takeStranger(_ client: String) throws(Refusal) {
-        guard strangers.take(client, now: MonotonicClock.now()) else { throw Self.tooMany }
+    func takeStranger(_ kind: Stranger, _ client: String) throws(Refusal) {
+        guard strangers[kind]?.take(client, now: MonotonicClock.now()) == true else { throw Self.tooMany }
     }
 
     /// Who was taken for a stranger is none.
-    func giveBackStranger(_ client: String) { strangers.give(client, now: MonotonicClock.now()) }
+    func giveBackStranger(_ kind: Stranger, _ client: String) {
+        strangers[kind]?.give(client, now: MonotonicClock.now())
+    }
 }
 
 /// Who sends a request: a browser with a token that the daemon may know or not.
@@ -157,7 +168,7 @@ struct Visitor: Sendable {
     func session() async throws -> DeviceSession {
         let (router, network) = (router, network)
         do {
-            let session = try await router.devices.session(token) { try router.takeStranger(network) }
+            let session = try await router.devices.session(token) { try router.takeStranger(.browser, network) }
             router.table.note(connection, token: token)
             return session
         } catch let error as MeshError where [.unauthenticated, .notFound].contains(error.status) {
