@@ -19,8 +19,11 @@ public struct WebListener: Sendable {
 /// HTTP in front of a daemon's messages: for browsers that are paired, and for nobody else.
 ///
 /// ```swift
-/// let server = try WebServer(
-///     on: WebListener(.standard), files: PageFiles.all, connect: { try SocketConnection(path: path) })
+/// let connector = try Connector(socket: path)
+/// let listener = try WebListener(.standard)
+/// let missing = ServerCell.enter()
+/// let door = Door(connector, onLoss: { exit(1) })
+/// let server = try WebServer(on: listener, files: PageFiles.all, connect: { try await door.connect() })
 /// await server.stop()
 /// ```
 ///
