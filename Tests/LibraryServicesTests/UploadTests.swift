@@ -41,6 +41,9 @@ import Testing
         let begun = try await test.mesh.send(
             BeginUpload(name: "Ferien.jpg", size: Int64(bytes.count), modifiedAt: taken))
         try write(bytes.prefix(100), to: begun)
+        #expect(begun.rest == Int64(bytes.count) && begun.room > begun.rest)
+        let half = try await test.mesh.send(ResumeUpload(upload: begun.upload))
+        #expect(half.offset == 100 && half.rest == Int64(bytes.count) - 100)
         let state = try await test.mesh.send(GetUploads(ids: [begun.upload, "nobody", begun.upload.uppercased()]))
             .uploads
         #expect(state.count == 2 && state[0].received == 100 && state[0].name == "Ferien.jpg")

@@ -85,6 +85,24 @@ import Testing
         }
     }
 
+    /// By the head alone, before a byte of it is taken.
+    @Test(arguments: [
+        (4, Int64.max, 5, 413), (4, .max, 1 << 40, 413), (1 << 20, 1 << 10, 1 << 20, 507), (4, 4, 4, 204),
+    ])
+    func noMoreComesThanWasAnnouncedOrThereIsRoomFor(announced: Int, room: Int64, length: Int, status: Int) async throws
+    {
+        try await withSite { site in
+            let cookie = try await site.pair()
+            let upload = try await begin(site, cookie, size: announced)
+            site.daemon.state.withLock { ($0.announced, $0.room) = (Int64(announced), room) }
+            let connection = try await patch(site, cookie, upload, offset: 0, length: length)
+            // As a browser that sends what it has at once.
+            try? await connection.send(Array(bytes.prefix(min(length, 1 << 20))))
+            #expect(try await connection.reply().status == status)
+            #expect(try written(site, upload).count == (status == 204 ? length : 0))
+        }
+    }
+
     @Test func anotherPlaceIsRefusedAndSaid() async throws {
         try await withSite { site in
             let cookie = try await site.pair()

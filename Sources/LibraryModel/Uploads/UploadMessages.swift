@@ -47,12 +47,18 @@ public struct OpenedUpload: Codable, Sendable, Equatable {
     public let upload: String
     /// Bytes that are there; the file is open at this position.
     public let offset: Int64
+    /// Bytes that may still come: of those that were announced, or of the most that one has.
+    public let rest: Int64
+    /// Bytes that the disk has room for now, without those that stay free (``BeginUpload/reservedBytes``).
+    public let room: Int64
     /// To be written. Nil over a socket where descriptors were not asked for.
     public let content: OwnedFile?
 
-    public init(upload: String, offset: Int64, content: OwnedFile?) {
+    public init(upload: String, offset: Int64, rest: Int64, room: Int64, content: OwnedFile?) {
         self.upload = upload
         self.offset = offset
+        self.rest = rest
+        self.room = room
         self.content = content
     }
 }

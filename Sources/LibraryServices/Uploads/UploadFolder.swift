@@ -15,6 +15,9 @@ struct UploadFolder: Sendable {
         let size: Int64?
         /// Milliseconds since 1970.
         let modifiedAt: Int64?
+
+        /// Bytes that it may have.
+        var most: Int64 { size ?? BeginUpload.maximumBytes }
     }
 
     /// As calls reach it.

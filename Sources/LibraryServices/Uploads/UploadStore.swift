@@ -85,15 +85,16 @@ public actor UploadStore: MeshService {
         uploads[id] = facts
         do {
             let folder = folder
-            let content = try await files.run {
-                guard try folder.room() - size >= BeginUpload.reservedBytes else {
+            return try await files.run {
+                let room = try folder.room() - BeginUpload.reservedBytes
+                guard room >= size else {
                     throw MeshError(
                         short: .space,
                         "There is not enough room on the library's disk for this file. Free some space first.")
                 }
-                return try folder.begin(id, facts)
+                return OpenedUpload(
+                    upload: id, offset: 0, rest: facts.most, room: room, content: try folder.begin(id, facts))
             }
-            return OpenedUpload(upload: id, offset: 0, content: content)
         } catch {
             uploads[id] = nil
             throw error
@@ -102,10 +103,14 @@ public actor UploadStore: MeshService {
 
     func resume(_ id: String) async throws -> OpenedUpload {
         let id = id.lowercased()
-        guard uploads[id] != nil else { throw Self.gone(id) }
+        guard let facts = uploads[id] else { throw Self.gone(id) }
         let folder = folder
-        let (content, offset) = try await files.run { try folder.resume(id) }
-        return OpenedUpload(upload: id, offset: offset, content: content)
+        return try await files.run {
+            let (content, offset) = try folder.resume(id)
+            return OpenedUpload(
+                upload: id, offset: offset, rest: max(0, facts.most - offset),
+                room: max(0, try folder.room() - BeginUpload.reservedBytes), content: content)
+        }
     }
 
     func states(_ ids: [String]) async throws -> UploadList {
@@ -119,7 +124,7 @@ public actor UploadStore: MeshService {
         var tooLarge: [String] = []
         for ((id, facts), size) in zip(asked, sizes) {
             guard let size else { continue }
-            guard size <= facts.size ?? BeginUpload.maximumBytes else {
+            guard size <= facts.most else {
                 tooLarge.append(id)
                 continue
             }

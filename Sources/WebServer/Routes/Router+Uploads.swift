@@ -60,9 +60,9 @@ extension Router {
             return .ask(bodyBytes: 0) { _ in
                 await Response.of {
                     let connection = try await visitor.session().connection()
-                    let (offset, _) = try await Uploads.resume(id, on: connection)
+                    let there = try await Uploads.resume(id, on: connection)
                     return Response(
-                        200, headers: [Header("Upload-Offset", "\(offset)"), Header("Cache-Control", "no-store")])
+                        200, headers: [Header("Upload-Offset", "\(there.offset)"), Header("Cache-Control", "no-store")])
                 }
             }
         }
@@ -102,18 +102,28 @@ final class Uploads: Sendable {
 
     func release(_ id: String) { writers.withLock { _ = $0.removeValue(forKey: id) } }
 
-    /// How many bytes are there, and the file to write into.
-    static func resume(
-        _ id: String, on connection: any DaemonConnection
-    ) async throws -> (offset: UInt64, file: OwnedFile) {
+    /// An upload that can be gone on with.
+    struct Resumed {
+        /// Bytes that are there.
+        let offset: UInt64
+        /// Bytes that may still come, and those that the disk has room for.
+        let rest, room: UInt64
+        let file: OwnedFile
+    }
+
+    static func resume(_ id: String, on connection: any DaemonConnection) async throws -> Resumed {
         let params: JSONValue = ["upload": .string(id)]
         let (reply, file) = try await connection.open(
             method: "upload.resume", params: try JSONEncoder().encode(params))
         let state = try JSONDecoder().decode(JSONValue.self, from: reply)
-        guard let offset = state["offset"]?.integerValue, offset >= 0 else {
-            throw MeshError(.internal, "The daemon does not say how much of the upload is there. Please report it.")
+        func number(_ name: String) throws -> UInt64 {
+            guard let number = state[name]?.integerValue.flatMap(UInt64.init(exactly:)) else {
+                throw MeshError(.internal, "The daemon does not say how much of the upload is there. Please report it.")
+            }
+            return number
         }
-        return (UInt64(offset), file)
+        return Resumed(
+            offset: try number("offset"), rest: try number("rest"), room: try number("room"), file: file)
     }
 
     static func isID(_ text: String) -> Bool {
@@ -150,13 +160,23 @@ private final class UploadReceiver: BodyReceiver {
             let connection = try await visitor.session().connection()
             // Before the question: who wrote until now does not write on while it is answered.
             uploads.claim(id, self)
-            let (there, file) = try await Uploads.resume(id, on: connection)
-            guard there == offset else {
+            let there = try await Uploads.resume(id, on: connection)
+            guard there.offset == offset else {
                 throw Refusal(
-                    409, .failedPrecondition, "The upload has \(there) bytes. Go on from there.",
-                    headers: [Header("Upload-Offset", "\(there)")])
+                    409, .failedPrecondition, "The upload has \(there.offset) bytes. Go on from there.",
+                    headers: [Header("Upload-Offset", "\(there.offset)")])
             }
-            state.withLock { $0.file = file }
+            // Before a byte of it is taken: of a body no more comes than its head says.
+            guard bytes <= there.rest else {
+                throw Refusal(
+                    413, .invalidArgument, "\(there.rest) bytes of the upload are missing, and \(bytes) are to come.")
+            }
+            guard bytes <= there.room else {
+                throw Refusal(
+                    507, .resourceExhausted,
+                    "There is not enough room on the library's disk. Free some space, then go on.")
+            }
+            state.withLock { $0.file = there.file }
             return nil
         } catch {
             uploads.release(id, by: self)

@@ -32,6 +32,9 @@ final class FakeDaemon: Sendable {
         var isKids = false
         /// Paths of uploads.
         var uploads: [String: String] = [:]
+        /// Bytes that an upload has at most, and that there is room for.
+        var announced: Int64?
+        var room = Int64.max
         /// What was said of uploads as they began.
         var begun: [[String: JSONValue]] = []
         var connections: [FakeConnection] = []
@@ -296,7 +299,14 @@ final class FakeConnection: DaemonConnection {
                     throw MeshError(.notFound, "There is no such upload. Begin it again.")
                 }
                 let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-                return (["offset": .integer(Int64(size))], path, O_WRONLY)
+                let (announced, room) = (state.announced ?? .max, state.room)
+                return (
+                    [
+                        "offset": .integer(Int64(size)), "rest": .integer(announced - Int64(size)),
+                        "room": .integer(room),
+                    ],
+                    path, O_WRONLY
+                )
             default: throw MeshError(.unimplemented, "There is no method '\(method)'.")
             }
         }
