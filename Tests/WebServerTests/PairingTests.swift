@@ -135,7 +135,8 @@ import Testing
             site.daemon.state.withLock { $0.pictures[uuid + "/original"] = FakeDaemon.Picture(bytes: bytes) }
             func download(_ cookie: String) async throws -> RawHTTP {
                 let connection = try await site.connect()
-                try await connection.send(site.request("GET", "/photos/\(uuid)/original", [cookie]))
+                try await connection.send(
+                    site.request("GET", "/photos/\(uuid)/original", ["Connection: close", cookie]))
                 #expect(try await connection.head().status == 200)
                 return connection
             }

@@ -59,6 +59,8 @@ final class ConnectionTable: Sendable {
     private static func makeRoom(
         _ most: Int, for key: UInt64, _ state: inout State, among isMeant: (Entry) -> Bool
     ) {
+        // Mostly: nobody is looked at for every connection that comes.
+        guard state.entries.count > most else { return }
         let there = state.entries.filter { !$0.value.isCut && isMeant($0.value) }
         guard there.count > most else { return }
         // Where all are of devices, the new one has no place.
