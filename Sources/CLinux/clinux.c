@@ -242,6 +242,8 @@ ssize_t clinux_copy_range(int from, int to, int64_t position, size_t length) {
 
 int clinux_sync_file_system(int descriptor) { return syncfs(descriptor); }
 
+int clinux_compare_numbered(const char *one, const char *other) { return strverscmp(one, other); }
+
 int clinux_rename_new(const char *from, const char *to) {
     return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }

@@ -50,6 +50,26 @@ import Testing
         await test.library.close()
     }
 
+    /// The first takes longer than all others together.
+    @Test func photosOfOneSecondStandInTheOrderOfTheirNames() async throws {
+        let test = try await TestLibrary()
+        let names = (1...12).map { "IMG_\($0).jpg" }
+        let sizes = [2400] + (1...11).map { 64 + 8 * $0 }
+        for (name, width) in zip(names, sizes) {
+            try write(
+                SampleAlbum(width: width, height: 48 * width / 64).photo(0).map { $0 },
+                test.folder.file("burst/" + name))
+        }
+        // Named from behind, as a page does that lists the newest first.
+        let job = try await test.run(ImportPhotos(paths: names.reversed().map { test.folder.file("burst/" + $0) }))
+        #expect(job.outcomes == ["imported": 12])
+        let photos = try await test.allPhotos()
+        #expect(Set(photos.map(\.shownAt)).count == 1)
+        // Newest first, so the last of the burst is the first.
+        #expect(photos.map { $0.name + ".jpg" } == names.reversed())
+        await test.library.close()
+    }
+
     /// Whatever its name promises, somebody will look for it.
     @Test func whatIsNamedLikeAPictureHasALine() async throws {
         let test = try await TestLibrary()

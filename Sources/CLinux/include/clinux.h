@@ -46,6 +46,9 @@ int clinux_reopen(int descriptor, int flags);
 /// Makes a descriptor non-blocking. Returns 0, or -1 with errno set.
 int clinux_set_nonblocking(int descriptor);
 
+/// Compares two names as strverscmp(3) does, which is glibc's own: their numbers count as numbers.
+int clinux_compare_numbered(const char *one, const char *other);
+
 /// Renames a file and refuses with EEXIST where the new name is taken; EINVAL where the file system cannot promise
 /// that. Returns 0, or -1 with errno set.
 int clinux_rename_new(const char *from, const char *to);

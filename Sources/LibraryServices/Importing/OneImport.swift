@@ -30,6 +30,8 @@ struct OneImport: Sendable {
     /// The job's.
     let timeouts: TimeoutBudget
     var particulars = Particulars()
+    /// Returns when the photo may get its id; given the date that it will be shown by, where there is one.
+    var waitForTurn: @Sendable (LocalDateTime?) async -> Void = { _ in }
 
     /// What is known of a photo beforehand, because it comes from another library and not only from a file.
     struct Particulars: Sendable {
@@ -203,11 +205,10 @@ struct OneImport: Sendable {
             try? await discard(prepared, sidecars)
             throw error
         }
-        let photo = Photo(
+        var photo = Photo(
             id: 0, uuid: uuid, path: names.photo.path, categoryId: category,
             name: Self.name(of: file.path.name), caption: prepared.caption ?? facts.caption, isFromAssets: false,
-            createdAt: particulars.createdAt ?? .now(),
-            fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
+            createdAt: .now(), fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: particulars.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
             takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source,
             camera: prepared.camera, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
@@ -222,6 +223,10 @@ struct OneImport: Sendable {
             file, prepared.isUnseen ? .keptUnseen : .imported,
             (what + [facts.problem, location?.problem]).compactMap { $0 }.joined(separator: "; "))
         do {
+            await waitForTurn(photo.takenAt)
+            try Task.checkCancellation()
+            // What has no date stands where it was entered.
+            photo.createdAt = particulars.createdAt ?? .now()
             try await enter(photo, prepared, prepared.position ?? facts.position, location, imported)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }

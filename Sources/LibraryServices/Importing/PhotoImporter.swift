@@ -174,12 +174,16 @@ public actor PhotoImporter: MeshService {
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: TimeoutBudget())
         var passedOver = found.passedOver
+        let order = EntryOrder(width: width)
         await withTaskGroup(of: (SourceFiles.File, Ending).self) { group in
-            var next = rest.makeIterator()
+            var next = rest.enumerated().makeIterator()
             func startNext() {
                 // Interrupted, the rest has no line, so that the next run finds it.
-                guard !job.isInterrupted, let file = next.next() else { return }
+                guard !job.isInterrupted, let (number, file) = next.next() else { return }
+                order.add(number)
                 group.addTask {
+                    await order.begin(number)
+                    defer { order.end(number) }
                     do {
                         // Here and not in the loop around: those under way are received while the next ones wait.
                         try await job.mayContinue()
@@ -188,10 +192,12 @@ public actor PhotoImporter: MeshService {
                     } catch {
                         return (file, .told(OneImport.Outcome(line: one.failed(file, error))))
                     }
+                    var one = one
+                    one.waitForTurn = { await order.enter(number, dated: $0) }
                     return (file, await self.ending(await one.take(file), of: file))
                 }
             }
-            for _ in 0..<width { startNext() }
+            for _ in 0..<width + EntryOrder.lookahead { startNext() }
             // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
             while let (file, ending) = await group.next() {
                 switch ending {

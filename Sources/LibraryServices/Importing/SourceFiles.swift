@@ -1,3 +1,4 @@
+import CLinux
 import Files
 import Foundation
 import LibraryModel
@@ -88,6 +89,9 @@ struct SourceFiles {
                 refuse(FilePath(text: ImportSource(text: path.text).path), String(cString: strerror(failure.code)))
             }
         }
+        // Photos of one second get their ids in this order. The number of a picture counts, so that IMG_9 stands before IMG_10;
+        // uploads come in the order in which somebody chose them.
+        files.sort { clinux_compare_numbered($0.item, $1.item) < 0 }
     }
 
     private mutating func look(at named: FilePath, _ isCancelled: () -> Bool) throws {
