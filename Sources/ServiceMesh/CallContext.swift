@@ -45,14 +45,20 @@ public struct CallContext: Sendable {
     /// The context of a request that enters the process: a line on the socket, or a call of an embedding program.
     /// - Parameters:
     ///   - isFromAfar: whether a program asks on behalf of somebody who is not at this machine.
+    ///   - caller: who that is, where it is known.
     ///   - trace: a new number unless told.
     public static func root(
-        mesh: Mesh, role: Role, isFromAfar: Bool = false, deadline: Deadline? = nil, trace: UInt64? = nil
+        mesh: Mesh, role: Role, isFromAfar: Bool = false, caller: String? = nil, deadline: Deadline? = nil,
+        trace: UInt64? = nil
     ) -> CallContext {
-        CallContext(
+        let link = caller.map { CallLink(anchor: mesh.rootLink.anchor, method: nil, caller: $0) } ?? mesh.rootLink
+        return CallContext(
             role: role, originalRole: role, isFromAfar: isFromAfar, deadline: deadline,
-            trace: trace ?? TraceNumber.next(), link: mesh.rootLink)
+            trace: trace ?? TraceNumber.next(), link: link)
     }
+
+    /// Who asked first, where a program asks on behalf of others and has said for whom; nil for who is at this machine.
+    public var caller: String? { link.caller }
 
     /// The methods on the way here, the outermost first.
     public var chain: [String] { link.onTheWay.compactMap(\.method).reversed() }
@@ -84,14 +90,17 @@ final class CallLink: Sendable {
     let method: String?
     let service: ObjectIdentifier?
     let parent: CallLink?
+    /// As ``CallContext/caller``. Here, since few calls have one and the context is copied by all.
+    let caller: String?
     /// Where the service's running calls stand, and where the call that made this one does; negative for none.
     let running: InFlightTable?
     private let parentPlace: Int32
 
     init(
-        anchor: MeshAnchor, method: String?, service: ObjectIdentifier?, parent: CallLink?,
-        running: InFlightTable? = nil, parentPlace: Int32 = -1
+        anchor: MeshAnchor, method: String?, service: ObjectIdentifier? = nil, parent: CallLink? = nil,
+        caller: String? = nil, running: InFlightTable? = nil, parentPlace: Int32 = -1
     ) {
+        self.caller = caller ?? parent?.caller
         self.running = running
         self.parentPlace = parentPlace
         self.anchor = anchor

@@ -65,7 +65,7 @@ public final class Mesh: Sendable {
         jobs = JobStore(journal: journal, clock: clock, keeping: keeping, log: jobLog)
         let anchor = MeshAnchor()
         let numbers = MessageNumbers()
-        rootLink = CallLink(anchor: anchor, method: nil, service: nil, parent: nil)
+        rootLink = CallLink(anchor: anchor, method: nil)
         var hosted: [Hosted] = []
         var routes: [(type: ObjectIdentifier, route: any AnyObject & Sendable)] = []
         var byMethod: [String: any RoutedEndpoint] = [:]

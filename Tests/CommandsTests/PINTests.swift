@@ -99,7 +99,7 @@ struct PINTests {
         let stage = Stage()
         try stage.answer("pin.status", PINStatus(isSet: true, failures: 6, retryAfterMs: 59_100))
         #expect(await stage.run("pin") == .done)
-        #expect(stage.results.contains(#/Wrong tries +6\n/#) && stage.results.contains(#/Next try in +1:00\n/#))
+        #expect(stage.results.contains(#/Wrong tries here +6\n/#) && stage.results.contains(#/Next try in +1:00\n/#))
     }
 
     @Test("A line is edited unseen as it is where it is seen")

@@ -91,7 +91,9 @@ extension WebTests {
             _ = try await own.call(SetMode(mode: .kids))
             _ = try await after.call(AuthenticateDevice(token: paired.token))
             for door in [before, after] { #expect(try await door.call(Hello()).role == "kid") }
-            _ = try await after.call(Unlock(pin: PIN("4711")))
+            #expect(try await status { _ = try await before.call(Unlock(pin: PIN("0000"))) } == .unauthenticated)
+            let unlocked = try await after.call(Unlock(pin: PIN("4711")))
+            #expect(unlocked.guesses?.map(\.device) == [paired.device.id])
             #expect(try await after.call(Hello()).role == "parent")
             #expect(try await before.call(Hello()).role == "kid")
             _ = try await after.call(SetMode(mode: .parent))

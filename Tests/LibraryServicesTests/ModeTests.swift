@@ -132,7 +132,9 @@ import Testing
         }
         #expect(await status { try await before.unlock(PIN("1111")) } == .unauthenticated)
         #expect(before.role == .kid)
-        #expect(try await before.unlock(Self.pin) == Unlocked(idleSeconds: 300, totalSeconds: 3600))
+        let unlocked = try await before.unlock(Self.pin)
+        #expect(unlocked.idleSeconds == 300 && unlocked.totalSeconds == 3600)
+        #expect(unlocked.guesses?.map(\.count) == [1])
         #expect(before.role == .parent && after.role == .kid)
         _ = try await before.send(ListTrash())
         before.lock()

@@ -126,7 +126,8 @@ import Testing
         #expect(refused?.status == .resourceExhausted && refused?.details["retryAfterMs"] == 30_000)
         #expect(await test.error(of: PIN(text)) == refused)
         #expect(await test.error(of: PIN("1111")) == refused)
-        #expect(try await test.status() == PINStatus(isSet: true, failures: 5, retryAfterMs: 30_000))
+        let status = try await test.status()
+        #expect(status.failures == 5 && status.retryAfterMs == 30_000)
         await test.library.close()
     }
 
@@ -231,6 +232,76 @@ import Testing
         await test.library.close()
     }
 
+    // MARK: By device
+
+    private static func pair(_ name: String, _ mesh: Mesh) async throws -> String {
+        try await mesh.send(PairDevice(code: try await mesh.send(InviteDevice()).code, name: name)).device.id
+    }
+
+    private static func unlock(_ pin: PIN, from device: String, _ mesh: Mesh) async throws -> Unlocked {
+        try await mesh.send(
+            Unlock(pin: pin), in: .root(mesh: mesh, role: .kid, isFromAfar: true, caller: device))
+    }
+
+    private static func told(for role: Role, from device: String, _ mesh: Mesh) async throws -> PINStatus {
+        try await mesh.send(
+            GetPINStatus(), in: .root(mesh: mesh, role: role, isFromAfar: true, caller: device))
+    }
+
+    @Test func whoGuessesOnOneDeviceKeepsNobodyFromAnother() async throws {
+        var test = try await Locked()
+        let mesh = test.library.mesh
+        let (tablet, phone) = (try await Self.pair("tablet", mesh), try await Self.pair("phone", mesh))
+        for _ in 0..<5 {
+            #expect(
+                await status { _ = try await Self.unlock(PIN("1111"), from: tablet, mesh) } == .unauthenticated)
+        }
+        #expect(
+            await status { _ = try await Self.unlock(Self.right, from: tablet, mesh) } == .resourceExhausted)
+        #expect(try await Self.told(for: .kid, from: tablet, mesh).retryAfterMs == 30_000)
+        #expect(try await Self.told(for: .kid, from: tablet, mesh).guesses == nil)
+        #expect(try await Self.told(for: .parent, from: phone, mesh).guesses?.first?.name == "tablet")
+        #expect(await test.error(of: Self.right) == nil)
+
+        // Told at once, and once: it was at this machine that somebody had it right.
+        #expect(
+            await status { _ = try await Self.unlock(PIN("1111"), from: phone, mesh) } == .unauthenticated)
+        let guesses = try #require(try await Self.unlock(Self.right, from: phone, mesh).guesses)
+        #expect(guesses.map(\.device) == [phone] && guesses.map(\.count) == [1])
+        #expect(try await Self.unlock(Self.right, from: phone, mesh).guesses == nil)
+        // What was right elsewhere gives no more tries here, whatever is restarted.
+        try await test.reopen()
+        #expect(
+            await status { _ = try await Self.unlock(Self.right, from: tablet, test.library.mesh) }
+                == .resourceExhausted)
+        await test.library.close()
+    }
+
+    @Test func manyDevicesTogetherHaveFewTriesAndOneIsKept() async throws {
+        let test = try await Locked()
+        let mesh = test.library.mesh
+        let phone = try await Self.pair("phone", mesh)
+        _ = try await Self.unlock(Self.right, from: phone, mesh)
+        for number in 1...5 {
+            let other = try await Self.pair("device \(number)", mesh)
+            for _ in 0..<4 {
+                #expect(
+                    await status { _ = try await Self.unlock(PIN("1111"), from: other, mesh) } == .unauthenticated)
+            }
+            // Whoever guessed there counts still for all together.
+            if number == 1 { _ = try await mesh.send(ForgetDevice(id: other)) }
+        }
+        #expect(await test.error(of: Self.right)?.details["retryAfterMs"] == 30_000)
+        #expect(await status { _ = try await Self.unlock(PIN("1111"), from: phone, mesh) } == .unauthenticated)
+        let refused = await refusal { _ = try await Self.unlock(Self.right, from: phone, mesh) }
+        #expect(refused?.details["retryAfterMs"] == 60_000)
+        test.time.pass(milliseconds: 60_000)
+        let guesses = try #require(try await Self.unlock(Self.right, from: phone, mesh).guesses)
+        #expect(guesses.map(\.count) == [4, 4, 4, 4, 1], "\(guesses)")
+        #expect(await test.error(of: Self.right) == nil)
+        await test.library.close()
+    }
+
     /// What is kept is believed only as far as it makes sense.
     @Test func damagedRowsOpenNothing() async throws {
         let test = try await Locked()
@@ -252,6 +323,11 @@ import Testing
             }
             #expect(await test.error(of: Self.right)?.status == .resourceExhausted)
         }
+        try await test.library.catalogue.write { try $0.access.store(PINRecord(hash: record.hash)) }
+        try await test.library.catalogue.database.write { connection in
+            try connection.execute("INSERT INTO settings (key, value) VALUES ('pinTries', '{')")
+        }
+        #expect(await test.error(of: Self.right)?.status == .resourceExhausted)
         await test.library.close()
     }
 

@@ -18,7 +18,10 @@ extension CommandTable {
                 session.show(answer) { status in
                     var sheet = FactSheet()
                     sheet.add("PIN", status.isSet ? "set" : "none; set one: smilepile pin set")
-                    if status.isSet { sheet.add("Wrong tries", String(status.failures)) }
+                    if status.isSet { sheet.add("Wrong tries here", String(status.failures)) }
+                    for guesses in status.guesses ?? [] where guesses.device != nil {
+                        sheet.add("Wrong tries on \(guesses.place)", String(guesses.count))
+                    }
                     if let wait = status.retryAfterMs {
                         sheet.add("Next try in", Figures.duration(seconds: Double(wait) / 1000))
                     }
@@ -115,8 +118,10 @@ extension CommandTable {
                 A right PIN counts for the connection that gave it, and for no other. Programs
                 that stay connected unlock theirs with the message pin.unlock. Each command
                 here has a connection of its own, and asks by itself where kids mode needs it.
-                After five wrong PINs in a row the next one is taken in 30 seconds, then in
-                twice as long each time, up to an hour, restarts or not.
+                After five wrong PINs in a row from one device, this machine being one, the
+                next from there is taken in 30 seconds, then in twice as long each time, up to
+                an hour, restarts or not; after twenty from all of them together, everywhere.
+                A right one tells which devices guessed.
                 \(fromWhere)
                 """,
             examples: [Example("smilepile pin unlock", "Is that still the PIN?")]
@@ -124,7 +129,10 @@ extension CommandTable {
             let pin = try await session.pins.required()
             return try await session.withLibrary { library in
                 let answer = try await library.send(Unlock(pin: pin))
-                session.show(answer) { _ in session.console.result("That is the PIN.") }
+                session.show(answer) { unlocked in
+                    session.console.result("That is the PIN.")
+                    unlocked.guesses?.forEach { session.console.message($0.sentence) }
+                }
                 return .done
             }
         },
@@ -167,5 +175,14 @@ extension CommandTable {
             session.console.message("It keeps children out, not administrators. Set a new one: smilepile pin set")
         }
         return .done
+    }
+}
+
+extension PINGuesses {
+    /// Where they came from, harmless on a terminal.
+    fileprivate var place: String { device == nil ? "this machine" : PlainText.neutralized(name ?? "a device") }
+
+    var sentence: String {
+        "\(count == 1 ? "1 wrong PIN was" : "\(count) wrong PINs were") tried on \(place) since the last right one."
     }
 }

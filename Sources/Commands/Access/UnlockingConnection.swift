@@ -57,7 +57,9 @@ struct UnlockingConnection: LibraryConnection {
                         details: refusal.details))
             }
             do {
-                _ = try await connection.call(Unlock.method, params: JSONText.encode(Unlock(pin: pin)))
+                let reply = try await connection.call(Unlock.method, params: JSONText.encode(Unlock(pin: pin)))
+                let guesses = (try? JSONDecoder().decode(Unlocked.self, from: reply))?.guesses ?? []
+                for guess in guesses where guess.device != nil { console.message(guess.sentence) }
                 return pins.remember(pin)
             } catch CommandFailure.refused(let error) where error.status == .unauthenticated {
                 let mustWait = error.details["retryAfterMs"] != nil

@@ -58,7 +58,7 @@ extension ClientConnection {
             write(OutgoingLine.error(id, error))
         case .accepted(let role, let hasRoom):
             let context = CallContext.root(
-                mesh: core.mesh, role: role, isFromAfar: isFromDoor,
+                mesh: core.mesh, role: role, isFromAfar: isFromDoor, caller: isFromDoor ? identifiedName : nil,
                 deadline: request.deadlineMilliseconds.map(Deadline.after(milliseconds:)),
                 trace: core.nextTrace())
             let params = request.params

@@ -155,6 +155,9 @@ final class ClientConnection: Sendable {
     /// The role that a request would have now.
     var role: Role { state.withLock { $0.held.role(at: roleClock()) } }
 
+    /// Who it is for, where somebody has said so.
+    var identifiedName: String? { state.withLock { $0.held.name } }
+
     /// What a request has earned that has succeeded. Nothing where the role was made to fall meanwhile: whoever locks up
     /// locks out who was on the way in.
     func grant(_ grant: HeldRole.Grant, for id: RequestID) {

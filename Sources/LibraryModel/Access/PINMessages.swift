@@ -3,15 +3,36 @@ import ServiceMesh
 /// Whether there is a PIN, and how it stands with wrong ones.
 public struct PINStatus: Codable, Sendable, Equatable {
     public let isSet: Bool
-    /// Wrong PINs since the last right one.
+    /// Wrong PINs that came from this device since its last right one.
     public let failures: Int
-    /// Milliseconds until the next try is taken; absent where it is taken now.
+    /// Milliseconds until the next try from this device is taken; absent where it is taken now.
     public let retryAfterMs: Int64?
+    /// Where wrong ones came from, for parents; absent where none did.
+    public let guesses: [PINGuesses]?
 
-    public init(isSet: Bool, failures: Int = 0, retryAfterMs: Int64? = nil) {
+    public init(isSet: Bool, failures: Int = 0, retryAfterMs: Int64? = nil, guesses: [PINGuesses] = []) {
         self.isSet = isSet
         self.failures = failures
         self.retryAfterMs = retryAfterMs
+        self.guesses = guesses.isEmpty ? nil : guesses
+    }
+}
+
+/// Wrong PINs that came from one place.
+public struct PINGuesses: Codable, Sendable, Equatable {
+    /// A paired device; absent for this machine.
+    public let device: String?
+    /// What the device is called.
+    public let name: String?
+    public let count: Int
+    /// When the last of them came.
+    public let lastAt: Timestamp
+
+    public init(device: String?, name: String?, count: Int, lastAt: Timestamp) {
+        self.device = device
+        self.name = name
+        self.count = count
+        self.lastAt = lastAt
     }
 }
 
@@ -70,8 +91,10 @@ public struct ClearPIN: Message {
 /// Asks whether this is the PIN. On the socket a right one gives the connection that asked, and no other, the role of a
 /// parent for a while (``UnlockLimits``).
 ///
-/// Each try is counted on disk before it is looked at. From the fifth wrong one in a row on, the next has to wait: 30
-/// seconds, then twice as long each time, up to an hour. What comes earlier is refused unseen, right or wrong.
+/// Each try is counted on disk before it is looked at. From the fifth wrong one in a row on that comes from one device (this
+/// machine is one), the next from there has to wait: 30 seconds, then twice as long each time, up to an hour. From the
+/// twentieth on that comes from anywhere, every device has to wait in the same way, but for one try from each that had a right one
+/// last. What comes earlier is refused unseen, right or wrong. The reply says which devices guessed since the last right one.
 /// Errors: `unauthenticated` for a wrong PIN, of whatever length; `resource_exhausted` with `retryAfterMs` while tries have
 /// to wait; `failed_precondition` without a PIN.
 public struct Unlock: Message {
@@ -90,10 +113,13 @@ public struct Unlocked: Codable, Sendable, Equatable {
     public let idleSeconds: Int
     /// In all.
     public let totalSeconds: Int
+    /// Where wrong ones came from since the last right one; absent where none did.
+    public let guesses: [PINGuesses]?
 
-    public init(idleSeconds: Int, totalSeconds: Int) {
+    public init(idleSeconds: Int, totalSeconds: Int, guesses: [PINGuesses] = []) {
         self.idleSeconds = idleSeconds
         self.totalSeconds = totalSeconds
+        self.guesses = guesses.isEmpty ? nil : guesses
     }
 }
 

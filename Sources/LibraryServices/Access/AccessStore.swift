@@ -72,10 +72,13 @@ public actor AccessStore: MeshService {
 
     func status() async throws -> PINStatus {
         let clock = clock
+        let (caller, isParent) = (Self.caller, CallContext.current.map { $0.originalRole >= .parent } ?? true)
         return try await catalogue.read { transaction in
             guard let record = try transaction.access.pin() else { return PINStatus(isSet: false) }
-            let left = PINDelay.left(of: record, at: clock.now())
-            return PINStatus(isSet: true, failures: record.failures, retryAfterMs: left > 0 ? left : nil)
+            let left = PINDelay.left(for: caller, of: record, at: clock.now())
+            return PINStatus(
+                isSet: true, failures: record.tries[caller]?.failures ?? 0, retryAfterMs: left > 0 ? left : nil,
+                guesses: isParent ? try Self.guesses(record, \.failures, transaction) : [])
         }
     }
 
@@ -119,29 +122,54 @@ public actor AccessStore: MeshService {
     }
 
     func unlock(_ request: Unlock) async throws -> Unlocked {
-        try await check(request.pin)
-        return Unlocked(
+        Unlocked(
             idleSeconds: Int(UnlockLimits.idle.components.seconds),
-            totalSeconds: Int(UnlockLimits.total.components.seconds))
+            totalSeconds: Int(UnlockLimits.total.components.seconds), guesses: try await check(request.pin))
     }
 
     func lock(_ request: Lock) async {
         if request.everywhere == true { await access.tell(.endOfGrants) }
     }
 
-    /// Returns where it is the PIN.
+    /// The device that asks; empty for this machine.
+    private static var caller: String { CallContext.current?.caller ?? "" }
+
+    /// Where wrong ones came from, most of them first.
+    private static func guesses(
+        _ record: PINRecord, _ count: KeyPath<PINTries, Int>, _ transaction: any CatalogueTransaction
+    ) throws -> [PINGuesses] {
+        let tries = record.tries.filter { $0.value[keyPath: count] > 0 }
+        guard !tries.isEmpty else { return [] }
+        let names = try names(transaction)
+        return tries.map { id, tries in
+            PINGuesses(
+                device: id.isEmpty ? nil : id, name: names[id], count: tries[keyPath: count],
+                lastAt: tries.lastFailedAt ?? Timestamp(milliseconds: 0))
+        }.sorted { ($1.count, $0.device ?? "") < ($0.count, $1.device ?? "") }
+    }
+
+    private static func names(_ transaction: any CatalogueTransaction) throws -> [String: String] {
+        Dictionary(try transaction.devices.all().map { ($0.device.id, $0.device.name) }) { first, _ in first }
+    }
+
+    /// Returns where it is the PIN: which devices guessed since the last right one.
     ///
     /// The try is on disk as a wrong one before it is looked at, so that a kill in between, however timed, gives no try
     /// away. Only a right one takes it back.
-    private func check(_ pin: PIN) async throws {
-        let clock = clock
+    @discardableResult
+    private func check(_ pin: PIN) async throws -> [PINGuesses] {
+        let (clock, caller) = (clock, Self.caller)
         let record = try await catalogue.write { transaction in
             guard var record = try transaction.access.pin() else {
                 throw MeshError(.failedPrecondition, "There is no PIN. Set one: smilepile pin set")
             }
             let now = clock.now()
-            let left = PINDelay.left(of: record, at: now)
+            let left = PINDelay.left(for: caller, of: record, at: now)
             guard left == 0 else { throw Self.tooEarly(left) }
+            // What a device has tried that is not paired any more is nobody's.
+            let names = try Self.names(transaction)
+            record.tries = record.tries.filter { $0.key.isEmpty || names[$0.key] != nil }
+            record.tries[caller, default: PINTries()].fail(at: now)
             record.failures = min(record.failures, Int(Int32.max) - 1) + 1
             record.lastFailure = now
             try transaction.access.store(record)
@@ -152,12 +180,18 @@ public actor AccessStore: MeshService {
         let isRight = try await Self.deriving {
             try await deriver.matches(secret ?? Self.nobodysPIN, PasswordHash(text: record.hash)) && secret != nil
         }
-        guard isRight else { throw Self.wrong(PINDelay.left(of: record, at: clock.now())) }
-        try await catalogue.write { transaction in
-            guard var record = try transaction.access.pin() else { return }
+        guard isRight else { throw Self.wrong(PINDelay.left(for: caller, of: record, at: clock.now())) }
+        return try await catalogue.write { transaction in
+            guard var record = try transaction.access.pin() else { return [] }
             record.failures = 0
             record.lastFailure = nil
+            // This try was counted before it was looked at.
+            record.tries[caller]?.untold -= 1
+            let guesses = try Self.guesses(record, \.untold, transaction)
+            record.tries = record.tries.mapValues { $0.told() }
+            record.tries[caller] = PINTries(hasUnlocked: true)
             try transaction.access.store(record)
+            return guesses
         }
     }
 
@@ -202,6 +236,21 @@ public actor AccessStore: MeshService {
     private static func seconds(_ milliseconds: Int64) -> String {
         let seconds = (milliseconds + 999) / 1000
         return seconds <= 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
+    }
+}
+
+extension PINTries {
+    fileprivate mutating func fail(at now: BootTime) {
+        failures = min(failures, Int(Int32.max) - 1) + 1
+        untold = min(untold, Int(Int32.max) - 1) + 1
+        lastFailure = now
+        lastFailedAt = .now()
+    }
+
+    fileprivate func told() -> PINTries {
+        var tries = self
+        tries.untold = 0
+        return tries
     }
 }
 

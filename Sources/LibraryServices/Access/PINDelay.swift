@@ -2,13 +2,14 @@ import LibraryStorage
 
 /// How long the next try of a PIN has to wait, after so many wrong ones in a row.
 enum PINDelay {
-    /// Wrong ones that cost nothing: people slip.
-    private static let free = 4
+    /// Wrong ones that cost nothing, since people slip: from one device, and from all together, so that a child who guesses on one
+    /// keeps nobody from another.
+    static let (freeOfOne, freeOfAll) = (4, 19)
     private static let first: Int64 = 30_000
     private static let longest: Int64 = 3_600_000
 
-    /// Milliseconds: none up to the fourth, then 30 seconds, twice as long each time, an hour at most.
-    static func after(failures: Int) -> Int64 {
+    /// Milliseconds: none while they are free, then 30 seconds, twice as long each time, an hour at most.
+    static func after(failures: Int, free: Int = freeOfOne) -> Int64 {
         guard failures > free else { return 0 }
         // Past the seventh doubling it is the longest anyway.
         return min(longest, first << Int64(min(failures - free - 1, 7)))
@@ -19,12 +20,21 @@ enum PINDelay {
     /// What has passed is counted by the clock of the machine's start alone. Where the machine was started again since, or
     /// the library moved to another, what has passed since this start is what can be vouched for; the date, which anybody
     /// may set, says nothing.
-    static func left(of record: PINRecord, at now: BootTime) -> Int64 {
-        let delay = after(failures: record.failures)
+    static func left(after failures: Int, free: Int = freeOfOne, _ last: BootTime?, at now: BootTime) -> Int64 {
+        let delay = after(failures: failures, free: free)
         guard delay > 0 else { return 0 }
         var since: Int64 = 0
-        if let last = record.lastFailure, last.boot == now.boot, last.milliseconds >= 0 { since = last.milliseconds }
+        if let last, last.boot == now.boot, last.milliseconds >= 0 { since = last.milliseconds }
         let passed = max(0, now.milliseconds - since)
         return max(0, delay - passed)
+    }
+
+    /// Milliseconds until a try from a device is taken.
+    static func left(for device: String, of record: PINRecord, at now: BootTime) -> Int64 {
+        let own = record.tries[device] ?? PINTries()
+        let left = left(after: own.failures, own.lastFailure, at: now)
+        // One try is kept for who had the right one last, however many guess elsewhere.
+        if own.hasUnlocked, own.failures == 0 { return left }
+        return max(left, Self.left(after: record.failures, free: freeOfAll, record.lastFailure, at: now))
     }
 }

@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import LibraryModel
 import LibraryStorage
 
@@ -19,22 +20,30 @@ struct AccessTable: AccessRepository {
         if let boot = try rows.value(.pinLastFailureBoot), let time = try rows.number(.pinLastFailureTime) {
             lastFailure = BootTime(boot: boot, milliseconds: time)
         }
+        let stored = try rows.value(.pinTries)
+        let tries = stored.map { try? JSONDecoder().decode([String: PINTries].self, from: Data($0.utf8)) } ?? [:]
+        // What is no number has been meddled with; then it counts as many.
+        let many = Int(Int32.max)
+        let counted = failures.map { Int($0).flatMap { $0 >= 0 ? $0 : nil } ?? many } ?? 0
         return PINRecord(
-            hash: hash,
-            // What is no number has been meddled with; then it counts as many.
-            failures: failures.map { Int($0).flatMap { $0 >= 0 ? $0 : nil } ?? Int(Int32.max) } ?? 0,
-            lastFailure: lastFailure)
+            hash: hash, failures: tries == nil ? many : counted, lastFailure: lastFailure, tries: tries ?? [:])
     }
 
     func store(_ pin: PINRecord?) throws {
         guard let pin else {
-            for key in [SettingRows.Key.pinHash, .pinFailures, .pinLastFailureBoot, .pinLastFailureTime] {
+            for key in [SettingRows.Key.pinHash, .pinFailures, .pinLastFailureBoot, .pinLastFailureTime, .pinTries] {
                 try rows.remove(key)
             }
             return
         }
         try rows.set(.pinHash, to: pin.hash)
         try rows.set(.pinFailures, to: String(pin.failures))
+        if pin.tries.isEmpty {
+            try rows.remove(.pinTries)
+        } else {
+            let tries = try JSONEncoder().encode(pin.tries)
+            try rows.set(.pinTries, to: String(decoding: tries, as: UTF8.self))
+        }
         guard let last = pin.lastFailure else {
             try rows.remove(.pinLastFailureBoot)
             try rows.remove(.pinLastFailureTime)

@@ -23,6 +23,7 @@ struct SettingRows {
         case pinFailures
         case pinLastFailureBoot
         case pinLastFailureTime
+        case pinTries
         case clockReading
     }
 

@@ -143,7 +143,7 @@ public actor JobStore: MeshService {
         let own = CallContext(
             role: .service, originalRole: context.originalRole, isFromAfar: context.isFromAfar, deadline: nil,
             trace: context.trace,
-            link: CallLink(anchor: context.link.anchor, method: body.method, service: nil, parent: nil))
+            link: CallLink(anchor: context.link.anchor, method: body.method, caller: context.caller))
         let mesh = context.mesh
         let executor = MeshClock.executor
         let task = Task.detached(executorPreference: executor) {

@@ -26,7 +26,7 @@ final class Gate: Sendable {
         faults = home.faults
         clock = home.clock
         (indexInService, number) = home.nextNumbers()
-        link = CallLink(anchor: home.anchor, method: method, service: service, parent: nil, running: admission.running)
+        link = CallLink(anchor: home.anchor, method: method, service: service, running: admission.running)
     }
 
     /// A call that may go to its actor. Each must come back to ``close(_:)`` or ``close(_:failing:)``, once.
@@ -116,7 +116,7 @@ final class Gate: Sendable {
     }
 
     private func link(from parent: CallContext?) -> CallLink {
-        guard let parent, parent.method != nil else { return link }
+        guard let parent, parent.method != nil || parent.caller != nil else { return link }
         return CallLink(
             anchor: link.anchor, method: method, service: service, parent: parent.link, running: admission.running,
             parentPlace: parent.place)

@@ -81,9 +81,11 @@ class Session extends EventTarget {
     this.#become('unpaired');
   }
 
+  /** @returns which devices have guessed since the last right PIN */
   async unlock(pin) {
-    await ask('pin.unlock', { pin });
+    const { guesses = [] } = await ask('pin.unlock', { pin });
     await this.refresh();
+    return guesses;
   }
 
   async lock() {

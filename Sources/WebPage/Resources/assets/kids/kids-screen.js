@@ -9,7 +9,7 @@ import { observe } from '../core/observations.js';
 import { address, current, go, onChange } from '../core/router.js';
 import { session } from '../core/session.js';
 import { clockTime, duration, t } from '../core/text.js';
-import { attempt } from '../core/toasts.js';
+import { attempt, toast } from '../core/toasts.js';
 import { PhotoList } from '../timeline/photo-list.js';
 import { Selection } from '../timeline/selection.js';
 import '../photo/zoom-surface.js';
@@ -163,6 +163,7 @@ class KidsScreen extends Component {
   async #unlock() {
     const field = element('input', { type: 'password', name: 'pin', autocomplete: 'off', inputmode: 'text', required: true });
     const status = await attempt(() => ask('pin.status'));
+    let guesses = [];
     await showDialog({
       title: t('kids.parents'), action: t('kids.unlock'),
       body: [
@@ -171,7 +172,7 @@ class KidsScreen extends Component {
       opened: () => field.focus(),
       act: async () => {
         try {
-          await session.unlock(field.value);
+          guesses = await session.unlock(field.value);
         } catch (error) {
           field.value = '';
           field.focus();
@@ -179,7 +180,11 @@ class KidsScreen extends Component {
         }
       },
     });
-    if (session.state === 'parent') go(address('photos'));
+    if (session.state !== 'parent') return;
+    go(address('photos'));
+    for (const { name, count } of guesses) {
+      toast(name ? t('pin.guessedOn', { count, name }) : t('pin.guessedHere', { count }));
+    }
   }
 }
 

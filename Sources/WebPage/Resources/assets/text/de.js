@@ -539,6 +539,8 @@ export default {
   'pin.clear': 'PIN entfernen',
   'pin.cleared': 'PIN entfernt',
   'pin.differ': 'Die beiden neuen PINs sind verschieden. Tippe sie noch einmal ein.',
+  'pin.guessedHere': { one: 'Am Rechner selbst wurde eine falsche PIN probiert', other: 'Am Rechner selbst wurden {count} falsche PINs probiert' },
+  'pin.guessedOn': { one: 'Auf „{name}“ wurde eine falsche PIN probiert', other: 'Auf „{name}“ wurden {count} falsche PINs probiert' },
   'pin.help': '4 bis 64 Zeichen. Sie hält Kinder ab; gegen Fremde ist sie kein Passwort.',
   'pin.new': 'Neue PIN',
   'pin.old': 'PIN',

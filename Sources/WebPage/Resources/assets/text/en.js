@@ -539,6 +539,8 @@ export default {
   'pin.clear': 'Remove PIN',
   'pin.cleared': 'PIN removed',
   'pin.differ': 'The two new PINs differ. Type them again.',
+  'pin.guessedHere': { one: 'One wrong PIN was tried at the machine itself', other: '{count} wrong PINs were tried at the machine itself' },
+  'pin.guessedOn': { one: 'One wrong PIN was tried on “{name}”', other: '{count} wrong PINs were tried on “{name}”' },
   'pin.help': '4 to 64 characters. It keeps children out; it is not a password against strangers.',
   'pin.new': 'New PIN',
   'pin.old': 'PIN',
