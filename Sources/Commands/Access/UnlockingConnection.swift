@@ -59,6 +59,7 @@ struct UnlockingConnection: LibraryConnection {
             do {
                 let reply = try await connection.call(Unlock.method, params: JSONText.encode(Unlock(pin: pin)))
                 let guesses = (try? JSONDecoder().decode(Unlocked.self, from: reply))?.guesses ?? []
+                // A wrong PIN from this machine may be a slip of the person who sits here, in this very command.
                 for guess in guesses where guess.device != nil { console.message(guess.sentence) }
                 return pins.remember(pin)
             } catch CommandFailure.refused(let error) where error.status == .unauthenticated {

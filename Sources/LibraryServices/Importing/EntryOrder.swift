@@ -8,7 +8,8 @@ import Synchronization
 /// A file waits only for earlier ones whose date is not known yet and for those of its own second, so that photos of other
 /// seconds still share their transactions. While it waits the next one is worked at.
 final class EntryOrder: Sendable {
-    /// Files that may wait for an earlier one: a picture that takes as long as sixty others holds nobody up.
+    /// Files that may wait for an earlier one. A picture that takes as long as so many others together keeps no worker idle;
+    /// one that takes longer does, until its processor time is over.
     static let lookahead = 64
 
     private enum Phase {

@@ -59,7 +59,7 @@ final class ConnectionTable: Sendable {
     private static func makeRoom(
         _ most: Int, for key: UInt64, _ state: inout State, among isMeant: (Entry) -> Bool
     ) {
-        // Mostly: nobody is looked at for every connection that comes.
+        // Most connections come while there is room, and the table is not looked through for them.
         guard state.entries.count > most else { return }
         let there = state.entries.filter { !$0.value.isCut && isMeant($0.value) }
         guard there.count > most else { return }
