@@ -70,15 +70,22 @@ extension FileSystem {
         }
     }
 
-    /// Writes all of `bytes` into a file, from `position` on. Blocks.
-    /// - Parameter name: of the file, for errors.
+    /// Writes all of `bytes`. Blocks.
+    /// - Parameters:
+    ///   - position: of a file, where they go; nil at the descriptor's own, which is moved.
+    ///   - name: of the file, for errors.
     package static func write(
-        _ bytes: UnsafeRawBufferPointer, to target: Int32, at position: Int64 = 0, _ name: String
+        _ bytes: UnsafeRawBufferPointer, to target: Int32, at position: Int64? = 0, _ name: String
     ) throws {
         var done = 0
         while done < bytes.count {
-            let written = pwrite(
-                target, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(position) + off_t(done))
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let written =
+                if let position {
+                    pwrite(target, rest.baseAddress, rest.count, off_t(position) + off_t(done))
+                } else {
+                    Foundation.write(target, rest.baseAddress, rest.count)
+                }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { throw Failure(action: "write", path: name, code: errno) }
             done += written

@@ -1,3 +1,4 @@
+import Executors
 import Foundation
 import LibraryModel
 import SampleAlbum
@@ -220,6 +221,84 @@ import Testing
         #expect(try await library.mesh.send(GetUploads(ids: [young, old])).uploads.map(\.upload) == [young])
         #expect(try left(test).sorted() == [young + ".json", young + ".part"])
         await library.close()
+    }
+
+    // MARK: From afar
+
+    /// A full pipe makes its writer wait.
+    private static let writers = BlockingPool(name: "test-writer", threads: 1)
+
+    private func afar<M: HandledMessage>(_ message: M, _ test: TestLibrary) async throws -> M.Reply {
+        try await test.mesh.send(message, in: .root(mesh: test.mesh, role: .parent, isFromAfar: true, caller: "phone"))
+    }
+
+    /// Writes until no more is taken; the signal that such a writer gets too is not for the tests.
+    private func pour(_ count: Int, into opened: OpenedUpload) async throws -> Int {
+        let content = try #require(opened.content)
+        return try await Self.writers.run {
+            signal(SIGPIPE, SIG_IGN)
+            let bytes = [UInt8](repeating: 0xFF, count: count)
+            return content.withDescriptor { Foundation.write($0, bytes, bytes.count) }
+        }
+    }
+
+    /// Whoever speaks for a browser may be somebody else's by now: however much they write, no more is kept than was announced
+    /// and the one byte that tells of it.
+    @Test func fromAfarNoMoreIsKeptThanWasAnnounced() async throws {
+        let test = try await TestLibrary()
+        let begun = try await afar(BeginUpload(name: "a.jpg", size: 10), test)
+        // The first write may fill the pipe; then nobody takes it any more.
+        var refused = false
+        for _ in 0..<8 where !refused { refused = try await pour(1 << 20, into: begun) < 0 }
+        #expect(refused)
+        let size = try FileManager.default.attributesOfItem(atPath: test.path + "/uploads/\(begun.upload).part")[.size]
+        #expect(size as? Int == 11)
+        let content = try #require(begun.content)
+        #expect(content.withDescriptor { ftruncate($0, 1 << 40) } != 0)
+        #expect(
+            await status { _ = try await test.mesh.send(ImportPhotos(uploads: [begun.upload])) } == .failedPrecondition)
+        #expect(try await test.mesh.send(GetUploads(ids: [begun.upload])).uploads.isEmpty)
+        #expect(try left(test).isEmpty)
+        await test.library.close()
+    }
+
+    @Test func fromAfarWhatWasWrittenIsThereOnceItIsAskedFor() async throws {
+        let test = try await TestLibrary()
+        let bytes = try picture(test)
+        let first = try await afar(BeginUpload(name: "a.jpg", size: Int64(bytes.count)), test)
+        try write(bytes.prefix(100), to: first)
+        #expect(try await afar(GetUploads(ids: [first.upload]), test).uploads.map(\.received) == [100])
+        try write(bytes[100..<200], to: first)
+        let second = try await afar(ResumeUpload(upload: first.upload), test)
+        #expect(second.offset == 200 && second.rest == Int64(bytes.count) - 200)
+        // Who wrote before has nothing more to say.
+        #expect(try await pour(1, into: first) < 0)
+        try write(bytes.dropFirst(200), to: second)
+        let job = try await test.run(ImportPhotos(uploads: [first.upload]))
+        #expect(job.outcomes == ["imported": 1])
+        #expect(try await pour(1, into: second) < 0)
+        let photo = try #require(try await test.allPhotos().first)
+        #expect(try test.bytes(photo.path) == Data(bytes))
+        #expect(try left(test).isEmpty)
+        await test.library.close()
+    }
+
+    /// Each costs the daemon two descriptors, whoever opens them.
+    @Test func fromAfarAHundredUploadsAreOpenAtOnceAndTheOldestEnd() async throws {
+        let test = try await TestLibrary()
+        var opened: [OpenedUpload] = []
+        for number in 0..<100 { opened.append(try await afar(BeginUpload(name: "\(number).jpg", size: 3), test)) }
+        var taken = 0
+        for upload in opened where try await pour(3, into: upload) == 3 { taken += 1 }
+        #expect(taken == BeginUpload.maximumPipes)
+        #expect(try await pour(3, into: opened[0]) < 0)
+        let states = try await afar(GetUploads(ids: opened.map(\.upload)), test).uploads
+        #expect(
+            states.filter { $0.received == 3 }.map(\.upload) == opened.suffix(BeginUpload.maximumPipes).map(\.upload))
+        // And can be gone on with.
+        let again = try await afar(ResumeUpload(upload: opened[0].upload), test)
+        #expect(try await pour(3, into: again) == 3)
+        await test.library.close()
     }
 
     /// The library's own files are no sources, whatever lies beside uploads.

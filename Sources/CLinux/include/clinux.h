@@ -137,6 +137,10 @@ int clinux_terminal_size(int descriptor, struct clinux_terminal *size);
 /// daemon's to keep open. Returns 0, or an errno.
 int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
 
+/// Opens a pipe whose reading end, ends[0], never waits; both ends are close-on-exec. It holds `capacity` bytes where the
+/// kernel gives this user as many, else fewer. Returns 0, or -1 with errno set.
+int clinux_pipe(int ends[2], int capacity);
+
 // Signals as bytes in a pipe: a handler may do next to nothing, and Swift has no way to promise that.
 
 /// The end to read from, blocking, of the pipe into which each caught signal puts one byte: its number. Made by the

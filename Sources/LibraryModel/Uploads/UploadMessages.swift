@@ -4,9 +4,11 @@ import ServiceMesh
 /// place of the library's own; when all bytes are there, ``ImportPhotos`` takes it by its id. What has not been imported a day
 /// after its last byte is removed.
 ///
-/// The descriptor comes as ``OpenPhoto``'s does. Whoever has it can write into that one file and do nothing else; how much it has
-/// become is looked at when its state is asked for, when it is imported, and now and then, and what is too large by then is
-/// discarded.
+/// The descriptor comes as ``OpenPhoto``'s does, to be written from where it stands. At this machine it is the file's own; how
+/// much that has become is looked at when its state is asked for, when it is imported, and now and then, and what is too large
+/// by then is discarded. To a program that asks for somebody elsewhere it is a pipe's: one byte more than was announced is taken at
+/// most, none after the disk's reserve is reached, after another ``ResumeUpload``, or after the import has begun, and the next
+/// write fails with `EPIPE`. ``maximumPipes`` are open at once; the one that was opened first ends for another.
 ///
 /// Errors: `invalid_argument` (no name, a size that is none), `resource_exhausted` (``maximumCount``, no room on the disk, more
 /// than ``maximumBytes``).
@@ -19,6 +21,7 @@ public struct BeginUpload: Message {
     public static let summary = "Begins an upload: a file to write into, which an import then takes."
     /// Of uploads that are not imported yet.
     public static let maximumCount = 5_000
+    public static let maximumPipes = 64
     /// Of one: what an import takes at most.
     public static let maximumBytes: Int64 = 512 << 20
     /// Bytes that stay free on the disk.
@@ -45,7 +48,7 @@ public struct BeginUpload: Message {
 
 public struct OpenedUpload: Codable, Sendable, Equatable {
     public let upload: String
-    /// Bytes that are there; the file is open at this position.
+    /// Bytes that are there; what is written goes behind them.
     public let offset: Int64
     /// Bytes that may still come: of those that were announced, or of the most that one has.
     public let rest: Int64

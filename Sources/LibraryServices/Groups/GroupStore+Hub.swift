@@ -12,6 +12,7 @@ struct ReceivedPicture: Sendable {
     let userId: String
     /// On the clock of the machine's start.
     let end: Int64
+    let intake: BoundedIntake?
 }
 
 /// Being the hub: what members of groups that are kept here ask from their own machines, by their tokens. Everything that they
@@ -117,15 +118,19 @@ extension GroupStore {
         let (files, folder) = (files, folder)
         unsettled.insert(id)
         do {
-            let content = try await files.run {
+            let file = try await files.run {
                 try GroupPictures.requireRoom(folder)
                 return try folder.begin(id)
             }
+            // A member asks through a program that is held to what was announced.
+            let (intake, content) = try BoundedIntake.begin(into: file, most: request.size) {
+                (try? GroupPictures.requireRoom(folder)) != nil
+            }
             let end = now + Int64(ReceiveHubPhoto.validMinutes) * 60_000
-            received.append(ReceivedPicture(id: id, userId: user, end: end))
+            received.append(ReceivedPicture(id: id, userId: user, end: end, intake: intake))
             return OpenedHubUpload(upload: id, content: content)
         } catch {
-            await giveUp([ReceivedPicture(id: id, userId: user, end: now)])
+            await giveUp([ReceivedPicture(id: id, userId: user, end: now, intake: nil)])
             throw error
         }
     }
@@ -168,6 +173,7 @@ extension GroupStore {
         // Nobody else's from here on.
         received.removeAll { $0.id == upload.id }
         do {
+            try await files.run { upload.intake?.end() }
             let sent = try await inTurn(of: group) {
                 try await self.sendReceived(upload.id, as: id, request.token, group, offset: offset, age: age)
             }

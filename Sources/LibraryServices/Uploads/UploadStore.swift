@@ -26,6 +26,8 @@ public actor UploadStore: MeshService {
     private let files: BlockingPool
     private let due: DueTime
     private var uploads: [String: UploadFolder.Facts] = [:]
+    /// Of those that are being written from afar, in the order in which they were opened.
+    private var intakes: [(id: String, intake: BoundedIntake)] = []
     private var sweeping: Task<Void, Never>?
 
     /// - Parameters:
@@ -85,16 +87,18 @@ public actor UploadStore: MeshService {
         uploads[id] = facts
         do {
             let folder = folder
-            return try await files.run {
+            let (file, room) = try await files.run {
                 let room = try folder.room() - BeginUpload.reservedBytes
                 guard room >= size else {
                     throw MeshError(
                         short: .space,
                         "There is not enough room on the library's disk for this file. Free some space first.")
                 }
-                return OpenedUpload(
-                    upload: id, offset: 0, rest: facts.most, room: room, content: try folder.begin(id, facts))
+                return (try folder.begin(id, facts), room)
             }
+            return OpenedUpload(
+                upload: id, offset: 0, rest: facts.most, room: room,
+                content: try writer(of: id, into: file, at: 0, facts))
         } catch {
             uploads[id] = nil
             throw error
@@ -103,14 +107,51 @@ public actor UploadStore: MeshService {
 
     func resume(_ id: String) async throws -> OpenedUpload {
         let id = id.lowercased()
-        guard let facts = uploads[id] else { throw Self.gone(id) }
+        guard uploads[id] != nil else { throw Self.gone(id) }
         let folder = folder
-        return try await files.run {
-            let (content, offset) = try folder.resume(id)
-            return OpenedUpload(
-                upload: id, offset: offset, rest: max(0, facts.most - offset),
-                room: max(0, try folder.room() - BeginUpload.reservedBytes), content: content)
+        // Who wrote until now writes no more.
+        try await endIntakes([id])
+        let (file, offset, room) = try await files.run {
+            let (file, offset) = try folder.resume(id)
+            return (file, offset, max(0, try folder.room() - BeginUpload.reservedBytes))
         }
+        guard let facts = uploads[id] else { throw Self.gone(id) }
+        return OpenedUpload(
+            upload: id, offset: offset, rest: max(0, facts.most - offset), room: room,
+            content: try writer(of: id, into: file, at: offset, facts))
+    }
+
+    /// What is handed over to be written into: at this machine the file itself; from afar a pipe, since the program that asks is
+    /// held to what was announced.
+    private func writer(
+        of id: String, into file: OwnedFile, at offset: Int64, _ facts: UploadFolder.Facts
+    ) throws -> OwnedFile {
+        guard CallContext.current?.isFromAfar ?? false else { return file }
+        intakes.removeAll { $0.intake.hasEnded || $0.id == id }
+        if intakes.count >= BeginUpload.maximumPipes { intakes.removeFirst() }
+        // One more than may come tells that more was sent: as with a file, such an upload is refused and not cut.
+        let most = max(0, facts.most - offset) + 1
+        let folder = folder
+        let (intake, writer) = try BoundedIntake.begin(into: file, most: most) {
+            ((try? folder.room()) ?? 0) >= BeginUpload.reservedBytes
+        }
+        intakes.append((id, intake))
+        return writer
+    }
+
+    /// Takes what was written so far from afar, so that files are as long as their senders know.
+    private func takeIntakes(_ ids: Set<String>) async throws {
+        let waiting = intakes.filter { ids.contains($0.id) }.map(\.intake)
+        guard !waiting.isEmpty else { return }
+        try await files.run { for intake in waiting { intake.take() } }
+    }
+
+    /// The same, and nothing is taken from then on.
+    private func endIntakes(_ ids: Set<String>) async throws {
+        let ending = intakes.filter { ids.contains($0.id) }.map(\.intake)
+        guard !ending.isEmpty else { return }
+        intakes.removeAll { ids.contains($0.id) }
+        try await files.run { for intake in ending { intake.end() } }
     }
 
     func states(_ ids: [String]) async throws -> UploadList {
@@ -119,6 +160,7 @@ public actor UploadStore: MeshService {
         }
         let asked = ids.compactMap { id in uploads[id.lowercased()].map { (id.lowercased(), $0) } }
         let folder = folder
+        try await takeIntakes(Set(asked.map(\.0)))
         let sizes = try await files.run { try asked.map { try folder.status($0.0)?.size } }
         var states: [UploadState] = []
         var tooLarge: [String] = []
@@ -138,6 +180,7 @@ public actor UploadStore: MeshService {
         let known = Set(ids.map { $0.lowercased() }).filter { uploads[$0] != nil }
         for id in known { uploads[id] = nil }
         let folder = folder
+        try await endIntakes(known)
         try await files.run { for id in known { try folder.remove(id) } }
     }
 
@@ -164,6 +207,7 @@ public actor UploadStore: MeshService {
         for id in ids { uploads[id] = nil }
         do {
             let (folder, claimed) = (folder, claimed)
+            try await endIntakes(Set(ids))
             return ClaimedUploads(
                 path: try await files.run {
                     for (id, facts) in claimed { try Self.check(id, facts, folder) }

@@ -250,7 +250,11 @@ private final class PictureReceiver: BodyReceiver {
         let (begun, content) = try await member.open(
             "hub.receive", ["groupId": .string(group), "size": .integer(Int64(file.body.count))])
         guard let upload = begun["upload"]?.stringValue else { throw Router.noAnswer("hub.receive") }
-        try await member.router.disk.run { try PieceWriter.write(form.bytes[file.body], to: content, at: 0) }
+        do {
+            try await member.router.disk.run { try PieceWriter.write(form.bytes[file.body], to: content) }
+        } catch PieceWriter.Failure.ended {
+            throw MeshError(.unavailable, "The picture was not taken to its end. Send it once more.")
+        }
         params["upload"] = .string(upload)
         let photo = try member.placed(try await member.call("hub.send", params))
         return .json(201, photo, headers: photo["url"]?.stringValue.map { [Header("Location", $0)] } ?? [])

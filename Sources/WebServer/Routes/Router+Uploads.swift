@@ -185,14 +185,16 @@ private final class UploadReceiver: BodyReceiver {
     }
 
     func take(_ piece: Data) async -> Response? {
-        let (file, position) = state.withLock { ($0.file, $0.position) }
+        let file = state.withLock { $0.file }
         guard let file, uploads.isClaimed(id, by: self) else {
             return Response(Refusal(409, .failedPrecondition, "The upload goes on over another connection."))
         }
         do {
-            try await uploads.disk.run { try PieceWriter.write(piece, to: file, at: position) }
+            try await uploads.disk.run { try PieceWriter.write(piece, to: file) }
             state.withLock { $0.position += UInt64(piece.count) }
             return nil
+        } catch PieceWriter.Failure.ended {
+            return Response(await ended())
         } catch let error as MeshError {
             return Response(Refusal(error))
         } catch {
@@ -206,9 +208,38 @@ private final class UploadReceiver: BodyReceiver {
             state.file = nil
             return state.position
         }
+        do {
+            // What was written is the daemon's to say: the last of it may be on its way through the pipe.
+            guard try await received() == position else { return Response(await ended()) }
+            uploads.release(id, by: self)
+            return Response(
+                204, headers: [Header("Upload-Offset", "\(position)"), Header("Cache-Control", "no-store")])
+        } catch {
+            uploads.release(id, by: self)
+            return Response(Refusal(error))
+        }
+    }
+
+    /// Bytes that the daemon has; nil where the upload is not there any more.
+    private func received() async throws -> UInt64? {
+        let connection = try await visitor.session().connection()
+        let reply = try await connection.call("upload.state", ["ids": [.string(id)]])
+        let first = reply["uploads"]?.arrayValue?.first
+        return first?["received"]?.integerValue.flatMap(UInt64.init(exactly:))
+    }
+
+    /// What is said where the daemon takes no more of it: another connection goes on with it, its disk is full, or it was discarded.
+    private func ended() async -> Refusal {
         uploads.release(id, by: self)
-        return Response(
-            204, headers: [Header("Upload-Offset", "\(position)"), Header("Cache-Control", "no-store")])
+        do {
+            guard let received = try await received() else { return .notFound }
+            return Refusal(
+                409, .failedPrecondition,
+                "The daemon took \(received) bytes of the upload and no more here. Go on from there.",
+                headers: [Header("Upload-Offset", "\(received)")])
+        } catch {
+            return Refusal(error)
+        }
     }
 
     func abandon() {
@@ -217,15 +248,20 @@ private final class UploadReceiver: BodyReceiver {
     }
 }
 
-/// Writes bytes that came into a file of the daemon's. Blocks.
+/// Writes bytes that came into what the daemon opened for them: a file, or a pipe. Blocks.
 enum PieceWriter {
-    static func write(_ piece: Data, to file: OwnedFile, at position: UInt64) throws {
+    enum Failure: Error {
+        /// The daemon takes no more.
+        case ended
+    }
+
+    static func write(_ piece: Data, to file: OwnedFile) throws {
         let failure = file.withDescriptor { descriptor -> Int32 in
             piece.withUnsafeBytes { bytes in
                 var done = 0
                 while done < bytes.count {
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                    let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(position) + off_t(done))
+                    let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
                     if count < 0 && errno == EINTR { continue }
                     guard count > 0 else { return count == 0 ? EIO : errno }
                     done += count
@@ -235,6 +271,7 @@ enum PieceWriter {
         }
         switch failure {
         case 0: return
+        case EPIPE: throw Failure.ended
         case ENOSPC, EDQUOT:
             throw MeshError(short: .space, "There is no room left for the upload. Free some space, then go on with it.")
         case EFBIG: throw MeshError(short: .size, "The file is larger than this machine can keep.")

@@ -214,6 +214,12 @@ final class FakeConnection: DaemonConnection {
                 _ = try Self.group(params, state)
                 state.members[params["token"]?.stringValue ?? ""] = nil
                 return [:]
+            case "upload.state":
+                guard let id = params["ids"]?.arrayValue?.first?.stringValue, let path = state.uploads[id] else {
+                    return ["uploads": []]
+                }
+                let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+                return ["uploads": [["upload": .string(id), "received": .integer(Int64(size))]]]
             case "upload.discard":
                 state.uploads[params["upload"]?.stringValue ?? ""] = nil
                 return [:]
@@ -305,7 +311,7 @@ final class FakeConnection: DaemonConnection {
                         "offset": .integer(Int64(size)), "rest": .integer(announced - Int64(size)),
                         "room": .integer(room),
                     ],
-                    path, O_WRONLY
+                    path, O_WRONLY | O_APPEND
                 )
             default: throw MeshError(.unimplemented, "There is no method '\(method)'.")
             }
