@@ -7,6 +7,8 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const struct cwebpage_file files[] = {
+#define FILE_OF_PAGE "../WebPage/Resources/assets/backup/backup-places.js"
+#include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/backup/backup-schedule.js"
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/backup/backup-screen.js"

@@ -49,8 +49,15 @@ extension FileSystem {
         }
     }
 
+    /// Copies a file into whatever bytes can be written to one after the other: a pipe too. Blocks.
+    /// - Throws: ``Failure``; `EPIPE` where nobody reads any more.
+    package static func pour(_ source: Int32, into target: Int32, _ name: String) throws {
+        _ = try copyThroughMemory(source, to: target, name, from: 0, inSequence: true, isCancelled: { false })
+    }
+
     private static func copyThroughMemory(
-        _ source: Int32, to target: Int32, _ name: String, from start: Int64, isCancelled: () -> Bool
+        _ source: Int32, to target: Int32, _ name: String, from start: Int64, inSequence: Bool = false,
+        isCancelled: () -> Bool
     ) throws -> Int64 {
         let reader = OpenFile(source)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
@@ -65,7 +72,8 @@ extension FileSystem {
                 throw Failure(action: "read for", path: name, code: error.code)
             }
             guard count > 0 else { return position }
-            try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: target, at: position, name)
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            try write(bytes, to: target, at: inSequence ? nil : position, name)
             position += Int64(count)
         }
     }

@@ -10,7 +10,7 @@ extension BrowserTests {
             let before = try await house.photos()
             try await house.inTab(at: "#/backup") { page in
                 try await page.wait(until: "document.querySelector('made-backups:not([hidden])')")
-                let path = "document.querySelector('backup-screen input[name=path]').value"
+                let path = "document.querySelector('backup-screen select[name=path]').value"
                 let others: String = try await page.evaluate(path)
                 try await page.click(on: "Write a backup")
                 try await page.wait(until: "\(path) && \(path) !== \(Page.literal(others))")
@@ -37,10 +37,15 @@ extension BrowserTests {
                         "\(restores).every((one) => one.querySelector('[role=status]').textContent.startsWith('Finished'))"
                 )
                 await page.picture("backup restored")
+                // A page that says another path than those that it was offered.
                 try await page.run(
-                    "document.querySelector('backup-screen input[name=path]').value = '/nowhere/at/all.zip'")
+                    """
+                    const select = document.querySelector('backup-screen select[name=path]');
+                    select.append(new Option('other', '/etc/passwd'));
+                    select.value = '/etc/passwd';
+                    """)
                 try await page.click(on: "Look into it")
-                try await page.wait(until: "document.querySelector('.toast.fault')")
+                try await page.waits(for: "backup.places", in: ".toast.fault")
             }
             #expect(try await house.photos().map(\.uuid) == before.map(\.uuid))
         }
@@ -52,7 +57,7 @@ extension BrowserTests {
             func caption() async throws -> String? { try await house.call(GetPhoto(id: photo.id)).caption }
             try await house.inTab(at: "#/backup") { page in
                 try await page.wait(until: "document.querySelector('made-backups:not([hidden])')")
-                let path = "document.querySelector('backup-screen input[name=path]').value"
+                let path = "document.querySelector('backup-screen select[name=path]').value"
                 let others: String = try await page.evaluate(path)
                 try await page.click(on: "Write a backup")
                 try await page.wait(until: "\(path) && \(path) !== \(Page.literal(others))")

@@ -117,17 +117,67 @@ extension WebTests {
                 let refusal = try await status { _ = try await door.call(method: method, params: Data(params.utf8)) }
                 #expect(refusal == .permissionDenied, "\(method): \(refusal.map { "\($0)" } ?? "done")")
             }
-            let profile = place.folder.file("home/.profile")
-            #expect(try await status { _ = try await door.call(CreateBackup(path: profile)) } == .invalidArgument)
-            #expect(!FileManager.default.fileExists(atPath: profile))
-            // A folder is named by the page too, and the file in it by the daemon.
-            let shelf = place.folder.file("shelf")
-            try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
-            let job = try await door.call(CreateBackup(path: shelf))
-            #expect(try await door.call(WaitForJob(job: job.job)).state == .finished)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: shelf).count == 1)
             // Here all of it goes as before.
             #expect(try await status { _ = try await own.call(IdentifyPath(path: "/etc/passwd")) } == nil)
+            for client in [own, door] { client.close() }
+        }
+    }
+
+    /// Backups go to the places that the daemon offers, under names of its own, and come from there.
+    @Test func aParentFromAfarChoosesAmongThePlacesThatTheDaemonOffers() async throws {
+        try await withPage { place, _ in
+            let (own, door) = (try place.client(), try knock(place))
+            let paired = try await token(place, own, as: "phone")
+            _ = try await door.call(AuthenticateDevice(token: paired.token))
+            let shelf = place.folder.file("shelf")
+            try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
+            let elsewhere = place.folder.file("elsewhere")
+            try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: true)
+
+            let profile = place.folder.file("home/.profile")
+            for path in [profile, shelf, "/", "/etc", place.library] {
+                #expect(
+                    try await status { _ = try await door.call(CreateBackup(path: path)) } == .permissionDenied,
+                    "\(path)")
+                #expect(
+                    try await status { _ = try await door.call(ScheduleBackups(folder: path)) } == .permissionDenied,
+                    "\(path)")
+                #expect(
+                    try await status { _ = try await door.call(PruneBackups(folder: path, keep: 1)) }
+                        == .permissionDenied, "\(path)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: profile))
+
+            // Whoever is at the machine has chosen a folder: it is offered from then on, and what lies in it.
+            let job = try await own.call(CreateBackup(path: shelf))
+            #expect(try await own.call(WaitForJob(job: job.job)).state == .finished)
+            let places = try await door.call(ListBackupPlaces())
+            #expect(places.folders.map(\.kind).prefix(2) == [.library, .earlier])
+            #expect(places.folders[1].path == shelf && places.folders[1].isWritable)
+            let backup = try #require(places.files.first?.path)
+            #expect(places.files.count == 1 && backup.hasPrefix(shelf + "/"))
+            #expect(try await door.call(InspectBackup(path: backup)).photoCount >= 0)
+            let again = try await door.call(CreateBackup(path: shelf))
+            #expect(try await door.call(WaitForJob(job: again.job)).state == .finished)
+            #expect(try await door.call(ListBackupPlaces()).files.count == 2)
+
+            // The same backup in another folder, and through a link that stands in one that is offered.
+            let (copy, link) = (elsewhere + "/copy.zip", shelf + "/link.zip")
+            try FileManager.default.copyItem(atPath: backup, toPath: copy)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: copy)
+            for path in [copy, link, shelf + "/../elsewhere/copy.zip", shelf + "/..", "/etc/passwd", "/nowhere/x.zip"] {
+                let refused = [
+                    try await status { _ = try await door.call(InspectBackup(path: path)) },
+                    try await status { _ = try await door.call(VerifyBackup(path: path)) },
+                    try await status { _ = try await door.call(VerifyBackup(path: backup, others: [path])) },
+                    try await status { _ = try await door.call(RestoreBackup(path: path)) },
+                    try await status {
+                        _ = try await door.call(OpenBackupKey(path: path, passphrase: "eight or more"))
+                    },
+                ]
+                #expect(refused.allSatisfy { $0 == .permissionDenied }, "\(path): \(refused)")
+            }
+            #expect(try await own.call(InspectBackup(path: copy)).photoCount >= 0)
             for client in [own, door] { client.close() }
         }
     }

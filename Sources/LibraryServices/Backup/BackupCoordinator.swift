@@ -97,8 +97,11 @@ public actor BackupCoordinator: MeshService {
 
     var clock: MeshClock { mesh?.clock ?? .system }
 
+    var offered: OfferedPlaces { OfferedPlaces(catalogue: catalogue, places: places, pool: bulk) }
+
     func check(_ request: CreateBackup) async throws {
         try refuseWhileRunning()
+        try await offered.requireFolder(request.path)
         guard request.forPhone != true || request.key == nil else {
             throw MeshError(
                 .invalidArgument,
@@ -106,8 +109,7 @@ public actor BackupCoordinator: MeshService {
             )
         }
         if let key = request.key { _ = try key.opened(try await fields.keyring()) }
-        _ = try await creation.target(
-            request, at: clock.timestamp(), isFromAfar: CallContext.current?.isFromAfar ?? false)
+        _ = try await creation.target(request, at: clock.timestamp())
     }
 
     /// Whether a backup that was broken off can go on: the folder that it goes to has to be there.
@@ -160,6 +162,7 @@ public actor BackupCoordinator: MeshService {
 
     func openKey(_ request: OpenBackupKey) async throws -> BackupKey {
         try Self.requireAbsolute(request.path)
+        try await offered.requireBackups([request.path])
         let namedFiles = namedFiles
         let isCancelled = CancellationFlag()
         let sealed = try await withTaskCancellationHandler {
@@ -230,6 +233,7 @@ public actor BackupCoordinator: MeshService {
 
     func inspect(_ path: String) async throws -> BackupSummary {
         try Self.requireAbsolute(path)
+        try await offered.requireBackups([path])
         let namedFiles = namedFiles
         return try await bulk.run { try BackupFile(path: path, namedFiles).summary }
     }
@@ -356,6 +360,7 @@ extension RestoreBackup: HandledJob {
 
     public func prepare(on service: BackupCoordinator) async throws {
         try BackupCoordinator.requireAbsolute(path)
+        try await service.offered.requireBackups([path])
         guard salvage != true || mode != .replace else {
             throw MeshError(
                 .invalidArgument,

@@ -25,13 +25,8 @@ struct BackupCreation: Sendable {
     }
 
     /// Where the backup goes: the file itself, or the standard name in a folder.
-    /// - Parameters:
-    ///   - isFromAfar: whether whoever asks is not at this machine, and may only name a folder: a file of any name could be one
-    ///     that a program of this user's reads.
-    ///   - job: that makes it; nil before there is one.
-    func target(
-        _ request: CreateBackup, at time: Timestamp, isFromAfar: Bool = false, job: Job? = nil
-    ) async throws -> String {
+    /// - Parameter job: that makes it; nil before there is one.
+    func target(_ request: CreateBackup, at time: Timestamp, job: Job? = nil) async throws -> String {
         guard request.categoryIds?.isEmpty != true else {
             throw MeshError(.invalidArgument, "Name at least one category, or leave them out to save all.")
         }
@@ -42,11 +37,6 @@ struct BackupCreation: Sendable {
             // What was a folder when the job began is one still: a stick that has gone must not become a file.
             try begun.map { $0.isNamedByUs(in: wanted) }
                 ?? FileSystem.status(wanted).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-        }
-        guard isFolder || !isFromAfar else {
-            throw MeshError(
-                .invalidArgument,
-                "There is no folder \(wanted). A page names a folder, and the backup gets a name of its own.")
         }
         var target = wanted
         for number in 1... {

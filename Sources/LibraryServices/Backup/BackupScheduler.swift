@@ -15,6 +15,7 @@ public actor BackupScheduler: MeshService {
     public static var messages: MessageList<BackupScheduler> {
         ScheduleBackups.self
         ListBackups.self
+        ListBackupPlaces.self
         PruneBackups.self
     }
 
@@ -232,6 +233,8 @@ public actor BackupScheduler: MeshService {
 
     // MARK: What is asked
 
+    var offered: OfferedPlaces { OfferedPlaces(catalogue: catalogue, places: places, pool: pool) }
+
     func schedule(_ request: ScheduleBackups) async throws -> ScheduledBackups {
         guard let mesh else { throw MeshError(.unavailable, "The backup service is not started.") }
         if request.off == true {
@@ -245,6 +248,7 @@ public actor BackupScheduler: MeshService {
         }
         let keep = try Self.checked(keep: request.keep ?? ScheduleBackups.standardKeep)
         let folder = try folder(request.folder ?? places.standard)
+        try await offered.requireFolder(folder)
         if let key = request.key { _ = try key.opened(try await fields.keyring()) }
         let places = places
         let mount = try await pool.run {
@@ -281,6 +285,7 @@ public actor BackupScheduler: MeshService {
         }
         let number = try Self.checked(keep: keep)
         let folder = try folder(wanted)
+        try await offered.requireFolder(folder)
         try await pool.run {
             guard FileSystem.mountPoint(of: folder) != nil else {
                 throw MeshError(.notFound, "There is no folder \(folder). Plug its disk in, or name another one.")
@@ -324,6 +329,12 @@ extension ScheduleBackups: HandledMessage {
 
 extension ListBackups: HandledMessage {
     public func perform(on service: BackupScheduler) async throws -> BackupList { try await service.list() }
+}
+
+extension ListBackupPlaces: HandledMessage {
+    public func perform(on service: BackupScheduler) async throws -> BackupPlaceList {
+        try await service.offered.list()
+    }
 }
 
 extension PruneBackups: HandledMessage {

@@ -136,6 +136,7 @@ extension VerifyBackup: HandledJob {
             throw MeshError(.invalidArgument, "Name \(Self.maximumOthers) other backups at most.")
         }
         for path in (others ?? []) + [path] { try BackupCoordinator.requireAbsolute(path) }
+        try await service.offered.requireBackups((others ?? []) + [path])
     }
 
     public func prepareAgain(on service: BackupCoordinator, job: Job) async throws {

@@ -57,8 +57,8 @@ extension GroupStore {
             guard let target = upload.content else { throw MeshError(.internal, "The upload has no file.") }
             let files = files
             try await files.run {
-                _ = try content.withDescriptor { from in
-                    try target.withDescriptor { try FileSystem.copy(from, to: $0, "an upload") }
+                try content.withDescriptor { from in
+                    try target.withDescriptor { try FileSystem.pour(from, into: $0, "an upload") }
                 }
             }
             return try await mesh.send(ImportPhotos(uploads: [upload.upload], categoryId: request.categoryId))

@@ -4,7 +4,8 @@ import { ask } from '../core/daemon.js';
 import { Component, element, textButton } from '../core/dom.js';
 import { Refusal, confirmed, showDialog } from '../core/dialog.js';
 import { days, moment, relative, t } from '../core/text.js';
-import { toast } from '../core/toasts.js';
+import { attempt, toast } from '../core/toasts.js';
+import { folderChoice } from './backup-places.js';
 
 /** Hours between two backups that are offered; what was set elsewhere is offered too. */
 const offered = [12, 24, 48, 168, 336, 720];
@@ -18,7 +19,7 @@ class BackupSchedule extends Component {
   #facts = element('dl', { class: 'legend' });
   #late = element('p', { class: 'attention', role: 'status' });
   #help = element('p', { class: 'quiet' }, t('backup.scheduleNone'));
-  #change = textButton('', () => this.#edit());
+  #change = textButton('', () => attempt(() => this.#edit()));
   #off = textButton(t('backup.scheduleOff'), () => this.#end());
 
   connectedCallback() {
@@ -55,15 +56,17 @@ class BackupSchedule extends Component {
     this.#late.textContent = problem ? t('backup.late', { why: problem }) : '';
   }
 
-  #edit() {
+  async #edit() {
+    // Asked now: a stick may just have been plugged in.
+    const places = await ask('backup.places');
     const { folder = '', everyHours, keep, hasPassphrase } = { ...standard, ...this.#schedule };
     const choices = [...new Set([...offered, everyHours])].sort((one, other) => one - other);
     const passphrase = (name, label) => element('label', {}, label, element('input', { type: 'password', name, autocomplete: 'new-password', maxlength: '1000' }));
     return showDialog({
       title: t('backup.scheduleTitle'), action: t('action.save'),
       body: [
-        element('label', {}, t('backup.scheduleWhere'), element('input', {
-          name: 'folder', required: true, spellcheck: 'false', autocomplete: 'off', placeholder: '/media/usb', value: folder })),
+        element('label', {}, t('backup.scheduleWhere'), folderChoice(places, 'folder', folder)),
+        element('p', { class: 'small quiet' }, t('backup.placesHelp')),
         element('label', {}, t('backup.every'), element('select', { name: 'everyHours' }, choices.map((hours) => (
           element('option', { value: String(hours), selected: hours === everyHours }, span(hours)))))),
         element('label', {}, t('backup.keepHowMany'), element('input', { name: 'keep', type: 'number', min: '1', max: '1000', required: true, value: String(keep) })),
@@ -77,12 +80,12 @@ class BackupSchedule extends Component {
   }
 
   async #begin({ folder, everyHours, keep, passphrase, again }) {
-    if (!folder.trim()) throw new Refusal(t('backup.folderMissing'));
+    if (!folder) throw new Refusal(t('backup.folderMissing'));
     if (!/^\d+$/.test(keep)) throw new Refusal(t('backup.keepWrong'));
     if (passphrase !== again) throw new Refusal(t('backup.passphrasesDiffer'));
     const key = passphrase ? await ask('backup.makeKey', { passphrase }) : undefined;
     const { schedule } = await ask('backup.schedule', {
-      folder: folder.trim(), everyHours: Number(everyHours), keep: Number(keep), ...(key && { key }),
+      folder, everyHours: Number(everyHours), keep: Number(keep), ...(key && { key }),
     });
     toast(t('backup.scheduled', { folder: schedule.folder }));
   }

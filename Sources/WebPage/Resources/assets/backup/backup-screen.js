@@ -6,9 +6,10 @@ import { Component, element, textButton } from '../core/dom.js';
 import { Refusal, describe, showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { session } from '../core/session.js';
-import { moment, number, relative, t } from '../core/text.js';
+import { bytes, moment, number, relative, t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
 import { showJobs } from '../library/job-card.js';
+import { folderChoice } from './backup-places.js';
 import './backup-schedule.js';
 import './made-backups.js';
 
@@ -24,15 +25,14 @@ class BackupScreen extends Component {
   #asked = new Set();
   /** Restores that were undone here. */
   #undone = new Set();
-  #path = element('input', { name: 'path', required: true, spellcheck: 'false', autocomplete: 'off', placeholder: '/media/usb/SmilePileBackup_2026-01-01_120000.zip' });
+  #path = element('select', { name: 'path' });
   #categories = [];
   #known = [];
-  /** What the field says by itself, until a person writes something. */
+  /** What is chosen without anybody's doing. */
   #suggested = '';
   #read = newest(
-    // An older daemon knows of the last one only.
-    async () => [session.offers('backup.list') && await ask('backup.list'), await ask('settings.get')],
-    ([known, { lastBackupDate }]) => this.#tell(known, lastBackupDate),
+    async () => [await ask('backup.list'), await ask('backup.places'), await ask('settings.get')],
+    ([known, places, { lastBackupDate }]) => this.#tell(known, places, lastBackupDate),
     // What was shown stays; what is away comes back with an event.
     (error) => !error.retryable && this.#say(describe(error), true));
   /** What the trial runs of this page were of, by job. */
@@ -47,7 +47,7 @@ class BackupScreen extends Component {
         element('p', { class: 'quiet' }, t('backup.createHelp')),
         element('div', { class: 'buttons' },
           textButton(t('backup.create'), () => attempt(() => this.#begin('backup.create')), { icon: 'backup', class: 'button primary' }),
-          textButton(t('backup.createOther'), () => this.#create()))),
+          textButton(t('backup.createOther'), () => attempt(() => this.#create())))),
       this.#schedule, this.#made,
       element(
         'section', { class: 'card stack' }, element('h2', {}, t('backup.useTitle')),
@@ -73,20 +73,36 @@ class BackupScreen extends Component {
     this.#last.classList.toggle('fault', isFault);
   }
 
-  #tell(known, last) {
-    const newest = known && known.backups.find(({ isWhole, verifiedAt, presence }) => (
+  #tell(known, places, last) {
+    const newest = known.backups.find(({ isWhole, verifiedAt, presence }) => (
       isWhole && verifiedAt && (presence === 'there' || presence === 'outOfReach')));
     if (newest) this.#say(t('backup.newest', { time: moment(newest.madeAt), ago: relative(newest.madeAt) }));
-    else if (known && known.backups.length > 0) this.#say(t('backup.noneWhole'), true);
+    else if (known.backups.length > 0) this.#say(t('backup.noneWhole'), true);
     else this.#say(last ? t('backup.last', { time: moment(last), ago: relative(last) }) : t('settings.noBackup'));
-    if (!known) return;
     // The newest is the one that one wants to look into.
-    const path = known.backups.find(({ presence }) => presence === 'there')?.path ?? '';
-    if (this.#path.value === this.#suggested) this.#path.value = path;
+    const path = known.backups.find(({ presence }) => presence === 'there')?.path ?? places.files[0]?.path ?? '';
+    const chosen = this.#path.value === this.#suggested ? path : this.#path.value;
+    this.#offer(places.files);
+    if (places.files.some((file) => file.path === chosen)) this.#path.value = chosen;
     this.#suggested = path;
     this.#schedule.schedule = known.schedule;
     this.#made.known = known;
     this.#schedule.hidden = this.#made.hidden = false;
+  }
+
+  /** The backups that are to choose from. */
+  #offer(files) {
+    const name = (path) => path.slice(path.lastIndexOf('/') + 1);
+    const folder = (path) => path.slice(0, path.lastIndexOf('/'));
+    // A list that somebody has open stays as it is.
+    const shows = JSON.stringify(files);
+    if (this.#path.dataset.shows === shows) return;
+    this.#path.dataset.shows = shows;
+    const folders = [...new Set(files.map(({ path }) => folder(path)))];
+    this.#path.disabled = files.length === 0;
+    this.#path.replaceChildren(...files.length === 0 ? [element('option', { value: '' }, t('backup.nothingToUse'))] : folders.map((where) => (
+      element('optgroup', { label: where }, files.filter(({ path }) => folder(path) === where).map(({ path, bytes: size }) => (
+        element('option', { value: path }, `${name(path)} · ${bytes(size)}`)))))));
   }
 
   #use(path) {
@@ -169,18 +185,21 @@ class BackupScreen extends Component {
   }
 
   /** A backup of some categories, of what is new since a day, or to another place. */
-  #create() {
-    showDialog({
+  async #create() {
+    // Asked now: a stick may just have been plugged in.
+    const places = await ask('backup.places');
+    return showDialog({
       title: t('backup.createOther'), action: t('backup.create'),
       body: [
-        element('label', {}, t('backup.folder'), element('input', { name: 'path', spellcheck: 'false', placeholder: '/media/usb' })),
+        element('label', {}, t('backup.folder'), folderChoice(places, 'path')),
+        element('p', { class: 'small quiet' }, t('backup.placesHelp')),
         element('label', {}, t('backup.since'), element('input', { name: 'since', type: 'date' })),
         element('fieldset', {}, element('legend', {}, t('backup.only')), this.#categories.map(({ id, displayName }) => element(
           'label', { class: 'choice' }, element('input', { type: 'checkbox', name: 'category', value: String(id) }), displayName)))],
       act: (form) => {
         const data = new FormData(form);
         const chosen = data.getAll('category').map(Number);
-        const [path, since] = [data.get('path').trim(), data.get('since')];
+        const [path, since] = [data.get('path'), data.get('since')];
         return this.#begin('backup.create', {
           ...(path && { path }), ...(since && { since: `${since}T00:00:00Z` }), ...(chosen.length > 0 && { categoryIds: chosen }),
         });
@@ -189,7 +208,7 @@ class BackupScreen extends Component {
   }
 
   get #given() {
-    const path = this.#path.value.trim();
+    const path = this.#path.value;
     if (path) return path;
     this.#path.focus();
     throw new Refusal(t('backup.pathMissing'));
