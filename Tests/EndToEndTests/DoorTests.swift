@@ -182,6 +182,38 @@ extension WebTests {
         }
     }
 
+    /// Whatever answers at an address or does not: somebody who is not at this machine is told the same.
+    @Test func aParentFromAfarLearnsNothingOfWhatAnswersInTheNetwork() async throws {
+        try await withPage { place, page in
+            let (own, door) = (try place.client(), try knock(place))
+            let paired = try await token(place, own, as: "phone")
+            _ = try await door.call(AuthenticateDevice(token: paired.token))
+            let token = String(repeating: "t", count: 32)
+            // A page of ours that does not know the token, and a port at which nobody is.
+            let addresses = [page.address, "http://127.0.0.1:1"]
+            func told(_ ask: (String) async throws -> Void) async -> Set<String> {
+                var found: Set<String> = []
+                for address in addresses {
+                    do {
+                        try await ask(address)
+                        found.insert("joined")
+                    } catch {
+                        found.insert("\(error)".replacingOccurrences(of: address, with: "ADDRESS"))
+                    }
+                }
+                return found
+            }
+            for client in [door, own] {
+                let groups = await told { _ = try await client.call(JoinGroups(address: $0, token: token)) }
+                let reviews = await told { _ = try await client.call(JoinReviews(address: $0, token: token)) }
+                let count = client === door ? 1 : addresses.count
+                #expect(groups.count == count && reviews.count == count, "\(groups) \(reviews)")
+                #expect(groups == reviews || client === own)
+            }
+            for client in [own, door] { client.close() }
+        }
+    }
+
     /// The processes that a process has started.
     private func children(of pid: Int32) -> [Int32] {
         let text = (try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)) ?? ""

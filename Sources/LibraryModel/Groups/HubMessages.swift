@@ -166,7 +166,7 @@ public struct OpenHubPhoto: Message {
     }
 }
 
-/// Opens a file for the bytes of a picture that a member sends; ``SendHubPhoto`` takes it within ``validMinutes``. Where
+/// Opens a file (from afar a pipe, as ``BeginUpload`` has it) for the bytes of a picture that a member sends; ``SendHubPhoto`` takes it within ``validMinutes``. Where
 /// ``maximumCount`` wait, or ``maximumCountOfOne`` of one member, the oldest of them is given up. Errors: `unauthenticated`, `not_found` (no such group of theirs),
 /// `already_exists` (they have sent today), `resource_exhausted` (``GroupPhoto/maximumBytes``, no room).
 public struct ReceiveHubPhoto: Message {

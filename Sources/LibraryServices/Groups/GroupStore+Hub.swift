@@ -122,9 +122,12 @@ extension GroupStore {
                 try GroupPictures.requireRoom(folder)
                 return try folder.begin(id)
             }
-            // A member asks through a program that is held to what was announced.
-            let (intake, content) = try BoundedIntake.begin(into: file, most: request.size) {
-                (try? GroupPictures.requireRoom(folder)) != nil
+            // A program that asks for a member is held to what was announced.
+            var (intake, content): (BoundedIntake?, OwnedFile) = (nil, file)
+            if CallContext.current?.isFromAfar ?? false {
+                (intake, content) = try BoundedIntake.begin(into: file, most: request.size) {
+                    (try? GroupPictures.requireRoom(folder)) != nil
+                }
             }
             let end = now + Int64(ReceiveHubPhoto.validMinutes) * 60_000
             received.append(ReceivedPicture(id: id, userId: user, end: end, intake: intake))

@@ -19,7 +19,7 @@ extension SyncCoordinator {
                 try await remote.groups(utcOffset: GroupTime.offset(at: clocks.wall.now())).map { $0.id.lowercased() })
         } catch {
             await remote.close()
-            throw error
+            throw Self.untelling(error, of: address)
         }
         await remote.close()
         let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
@@ -71,6 +71,17 @@ extension SyncCoordinator {
             "By this invitation you are not in '\(first.name)', which that machine keeps as well. Ask whoever keeps it to invite "
                 + "the person that you are there (smilepile groups invite GROUP NAME --known); or forget that machine first: "
                 + "smilepile groups forget")
+    }
+
+    /// What somebody who is not at this machine is told of an address that did not let them in: one and the same, whether nothing
+    /// is there, something else answers, or a hub that does not know the token. A page that was taken over would else find out
+    /// which programs and machines answer in this network.
+    static func untelling(_ error: any Error, of address: HubAddress) -> any Error {
+        guard CallContext.current?.isFromAfar ?? false, (error as? MeshError)?.status != .cancelled else { return error }
+        return MeshError(
+            .unavailable,
+            "No machine at \(address) takes this invitation: it is not running, not reached from here, or the invitation is not "
+                + "good any more. The library's own machine says which: smilepile groups join, smilepile swipe join")
     }
 
     static func requirePrivacy(_ address: HubAddress, allowsPlainHTTP: Bool?, what: String) throws {
