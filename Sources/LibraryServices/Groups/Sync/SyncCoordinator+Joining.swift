@@ -77,7 +77,9 @@ extension SyncCoordinator {
     /// is there, something else answers, or a hub that does not know the token. A page that was taken over would else find out
     /// which programs and machines answer in this network.
     static func untelling(_ error: any Error, of address: HubAddress) -> any Error {
-        guard CallContext.current?.isFromAfar ?? false, (error as? MeshError)?.status != .cancelled else { return error }
+        guard CallContext.current?.isFromAfar ?? false, (error as? MeshError)?.status != .cancelled else {
+            return error
+        }
         return MeshError(
             .unavailable,
             "No machine at \(address) takes this invitation: it is not running, not reached from here, or the invitation is not "
