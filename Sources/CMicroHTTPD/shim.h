@@ -55,7 +55,8 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
         MHD_OPTION_CONNECTION_LIMIT, options->connections,
         MHD_OPTION_CONNECTION_TIMEOUT, options->silent_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->memory,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        // Not 1: it then answers a request without a Host by itself, with two heads (in 0.9.75). We refuse those.
+        MHD_OPTION_STRICT_FOR_CLIENT, 0,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
         MHD_OPTION_UNESCAPE_CALLBACK, cmicrohttpd_as_it_is, NULL,
         MHD_OPTION_URI_LOG_CALLBACK, callbacks->began, callbacks->context,

@@ -154,7 +154,25 @@ import WebPage
             shutdownSending(connection)
             let reply = (try? await connection.rest()) ?? ""
             #expect(!reply.hasPrefix("HTTP/1.1 200"), "\(reply.prefix(200))")
+            #expect(reply.components(separatedBy: "HTTP/1.1 ").count <= 2, "\(reply.prefix(600))")
             #expect(try await site.ask("GET", "/").status == 200)
+        }
+    }
+
+    /// libmicrohttpd refuses some requests by itself; these we do, as others are refused.
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nX: y\r\nCookie: a=b\r\n\r\n",
+        "POST /rpc HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+        "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ])
+    func whatWeRefuseHasOneHeadAndIsOurs(_ text: String) async throws {
+        try await withSite(files: PageFiles.all) { site in
+            let connection = try await site.connect()
+            try await connection.send(text)
+            shutdownSending(connection)
+            let reply = try await connection.rest()
+            #expect(reply.hasPrefix("HTTP/1.1 4") && reply.contains("X-Content-Type-Options: nosniff"))
+            #expect(reply.components(separatedBy: "HTTP/1.1 ").count == 2, "\(reply)")
         }
     }
 
