@@ -39,8 +39,8 @@ extension Connection {
     var mayHaveCommitted: Bool {
         switch sqlite3_extended_errcode(handle) {
         case SQLITE_FULL: false
-        case SQLITE_IOERR | (3 << 8):  // SQLITE_IOERR_WRITE, a macro that Swift does not import
-            ![ENOSPC, EDQUOT, EFBIG].contains(sqlite3_system_errno(handle))
+        case DatabaseError.ioErrorWriting:
+            ![ENOSPC, EDQUOT, EFBIG].contains(DatabaseError.systemError(of: DatabaseError.ioErrorWriting, handle))
         case let code: ![SQLITE_CONSTRAINT, SQLITE_BUSY, SQLITE_INTERRUPT].contains(code & 0xff)
         }
     }

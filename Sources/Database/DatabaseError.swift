@@ -119,6 +119,25 @@ extension DatabaseError {
         if case .ioFailure(let detail) = self { detail } else { description }
     }
 
+    /// The `errno` behind an SQLITE_IOERR; 0 where nobody knows.
+    ///
+    /// Of a COMMIT that could not write, sqlite3_system_errno says nothing (3.40 notes it for other statements alone), and the log's
+    /// file does.
+    static func systemError(of code: Int32, _ handle: OpaquePointer) -> Int32 {
+        let said = sqlite3_system_errno(handle)
+        guard code == ioErrorWriting else { return said }
+        var log: UnsafeMutablePointer<sqlite3_file>?
+        var cause: Int32 = 0
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK, let log,
+            let methods = log.pointee.pMethods,
+            methods.pointee.xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &cause) == SQLITE_OK, cause != 0
+        else { return said }
+        return cause
+    }
+
+    /// SQLITE_IOERR_WRITE, a macro that Swift does not import.
+    static let ioErrorWriting = SQLITE_IOERR | (3 << 8)
+
     /// The error behind an SQLite result code.
     /// - Parameters:
     ///   - code: an extended result code.
@@ -130,7 +149,7 @@ extension DatabaseError {
         case SQLITE_CONSTRAINT: return .constraint(constraint(code), detail: rule(message))
         case SQLITE_FULL: return .diskFull
         case SQLITE_IOERR:
-            let cause = handle.map(sqlite3_system_errno) ?? 0
+            let cause = handle.map { systemError(of: code, $0) } ?? 0
             // The shared-memory index is grown byte by byte so that a full disk shows here and not as SIGBUS.
             if cause == EFBIG { return .fileTooLarge }
             if cause == ENOSPC || cause == EDQUOT || code == ioErrorGrowingIndex { return .diskFull }

@@ -1,6 +1,9 @@
+import ControlSocket
 import EndToEndSupport
 import Foundation
+import LibraryModel
 import SampleAlbum
+import ServiceMesh
 import Testing
 
 /// A daemon whose files may have so many bytes and no more, as on a stick with FAT.
@@ -32,6 +35,41 @@ import Testing
         let left = try FileManager.default.contentsOfDirectory(atPath: place.folder.path)
         #expect(left.allSatisfy { !$0.contains("backup") })
         #expect(try await place.smilepile("photos", "favorite", "1").status == 0)
+    }
+
+    /// The catalogue meets the limit, in its log: changes are refused, none is lost, and with room they go on.
+    @Test func aCatalogueThatMayNotGrowSaysSoAndGoesOnOnceItMay() async throws {
+        let place = try Installation("catalogue-size")
+        #expect(try await place.smilepile("up", "--library", place.library).status == 0)
+        let album = place.folder.file("album")
+        try SampleAlbum(width: 64, height: 48).write(count: 1, to: album)
+        #expect(try await place.smilepile("import", album).status == 0)
+        let client = try place.client()
+        defer { client.close() }
+        let photo = try #require(try await client.call(SearchPhotos()).photos.first)
+        let daemon = try await client.call(GetLibraryStatus()).pid
+        let log = try FileManager.default.attributesOfItem(atPath: place.library + "/catalogue.sqlite-wal")[.size]
+        let limit = (try #require(log as? Int)) + 20_000
+        func prlimit(_ bytes: String) async throws {
+            #expect(try await place.run("/usr/bin/prlimit", ["--pid", "\(daemon)", "--fsize=\(bytes)"]).status == 0)
+        }
+        try await prlimit("\(limit):")
+        var (last, refusal): (String?, MeshError?) = (nil, nil)
+        for number in 0..<1_000 where refusal == nil {
+            do {
+                _ = try await client.call(SetCaption(id: photo.id, caption: "\(number)"))
+                last = "\(number)"
+            } catch let error as MeshError {
+                refusal = error
+            }
+        }
+        let said = try #require(refusal)
+        #expect(said.message.contains("too large for its file system"), "\(said)")
+        #expect(try await client.call(GetPhoto(id: photo.id)).caption == last)
+        try await prlimit("unlimited:")
+        _ = try await client.call(SetCaption(id: photo.id, caption: "with room"))
+        #expect(try await client.call(GetPhoto(id: photo.id)).caption == "with room")
+        #expect(try await place.smilepile("down").status == 0)
     }
 
     /// A Windows bitmap of 24 bits, all grey.
