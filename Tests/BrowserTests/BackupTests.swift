@@ -22,6 +22,7 @@ extension BrowserTests {
             try await house.inTab(at: "#/backup") { page in
                 try await page.wait(until: Self.isOff)
                 try await page.click(on: "Have backups made…")
+                try await page.wait(until: "tests.control('Folder')")
                 await page.picture("places for backups")
                 try await page.run("tests.control('Folder').value = \(Page.literal(stick))")
                 try await page.choose(option: "2 days", in: "Interval")

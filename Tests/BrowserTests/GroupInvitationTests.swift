@@ -111,8 +111,8 @@ extension BrowserTests {
                     ("", "This is no invitation."), ("Cousins", "This is no invitation."),
                     ("\(house.address)/#join=short", "This is no invitation."),
                     ("\(house.address)/#reviews=\(stranger)", "This invitation is for reviews"),
-                    ("\(house.address)/#join=\(stranger)", "This invitation does not count"),
-                    ("http://127.0.0.1:1/#join=\(stranger)", "does not answer"),
+                    ("\(house.address)/#join=\(stranger)", "takes this invitation"),
+                    ("http://127.0.0.1:1/#join=\(stranger)", "takes this invitation"),
                     ("http://photos.invalid/#join=\(stranger)", "This address is not encrypted"),
                 ] {
                     try await page.write(text, into: "Invitation")
@@ -123,7 +123,7 @@ extension BrowserTests {
                 // Whoever allows it is asked no more; the name is nobody's.
                 try await page.click(on: "Join all the same")
                 try await page.click(on: "Join")
-                try await page.waits(for: "name is not known", in: "dialog .fault:not([hidden])")
+                try await page.waits(for: "takes this invitation", in: "dialog .fault:not([hidden])")
                 let sent: Int = try await page.evaluate("window.plain")
                 #expect(sent == 1)
                 // With what was copied around it.

@@ -92,7 +92,7 @@ extension BrowserTests {
             for (text, answer) in [
                 ("Laptop", "This is no invitation."),
                 ("\(house.address)/#join=\(stranger)", "This invitation is to groups"),
-                ("\(house.address)/#reviews=\(stranger)", "This invitation does not count"),
+                ("\(house.address)/#reviews=\(stranger)", "takes this invitation"),
                 ("http://photos.invalid/#reviews=\(stranger)", "This address is not encrypted"),
             ] {
                 try await page.write(text, into: "Invitation")
