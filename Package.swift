@@ -302,3 +302,29 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
             ]),
     ]
 }
+
+// SMILEPILE_ONLY=NAME,NAME has those targets alone, and what they need: nobody waits for what they do not run.
+if let only = Context.environment["SMILEPILE_ONLY"] {
+    var wanted = only.split(separator: ",").map(String.init)
+    var needed: Set<String> = []
+    while let name = wanted.popLast() {
+        guard needed.insert(name).inserted else { continue }
+        guard let target = package.targets.first(where: { $0.name == name }) else {
+            fatalError("SMILEPILE_ONLY names \(name), and there is no such target.")
+        }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): wanted.append(name)
+            default: break
+            }
+        }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { product in
+        switch product {
+        case let product as Product.Library: !needed.isSuperset(of: product.targets)
+        case let product as Product.Executable: !needed.isSuperset(of: product.targets)
+        default: true
+        }
+    }
+}
