@@ -109,9 +109,11 @@ let package = Package(
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker", "CCrypto"]),
         module(
             "ZipArchive",
-            ["Files", "Executors", "TextFolding", "CLinux", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
+            ["Files", "Executors", "TextFolding", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
         module("Sealing", ["Files", "ServiceMesh", "Executors", "CLinux", "CSodium"]),
+        // Another machine's HTTP: it knows requests and answers, and nothing of photos
+        module("HTTPClient", ["ServiceMesh", "CLinux", "CCurl"]),
         module("LibraryModel", ["ServiceMesh", "TextFolding"]),
         // The Android app's own database
         module("AndroidDatabase", ["LibraryModel", "ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
@@ -133,9 +135,7 @@ let package = Package(
                 "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh",
                 "Executors", "Files", "Imaging", "Sealing",
             ]),
-        module("ControlSocket", ["ServiceMesh", "Executors", "Randomness", "CLinux"]),
-        // Another machine's HTTP: it knows requests and answers, and nothing of photos
-        module("HTTPClient", ["ServiceMesh", "CLinux", "CCurl"]),
+        module("ControlSocket", ["ServiceMesh", "Randomness", "CLinux"]),
         // What a phone's camera reads, for the terminal and for the page
         module("QRCodes", ["CQRCode"]),
         // HTTP in front of messages: it knows the mesh's words, and nothing of photos
@@ -176,19 +176,19 @@ let package = Package(
         program(
             "smilepile-bench",
             [
-                "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "Imaging",
+                "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors",
                 "Sealing", "ZipArchive", "TextFolding", "SampleAlbum", "Browser", "Randomness", "CFaults",
             ]),
 
         // Tests mirror Sources
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CSQLite"], path: "Tests/TestSupport", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CSQLite"], path: "Tests/TestSupport", swiftSettings: strict),
+        // Terminals for programs under test
+        .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "EndToEndSupport",
             dependencies: ["ControlSocket", "LibraryModel", "ServiceMesh", "TestSupport", "CLinux", "CTerminal"],
             path: "Tests/EndToEndSupport", swiftSettings: strict),
-        // Terminals for programs under test
-        .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: [.treatAllWarnings(as: .error)]),
         // Rows for catalogues, and a look through one
         .target(
             name: "CatalogueTestSupport",
@@ -200,7 +200,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("seccomp")]),
         program("server-cell-probe", path: "Tests/ServerCellProbe", ["WebServer", "CAttempts"]),
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
-        tests("ExecutorsTests", ["Executors", "TestSupport"]),
+        tests("ExecutorsTests", ["Executors"]),
         tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
@@ -210,8 +210,8 @@ let package = Package(
                 "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "cell-probe", "CGD",
                 "CLinux", "TestSupport",
             ]),
-        tests("ZipArchiveTests", ["ZipArchive", "Files", "Randomness", "TestSupport"]),
-        tests("SealingTests", ["Sealing", "Files", "ServiceMesh", "Executors", "TestSupport", "CSodium"]),
+        tests("ZipArchiveTests", ["ZipArchive", "Files", "Randomness", "CLinux", "TestSupport"]),
+        tests("SealingTests", ["Sealing", "ServiceMesh", "Executors", "TestSupport", "CSodium"]),
         tests("SidecarsTests", ["Sidecars", "Randomness", "TestSupport"]),
         tests(
             "SQLiteCatalogueTests",
@@ -231,7 +231,7 @@ let package = Package(
         tests(
             "WebServerTests",
             [
-                "WebServer", "WebPage", "ControlSocket", "ServiceMesh", "Executors", "Files", "QRCodes", "TestSupport",
+                "WebServer", "WebPage", "ControlSocket", "ServiceMesh", "Executors", "QRCodes", "TestSupport",
                 "server-cell-probe",
             ]),
         tests("HTTPClientTests", ["HTTPClient", "ServiceMesh", "TestSupport"]),
@@ -248,14 +248,14 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "ControlSocket", "LibraryModel", "SmilePile", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
+                "ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "SampleAlbum", "EndToEndSupport",
                 "TestSupport", "smilepile", "smilepiled", "smilepile-web", "smilepile-image-worker",
             ]),
         tests(
             "BrowserTests",
             [
                 "Browser", "ControlSocket", "LibraryModel", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
-                "TestSupport", "smilepile", "smilepiled", "smilepile-web", "smilepile-image-worker",
+                "smilepile", "smilepiled", "smilepile-web", "smilepile-image-worker",
             ]),
         tests(
             "StressTests",
