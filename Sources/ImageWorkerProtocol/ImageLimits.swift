@@ -79,9 +79,9 @@ public enum ImageLimits {
     public static func sharedMemory(ofMachine bytes: UInt64) -> UInt64 { min(sharedMemory, bytes / 2) }
     /// Bytes that a worker needs for a photo without asking for them. What is left of its own is for the rest: the
     /// outputs, tables, and what lies between blocks.
-    package static let unasked = 64 << 20
+    package static let freeAllowance = 64 << 20
     /// Bytes of a source that are read without asking.
-    package static let unaskedSource = 32 << 20
+    package static let freeSourceAllowance = 32 << 20
     /// Seconds on a processor that a worker has for one photo; less than half of ``processorSeconds``, so that the kernel does
     /// not end it first.
     public static let photoProcessorSeconds = 120

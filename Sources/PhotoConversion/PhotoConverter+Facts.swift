@@ -7,7 +7,7 @@ extension PhotoConverter {
         defer { withExtendedLifetime(source) {} }
         let metadata = try reader(PictureType(content: source.bytes), source).metadata
         let needed = source.count + metadata.memory
-        if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked {
+        if source.count > ImageLimits.freeSourceAllowance || needed > ImageLimits.freeAllowance {
             let granted = try ask(needed)
             guard granted >= needed else {
                 throw .needsMemory("\(needed >> 20) MiB for what it carries, of \(granted >> 20)")

@@ -124,11 +124,11 @@ final class PhotoConverter {
     func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
         let decoder = try reader(type, source)
         let needed = source.count + decoder.memory + decoder.metadata.memory
-        if source.count > ImageLimits.unaskedSource || needed > ImageLimits.unasked {
+        if source.count > ImageLimits.freeSourceAllowance || needed > ImageLimits.freeAllowance {
             let granted = try ask(needed)
             guard granted >= needed else {
                 // What it says of itself may be too much to be read as well.
-                let isReadable = needed - decoder.memory <= max(granted, ImageLimits.unasked)
+                let isReadable = needed - decoder.memory <= max(granted, ImageLimits.freeAllowance)
                 throw .needsMemory(
                     "\(decoder.size.width) x \(decoder.size.height) pixels: \(needed >> 20) MiB of \(granted >> 20)",
                     Self.unseen(decoder, type, isReadable ? PhotoFacts(decoder.metadata) : nil))

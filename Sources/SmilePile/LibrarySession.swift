@@ -38,10 +38,10 @@ public final class LibrarySession: Sendable {
         self.mesh = mesh
         self.access = access
         state = Mutex(State(held: HeldRole(access.roleOfNewcomers)))
-        let key = access.add { [weak self] fall in self?.fall(fall) }
+        let key = access.add { [weak self] fall in self?.demote(fall) }
         door.withLock { $0 = key }
         // The mode may have changed between the two.
-        if access.roleOfNewcomers == .kid { fall(.to(.kid)) }
+        if access.roleOfNewcomers == .kid { demote(.to(.kid)) }
     }
 
     deinit { if let key = door.withLock({ $0 }) { access.remove(key) } }
@@ -98,7 +98,7 @@ public final class LibrarySession: Sendable {
     }
 
     /// Lowers the role to a kid's.
-    public func lock() { fall(.to(.kid)) }
+    public func lock() { demote(.to(.kid)) }
 
     private func requireRole<M: Message>(for message: M.Type) throws {
         guard role < M.access else { return }
@@ -117,9 +117,9 @@ public final class LibrarySession: Sendable {
 
     private func end(_ key: UInt64) { state.withLock { _ = $0.following.removeValue(forKey: key) } }
 
-    private func fall(_ fall: RoleFall) {
+    private func demote(_ fall: RoleFall) {
         let ending = state.withLock { state in
-            state.held.fall(fall)
+            state.held.demote(fall)
             state.falls += 1
             let role = state.held.role(at: MonotonicClock.withSleep())
             return state.following.values.filter { $0.access > role }

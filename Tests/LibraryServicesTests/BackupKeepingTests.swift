@@ -263,7 +263,7 @@ import Testing
         let gate = DispatchSemaphore(value: 0)
         let looked = Atomic(0)
         let pool = BlockingPool(name: "test", threads: 1)
-        let presences = BackupPresences(
+        let presences = BackupAvailability(
             MadeBackups(catalogue: test.library.catalogue, places: BackupPlaces(library: test.path), pool: pool)
         ) { _ in
             looked.add(1, ordering: .relaxed)

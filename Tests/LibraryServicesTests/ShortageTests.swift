@@ -50,13 +50,13 @@ import ZipArchive
             ImagingError.unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .timedOut,
             .workerCrashed("x"),
         ] {
-            #expect(MeshError(describing: error).isOfPicture, "\(error)")
+            #expect(MeshError(describing: error).isPictureFault, "\(error)")
         }
         for error in [
             ImagingError.changed, .workerLost("x"), .cancelled, .noWorkers(secondsToNextTry: 1), .io("x"), .diskFull,
             .fileTooLarge,
         ] {
-            #expect(!MeshError(describing: error).isOfPicture, "\(error)")
+            #expect(!MeshError(describing: error).isPictureFault, "\(error)")
         }
     }
 

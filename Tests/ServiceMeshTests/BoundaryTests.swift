@@ -51,7 +51,7 @@ private func check(_ holds: Bool, _ comment: Comment? = nil, sourceLocation: Sou
         var intensity = RestartIntensity(most: 1, period: second)
         for _ in 0..<10 {
             check(!intensity.isExceeded(byRestartAt: 0))
-            intensity.forgive()
+            intensity.reset()
         }
         check(!intensity.isExceeded(byRestartAt: 0))
         check(intensity.isExceeded(byRestartAt: 0))

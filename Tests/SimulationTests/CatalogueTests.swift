@@ -59,13 +59,13 @@ import Testing
 
     @Test func theStoresAnswerAsTheModelDoesInSomeOrder() async throws {
         let report = try await Simulation.explore(
-            "the stores", seeds: 1000, Self.scenario(try await CatalogueTemplate(), crashes: false))
+            "the stores", seeds: 50, Self.scenario(try await CatalogueTemplate(), crashes: false))
         #expect(report.interleavings == report.seeds)
     }
 
     @Test func nothingAcknowledgedIsLostInACrash() async throws {
         let report = try await Simulation.explore(
-            "the stores, killed and opened again", seeds: 600,
+            "the stores, killed and opened again", seeds: 50,
             Self.scenario(try await CatalogueTemplate(), crashes: true))
         #expect(report.interleavings == report.seeds)
     }

@@ -93,7 +93,7 @@ extension ClientConnection {
             {
                 identify(as: name) { identification.role(name) }
             }
-            if let lowered = core.configuration.lowers[endpoint.method] { fall(.to(lowered)) }
+            if let lowered = core.configuration.lowers[endpoint.method] { demote(.to(lowered)) }
         } catch let invalid as InvalidParams {
             line = OutgoingLine.fault(RequestFault(.invalidParams, invalid.description, id: id))
         } catch let error as MeshError {

@@ -179,14 +179,14 @@ final class ClientConnection: Sendable {
     }
 
     /// From any thread; what it forbids is ended on the reactor's.
-    func fall(_ fall: RoleFall) {
-        state.withLock { $0.fall(fall) }
+    func demote(_ fall: RoleFall) {
+        state.withLock { $0.demote(fall) }
         core.submit { [key] in $0.endForbidden(of: key) }
     }
 
     /// From the reactor's thread.
     func lowerRole(_ fall: RoleFall) {
-        state.withLock { $0.fall(fall) }
+        state.withLock { $0.demote(fall) }
         endForbidden()
     }
 

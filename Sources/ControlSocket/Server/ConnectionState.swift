@@ -81,8 +81,8 @@ struct ConnectionState {
     /// Whether it could go without anybody missing it.
     var isIdle: Bool { running.isEmpty && outbox.isEmpty }
 
-    mutating func fall(_ fall: RoleFall) {
-        held.fall(fall)
+    mutating func demote(_ fall: RoleFall) {
+        held.demote(fall)
         falls += 1
     }
 

@@ -97,7 +97,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     }
 
     /// Whether there is more of it than ``path`` and its thumbnail.
-    package var keepsMoreThanItShows: Bool { originalPath.map { $0 != path } ?? false || !sidecars.isEmpty }
+    package var hasExtraFiles: Bool { originalPath.map { $0 != path } ?? false || !sidecars.isEmpty }
 
     /// The moment of its date, for programs that know no clocks but UTC's.
     public var shownMoment: Timestamp { takenAt.map { $0.moment(offset: takenOffset) } ?? createdAt }

@@ -11,7 +11,7 @@ import ZipArchive
 extension BackupCreation {
     /// Goes on with a backup that was broken off.
     /// - Returns: nil where what it left is of no use any more; it has been removed, and the backup begins anew.
-    func goOn(from checkpoint: BackupCheckpoint, job: Job) async throws -> BackupReceipt? {
+    func resume(from checkpoint: BackupCheckpoint, job: Job) async throws -> BackupReceipt? {
         let partial = checkpoint.partial
         let (id, catalogue) = (job.id, catalogue)
         let isOurs = try await uncancelled {

@@ -84,7 +84,7 @@ struct BackupCreation: Sendable {
 
     func create(_ request: CreateBackup, job: Job) async throws -> BackupReceipt {
         if let checkpoint = job.checkpoint.flatMap(BackupCheckpoint.init) {
-            if let receipt = try await goOn(from: checkpoint, job: job) { return receipt }
+            if let receipt = try await resume(from: checkpoint, job: job) { return receipt }
         }
         try await job.mayContinue()
         let time = clock.timestamp()
@@ -106,7 +106,7 @@ struct BackupCreation: Sendable {
             }
             let leftForPhone = request.forPhone == true ? taken.keepWhatPhonesRead() : nil
             let leftOut =
-                request.withoutOriginals == true ? taken.photos.map(\.photo).count(where: \.keepsMoreThanItShows) : 0
+                request.withoutOriginals == true ? taken.photos.map(\.photo).count(where: \.hasExtraFiles) : 0
             if request.withoutOriginals == true { taken = taken.withoutOriginals() }
             var (missing, unreadable) = try await leaveOutMissing(&taken)
             unreadable.merge(try await sealSidecars(&taken, job: job)) { first, _ in first }

@@ -32,7 +32,7 @@ extension BackupContents {
             (count { $0.camera != nil }, "cameras"),
             (count { $0.lastDecision != nil }, "decisions of reviews"),
             (swipeSessions.count, "reviews"), (groups.count, "groups"),
-            (count(\.keepsMoreThanItShows), "photos' originals and sidecars"),
+            (count(\.hasExtraFiles), "photos' originals and sidecars"),
         ]
         self = withoutOriginals()
         (sealed, lock, isForPhone) = (nil, nil, true)

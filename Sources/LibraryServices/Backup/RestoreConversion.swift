@@ -27,7 +27,7 @@ extension BackupRestorer {
         case .success(let prepared):
             job.advance(items: 1)
             return restored(photo, prepared)
-        case .failure(let error as MeshError) where error.isOfPicture:
+        case .failure(let error as MeshError) where error.isPictureFault:
             job.advance(items: 1)
             return RestoredFiles(
                 names: nil,

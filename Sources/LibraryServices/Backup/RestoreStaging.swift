@@ -308,7 +308,7 @@ extension BackupRestorer {
         do {
             return (try await mesh.send(MakeThumbnail(stagedPhoto: staged)).stagedThumbnail, nil)
         } catch let error as MeshError {
-            guard error.isOfPicture else { throw error }
+            guard error.isPictureFault else { throw error }
             return (nil, ReceiptLine(item: photo.path, outcome: "no_thumbnail", detail: error.message))
         }
     }

@@ -41,9 +41,10 @@ struct ImportSource: Sendable {
             }
             return
         }
-        let hasGone = errno == ENOENT
+        let isMissing = errno == ENOENT
         let parent = FileSystem.parent(of: path)
-        if hasGone && !isFolder && FileSystem.isThere(FilePath(text: parent)) && !Self.isEmptied(parent, done, &emptied)
+        if isMissing && !isFolder && FileSystem.isThere(FilePath(text: parent))
+            && !Self.isEmptied(parent, done, &emptied)
         {
             return
         }

@@ -29,12 +29,12 @@ struct OneImport: Sendable {
     let isDryRun: Bool
     /// The job's.
     let timeouts: TimeoutBudget
-    var particulars = Particulars()
+    var overrides = Overrides()
     /// Returns when the photo may get its id; given the date that it will be shown by, where there is one.
     var waitForTurn: @Sendable (LocalDateTime?) async -> Void = { _ in }
 
     /// What is known of a photo beforehand, because it comes from another library and not only from a file.
-    struct Particulars: Sendable {
+    struct Overrides: Sendable {
         /// Lower case; a new one unless told.
         var uuid: String?
         /// Now unless told.
@@ -101,7 +101,7 @@ struct OneImport: Sendable {
     }
 
     /// The line of a file whose turn did not come.
-    func untaken(_ file: SourceFiles.File) -> ReceiptLine { line(file, .cancelled, nil) }
+    func cancelledLine(_ file: SourceFiles.File) -> ReceiptLine { line(file, .cancelled, nil) }
 
     func failed(_ file: SourceFiles.File, _ error: any Error) -> ReceiptLine {
         line(file, describing: MeshError(describing: error))
@@ -193,11 +193,11 @@ struct OneImport: Sendable {
         var sidecars: [StagedSidecar] = []
         let date: PhotoDate?
         let names: PhotoNames
-        let uuid = particulars.uuid ?? UUID().uuidString.lowercased()
+        let uuid = overrides.uuid ?? UUID().uuidString.lowercased()
         let location: SealedLocation?
         do {
             (facts, sidecars) = try await stageSidecars(of: file)
-            date = prepared.taken ?? particulars.shown ?? facts.date
+            date = prepared.taken ?? overrides.shown ?? facts.date
             location = try await seal(prepared.position ?? facts.position, of: uuid)
             try Task.checkCancellation()
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)
@@ -209,7 +209,7 @@ struct OneImport: Sendable {
             id: 0, uuid: uuid, path: names.photo.path, categoryId: category,
             name: Self.name(of: file.path.name), caption: prepared.caption ?? facts.caption, isFromAssets: false,
             createdAt: .now(), fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
-            isFavorite: particulars.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
+            isFavorite: overrides.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
             takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source,
             camera: prepared.camera, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path,
@@ -226,7 +226,7 @@ struct OneImport: Sendable {
             await waitForTurn(photo.takenAt)
             try Task.checkCancellation()
             // What has no date stands where it was entered.
-            photo.createdAt = particulars.createdAt ?? .now()
+            photo.createdAt = overrides.createdAt ?? .now()
             try await enter(photo, prepared, prepared.position ?? facts.position, location, imported)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }

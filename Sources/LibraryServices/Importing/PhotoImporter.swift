@@ -188,7 +188,7 @@ public actor PhotoImporter: MeshService {
                         // Here and not in the loop around: those under way are received while the next ones wait.
                         try await job.mayContinue()
                     } catch  where MeshError(describing: error).status == .cancelled {
-                        return (file, .told(OneImport.Outcome(line: one.untaken(file))))
+                        return (file, .told(OneImport.Outcome(line: one.cancelledLine(file))))
                     } catch {
                         return (file, .told(OneImport.Outcome(line: one.failed(file, error))))
                     }

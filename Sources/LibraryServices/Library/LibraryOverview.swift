@@ -12,7 +12,7 @@ public actor LibraryOverview: MeshService {
 
     private let path: String
     private let places: BackupPlaces
-    private let presences: BackupPresences
+    private let presences: BackupAvailability
     private var clock = MeshClock.system
     private let due: DueTime
     private let catalogue: any Catalogue
@@ -31,7 +31,7 @@ public actor LibraryOverview: MeshService {
         self.due = due
         self.path = path
         places = BackupPlaces(library: path)
-        presences = BackupPresences(MadeBackups(catalogue: catalogue, places: places, pool: files))
+        presences = BackupAvailability(MadeBackups(catalogue: catalogue, places: places, pool: files))
         self.catalogue = catalogue
         self.photoFiles = photoFiles
         self.thumbnailer = thumbnailer

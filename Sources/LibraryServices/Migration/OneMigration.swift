@@ -101,7 +101,7 @@ struct OneMigration: Sendable {
         var one = OneImport(
             mesh: mesh, job: nil, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: timeouts)
-        one.particulars = .init(
+        one.overrides = .init(
             uuid: item.uuid, createdAt: createdAt, shown: LegacyDate.shown(item.photo.timestamp),
             isFavorite: item.photo.isFavorite)
         let outcome = await one.take(file)

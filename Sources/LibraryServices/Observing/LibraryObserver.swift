@@ -34,7 +34,7 @@ public actor LibraryObserver: MeshService {
     var photoRevision: UInt64 { revisions.counts[.photos] ?? 0 }
 
     /// - Parameters:
-    ///   - catalogue: which tells its one listener of commits: this.
+    ///   - catalogue: which tells of its commits; this listens until the library closes.
     ///   - clock: by which reads are spaced; the mesh's.
     ///   - due: the time by which the trash is emptied.
     package init(catalogue: any Catalogue, clock: MeshClock = .system, due: DueTime = .following()) {

@@ -113,7 +113,7 @@ extension Thumbnailer {
             return Placed(index: index)
         } catch {
             let error = MeshError(describing: error)
-            let isOfPhoto = error.isOfPicture || error.status == .notFound || error.status == .dataLoss
+            let isOfPhoto = error.isPictureFault || error.status == .notFound || error.status == .dataLoss
             guard isOfPhoto, !Task.isCancelled else { throw error }
             return Placed(index: index, absence: Self.absent)
         }

@@ -27,7 +27,7 @@ extension Thumbnailer {
             } catch {
                 let error = MeshError(describing: error)
                 // A photo that costs a worker would cost one each time that it is shown.
-                if error.isOfPicture { remember(error, of: name) }
+                if error.isPictureFault { remember(error, of: name) }
                 throw error
             }
         }

@@ -49,7 +49,7 @@ package struct PhotoFilter: Sendable {
     package var isWithoutDates: Bool { from == nil && end == nil }
 
     /// Whether nothing but the category and the mark decides: what the totals of categories tell.
-    package var isOfTotals: Bool { isWithoutDates && review == .any && camera == .any }
+    package var canUseTotals: Bool { isWithoutDates && review == .any && camera == .any }
 
     /// The same, with the cameras that were found.
     package func among(_ cameras: FoundCameras) -> PhotoFilter {

@@ -30,7 +30,7 @@ final class SourceFile {
             throw .tooLarge("\(before.st_size) bytes; the limit is \(ImageLimits.sourceBytes)")
         }
         count = before.st_size
-        if count > ImageLimits.unaskedSource {
+        if count > ImageLimits.freeSourceAllowance {
             let granted = try ask(.max)
             guard granted >= count else { throw .needsMemory("a file of \(count >> 20) MiB, of \(granted >> 20)") }
         }

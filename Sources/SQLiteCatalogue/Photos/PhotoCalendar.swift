@@ -31,7 +31,7 @@ struct PhotoCalendar {
             return counts.map { PhotoSpan($0, count: $1) }.sorted { $0.span.start > $1.span.start }.prefix(most)
                 .map { $0 }
         }
-        return filter.isOfTotals ? try keptMonths(most: most) : try spans(of: filter, most: most, CalendarSpan.month)
+        return filter.canUseTotals ? try keptMonths(most: most) : try spans(of: filter, most: most, CalendarSpan.month)
     }
 
     /// The days of a month, newest first, with their anchors.

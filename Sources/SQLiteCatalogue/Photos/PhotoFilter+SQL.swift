@@ -44,14 +44,14 @@ extension PhotoFilter {
     /// have of either, and hardly any of both; an index of both would be written with each decision.
     private var isByCamera: Bool {
         guard let cameras else { return false }
-        guard cameras.photos > Self.few else { return true }
+        guard cameras.photos > Self.rowByRowAtMost else { return true }
         return cameras.isLessThanReview && (cameras.names?.count ?? 1) <= Self.mostArms
     }
 
     /// Cameras in one statement; SQLite merges 500 at most.
     private static let mostArms = 64
     /// Photos of which looking at each row takes no more than some milliseconds.
-    private static let few = 2000
+    private static let rowByRowAtMost = 2000
 
     /// The parts in which an index finds the photos without passing any other, one after the other.
     ///
@@ -136,7 +136,7 @@ extension PhotoFilter {
             }
             names = found
         }
-        let isLess = try photos <= Self.few || !hasFewByReview(in: connection)
+        let isLess = try photos <= Self.rowByRowAtMost || !hasFewByReview(in: connection)
         return among(FoundCameras(names: names, photos: photos, isLessThanReview: isLess))
     }
 
@@ -148,9 +148,9 @@ extension PhotoFilter {
         let index = category == nil ? "photos_by_decision" : "photos_by_category_and_decision"
         let count = try connection.first(
             "SELECT count(*) FROM (SELECT 1 FROM photos AS p INDEXED BY \(index) WHERE \(ofReview.sql) LIMIT ?)",
-            values: ofReview.values + [Self.few + 1]
+            values: ofReview.values + [Self.rowByRowAtMost + 1]
         ) { try $0[0] as Int }
-        return (count ?? 0) <= Self.few
+        return (count ?? 0) <= Self.rowByRowAtMost
     }
 
     /// A condition over `p` (photos), and its values.

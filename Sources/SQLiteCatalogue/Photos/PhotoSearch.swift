@@ -15,7 +15,7 @@ import LibraryStorage
 /// each; and one of many trigrams that a quarter of all photos have: the index walks along their lists, 40 ns a photo.
 struct PhotoSearch {
     /// So many matches in all, and the text index alone is asked.
-    private static let few = 500
+    private static let indexAloneAtMost = 500
     /// Photos that are looked at one by one at first, to see how frequent the text is.
     private static let firstStretch = 500
     /// Photos that are looked at one by one, at most, where the text index could tell where to look.
@@ -58,7 +58,7 @@ struct PhotoSearch {
         if let words {
             let sieve = try (words.sieve ?? words.shortSieve(in: connection))?.marked(all.mark)
             if sieve?.isEmpty == true { return 0 }
-            if let sieve, words.isTrigram, all.isOfTotals, all.category == nil, all.isFavorite != false {
+            if let sieve, words.isTrigram, all.canUseTotals, all.category == nil, all.isFavorite != false {
                 statement = .count(sieve)
             } else {
                 statement = .total(sieve, all, containing: words.folded)
@@ -73,7 +73,7 @@ struct PhotoSearch {
 
     private func matches(_ words: SearchWords, limit: Int) throws -> [Photo] {
         let sieve = try words.sieve?.withoutFrequent(in: connection).marked(filter.mark)
-        if let sieve, let places = try few(sieve) {
+        if let sieve, let places = try placesFromIndex(sieve) {
             return try compared(places, words, limit: limit)
         }
         var found: [Photo] = []
@@ -132,13 +132,13 @@ struct PhotoSearch {
         return try photos(found, limit: limit)
     }
 
-    /// The places that the text index names, where they are no more than ``few``; else nil.
-    private func few(_ sieve: Sieve) throws -> [Int64]? {
+    /// The places that the text index names, where they are no more than ``indexAloneAtMost``; else nil.
+    private func placesFromIndex(_ sieve: Sieve) throws -> [Int64]? {
         let (first, last) = filter.searchPlaces
         guard first <= last else { return [] }
-        let statement = PhotoStatement.places(sieve, in: first...last, limit: Self.few + 1)
+        let statement = PhotoStatement.places(sieve, in: first...last, limit: Self.indexAloneAtMost + 1)
         let places = try connection.query(statement.sql, values: statement.values) { try $0[0] as Int64 }
-        return places.count <= Self.few ? places : nil
+        return places.count <= Self.indexAloneAtMost ? places : nil
     }
 
     /// Those at these places that are matches indeed.

@@ -139,7 +139,7 @@ struct PhotoStatement {
 
     /// How many photos a filter lets pass; from the totals of the categories where neither date nor review is asked for.
     static func total(_ filter: PhotoFilter) -> PhotoStatement {
-        guard filter.isOfTotals else {
+        guard filter.canUseTotals else {
             let condition = filter.condition
             return PhotoStatement(
                 sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(condition.sql)",

@@ -156,7 +156,7 @@ public final class Job: Sendable {
     public var snapshot: JobSnapshot { state.withLock { $0.snapshot } }
 
     /// Whether it has ended, but the journal does not know.
-    var owesItsEnd: Bool { snapshot.state.hasEnded && !isEndWritten.load(ordering: .acquiring) }
+    var endNotPersisted: Bool { snapshot.state.hasEnded && !isEndWritten.load(ordering: .acquiring) }
 
     /// The job's state now, then as it changes; ends when the job has ended or the library is closed.
     func observe() -> Observation<JobSnapshot> { observed.observe() }

@@ -28,11 +28,11 @@ extension JobStore {
         for id in order {
             guard !isClosed, let record = entries[id]?.dormant, let job = entries[id]?.job else { continue }
             if record.request == .cancel { job.cancel() }
-            if record.request != .pause { await goOn(record, job) }
+            if record.request != .pause { await resume(record, job) }
         }
     }
 
-    private func goOn(_ record: JobRecord, _ job: Job) async {
+    private func resume(_ record: JobRecord, _ job: Job) async {
         do {
             try await wake(record, job, by: .itself)
         } catch {
@@ -153,7 +153,7 @@ extension JobStore {
     // MARK: Waiting
 
     /// A body has found that it cannot go on yet. It is started again as after a restart.
-    func standBack(_ job: Job, _ obstacle: JobObstacle) async {
+    func waitForObstacle(_ job: Job, _ obstacle: JobObstacle) async {
         let id = job.id
         guard var record = entries[id]?.record, !isClosed else { return await job.suspend() }
         try? await job.flush()
@@ -165,7 +165,7 @@ extension JobStore {
         entries[id]?.task = nil
         entries[id]?.dormant = record
         // Called off meanwhile, when there was nobody who could have been told.
-        if job.isCancelled { return await goOn(record, job) }
+        if job.isCancelled { return await resume(record, job) }
         await wait(job, obstacle)
     }
 
@@ -200,7 +200,7 @@ extension JobStore {
             guard !isClosed, let record = entries[id]?.dormant, let job = entries[id]?.job,
                 job.snapshot.state == .waiting
             else { continue }
-            await goOn(record, job)
+            await resume(record, job)
         }
         if isAnyWaiting && !isClosed { return true }
         looking = nil

@@ -175,7 +175,7 @@ public actor JobStore: MeshService {
                 ended.receipt = outcome.receipt
             }
         } catch let obstacle as JobObstacle where body.resumption != .none && !job.isCancelled {
-            await standBack(job, obstacle)
+            await waitForObstacle(job, obstacle)
         } catch {
             let known = MeshError(describing: error)
             if known.status == .cancelled && job.isInterrupted { return await job.suspend() }
@@ -267,7 +267,7 @@ public actor JobStore: MeshService {
     private func dropOld() -> Bool {
         let recent = retention.recent
         let old = order.filter { id in entries[id]?.job.snapshot.endedAt.map { $0 < recent } ?? false }
-        forget(old.filter { entries[$0]?.job.owesItsEnd == false })
+        forget(old.filter { entries[$0]?.job.endNotPersisted == false })
         return !old.isEmpty
     }
 
@@ -286,7 +286,7 @@ public actor JobStore: MeshService {
     private func tidyUp(_ mesh: Mesh) async {
         while mustTidyAgain && !isClosed {
             mustTidyAgain = false
-            for job in entries.values.map(\.job) where job.owesItsEnd { await job.writeEndAgain() }
+            for job in entries.values.map(\.job) where job.endNotPersisted { await job.writeEndAgain() }
             _ = dropOld()
             // What cannot be removed just now, on a full disk, is found again after the next job.
             try? await journal.tidy(retention) { mesh.needsAttention($0, of: $1) }

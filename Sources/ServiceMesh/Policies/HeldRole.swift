@@ -66,7 +66,7 @@ public struct HeldRole: Sendable {
         (own, self.name) = (role, name)
     }
 
-    public mutating func fall(_ fall: RoleFall) {
+    public mutating func demote(_ fall: RoleFall) {
         switch fall {
         case .to(let role):
             own = min(own, role)

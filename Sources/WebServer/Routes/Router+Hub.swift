@@ -7,11 +7,11 @@ import Synchronization
 extension Router {
     func hub(_ head: RequestHead) throws -> Intake {
         guard let token = head.bearerToken else {
-            try takeStranger(.member, head.network)
+            try acquireAnonymousSlot(.member, head.network)
             throw Refusal.unknownToken
         }
         // Before a body is taken in, and the daemon asked: whoever tries tokens has few requests, whatever they cost here.
-        if !knownTokens.contains(token, now: MonotonicClock.now()) { try takeStranger(.member, head.network) }
+        if !knownTokens.contains(token, now: MonotonicClock.now()) { try acquireAnonymousSlot(.member, head.network) }
         let member = Member(token: token, client: head.network, base: base(head) + "/api/photos/", router: self)
         let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map {
             $0.lowercased()
@@ -111,7 +111,7 @@ extension Router {
             throw Refusal(400, .invalidArgument, "The body is a form with the picture in the field 'photo'.")
         }
         return .stream(
-            PictureReceiver(head: head, group: group, member: member, rooms: pictureRooms),
+            PictureReceiver(head: head, group: group, member: member, slots: uploadSlots),
             within: limits.pictureSeconds)
     }
 
@@ -157,7 +157,7 @@ struct Member: Sendable {
             if router.knownTokens.insert(token, now: MonotonicClock.now()) { router.giveBackStranger(.member, client) }
             return answer
         } catch let error as MeshError where error.status == .unauthenticated {
-            if router.knownTokens.remove(token) { try router.takeStranger(.member, client) }
+            if router.knownTokens.remove(token) { try router.acquireAnonymousSlot(.member, client) }
             throw Refusal.unknownToken
         }
     }
@@ -183,19 +183,19 @@ private final class PictureReceiver: BodyReceiver {
     private let head: RequestHead
     private let group: String
     private let member: Member
-    private let rooms: PictureRooms
+    private let slots: UploadSlots
     private let state = Mutex(State())
 
-    init(head: RequestHead, group: String, member: Member, rooms: PictureRooms) {
+    init(head: RequestHead, group: String, member: Member, slots: UploadSlots) {
         self.head = head
         self.group = group
         self.member = member
-        self.rooms = rooms
+        self.slots = slots
     }
 
     func open() async -> Response? {
         do throws(Refusal) {
-            try rooms.take(for: member.token)
+            try slots.take(for: member.token)
         } catch {
             return Response(error)
         }
@@ -229,7 +229,7 @@ private final class PictureReceiver: BodyReceiver {
             defer { state = State() }
             return state.hasRoom
         }
-        if hadRoom { rooms.give(for: member.token) }
+        if hadRoom { slots.give(for: member.token) }
     }
 
     private func send(_ bytes: Data) async throws -> Response {

@@ -25,7 +25,7 @@ extension Router {
                     return .json(200, .object(["device": device]), headers: [cookie.setting(token)])
                 } catch let error as MeshError {
                     // Misses alone are counted: behind a proxy everybody has one address.
-                    try self.takeStranger(.code, network)
+                    try self.acquireAnonymousSlot(.code, network)
                     throw error
                 }
             }

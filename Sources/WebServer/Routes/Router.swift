@@ -18,7 +18,7 @@ final class Router: Sendable {
     /// For what members of groups on other machines ask.
     let members: SharedConnection
     let knownTokens = KnownTokens()
-    let pictureRooms: PictureRooms
+    let uploadSlots: UploadSlots
     let table: ConnectionTable
     /// Whether this server speaks TLS itself.
     let isSecure: Bool
@@ -44,7 +44,7 @@ final class Router: Sendable {
         self.members = members
         self.table = table
         self.isSecure = isSecure
-        pictureRooms = PictureRooms(limits.picturesAtOnce)
+        uploadSlots = UploadSlots(limits.picturesAtOnce)
     }
 
     func answer(_ head: RequestHead) -> Intake {
@@ -69,7 +69,7 @@ final class Router: Sendable {
         try safety.checkOrigin(head)
         if head.path == "/pair" { return try pairing(head) }
         guard let token = cookie.token(in: head) else {
-            try takeStranger(.browser, head.network)
+            try acquireAnonymousSlot(.browser, head.network)
             throw Refusal.unpaired
         }
         return try pairedRoute(head, Visitor(token: token, head: head, router: self))
@@ -141,7 +141,7 @@ final class Router: Sendable {
     }
 
     /// One of the few requests that somebody has who is not known.
-    func takeStranger(_ kind: Stranger, _ client: String) throws(Refusal) {
+    func acquireAnonymousSlot(_ kind: Stranger, _ client: String) throws(Refusal) {
         guard strangers[kind]?.take(client, now: MonotonicClock.now()) == true else { throw Self.tooMany }
     }
 
@@ -168,7 +168,7 @@ struct Visitor: Sendable {
     func session() async throws -> DeviceSession {
         let (router, network) = (router, network)
         do {
-            let session = try await router.devices.session(token) { try router.takeStranger(.browser, network) }
+            let session = try await router.devices.session(token) { try router.acquireAnonymousSlot(.browser, network) }
             router.table.note(connection, token: token)
             return session
         } catch let error as MeshError where [.unauthenticated, .notFound].contains(error.status) {

@@ -4,7 +4,7 @@ import ServiceMesh
 import Synchronization
 
 /// A machine has failed several times, and is not asked.
-struct HubLeftAlone: MeshErrorConvertible {
+struct CircuitOpen: MeshErrorConvertible {
     let nanoseconds: UInt64
 
     var meshError: MeshError {
@@ -44,7 +44,7 @@ final class HubLink<Remote: Sendable>: Sendable {
     }
 
     /// Somebody wants to know now, and has perhaps just switched the hub on.
-    func forgive() { state.withLock { $0.breaker = Self.breaker } }
+    func reset() { state.withLock { $0.breaker = Self.breaker } }
 
     private static var breaker: CircuitBreaker {
         CircuitBreaker(failures: 3, openFor: 30_000_000_000, atMost: 900_000_000_000)
@@ -74,13 +74,13 @@ final class HubLink<Remote: Sendable>: Sendable {
     }
 
     /// Asks, and asks again where that may help and is not too much by now.
-    /// - Throws: the last answer, as a `MeshError`; ``HubDeclined``; ``HubLeftAlone`` at once while the hub is left alone; `CancellationError`.
+    /// - Throws: the last answer, as a `MeshError`; ``HubDeclined``; ``CircuitOpen`` at once while the hub is left alone; `CancellationError`.
     func ask<Answer>(_ question: (Remote) async throws -> Answer) async throws -> Answer {
         var pause = Self.firstPause
         for number in 1... {
             try Task.checkCancellation()
             if case .refused(let wait) = state.withLock({ $0.breaker.decide(at: clock.now()) }) {
-                throw HubLeftAlone(nanoseconds: wait)
+                throw CircuitOpen(nanoseconds: wait)
             }
             do {
                 let answer = try await question(remote)

@@ -225,7 +225,7 @@ struct HubSync: Sendable {
         if let declined = error as? HubDeclined { return declined.meshError }
         let described = MeshError(describing: error)
         let isOfHub = [.unauthenticated, .permissionDenied, .cancelled].contains(described.status)
-        guard !(error is CancellationError), !(error is HubLeftAlone), !described.isRetryable, !isOfHub else {
+        guard !(error is CancellationError), !(error is CircuitOpen), !described.isRetryable, !isOfHub else {
             throw error
         }
         return described

@@ -23,7 +23,7 @@ extension SyncCoordinator {
             do {
                 try await job.mayContinue()
                 asked += 1
-                links[hub.id]?.forgive()
+                links[hub.id]?.reset()
                 var isBrokenOff = false
                 repeat {
                     // While it stands still it is the turn of others.

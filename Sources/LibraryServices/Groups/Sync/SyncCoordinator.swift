@@ -156,15 +156,15 @@ public actor SyncCoordinator: MeshService {
         let all = (try? await hubs()) ?? []
         // At once: one that is slow must not keep what is for the others.
         async let reviewsAnswered = syncAllReviews()
-        let haveAnswered = await withTaskGroup(of: Bool.self) { group in
+        let groupsAnswered = await withTaskGroup(of: Bool.self) { group in
             for hub in all {
                 group.addTask { await self.syncUnlessUnderWay(hub) }
             }
-            var haveAll = true
-            for await hasAnswered in group { haveAll = hasAnswered && haveAll }
-            return haveAll
+            var allAnswered = true
+            for await hasAnswered in group { allAnswered = hasAnswered && allAnswered }
+            return allAnswered
         }
-        let allAnswered = await reviewsAnswered && haveAnswered
+        let allAnswered = await reviewsAnswered && groupsAnswered
         let pause = allAnswered ? Self.pause : Self.pauseAfterFailure
         // By chance, as far as others can tell, and yet the same in a run that is replayed.
         let more = (mesh?.clock.now() ?? 0) % UInt64(pause / 5 + 1)
@@ -298,7 +298,7 @@ public actor SyncCoordinator: MeshService {
             guard !(error is CancellationError), !Task.isCancelled else { throw error }
             failing.insert(hub.id)
             // What it had said before that is the reason.
-            guard !(error is HubLeftAlone) else { throw error }
+            guard !(error is CircuitOpen) else { throw error }
             let error = MeshError(describing: error)
             if error.status == .unauthenticated, try await forgetIfLeft(hub) {
                 var outcome = HubSync.Outcome()

@@ -19,9 +19,9 @@ extension SyncCoordinator {
             for partner in (try? await partners()) ?? [] {
                 group.addTask { await self.syncUnlessUnderWay(partner) }
             }
-            var haveAll = true
-            for await hasAnswered in group { haveAll = hasAnswered && haveAll }
-            return haveAll
+            var allAnswered = true
+            for await hasAnswered in group { allAnswered = hasAnswered && allAnswered }
+            return allAnswered
         }
     }
 
@@ -94,7 +94,7 @@ extension SyncCoordinator {
             return outcome
         } catch {
             // What it had said before it was left alone is the reason.
-            guard !(error is CancellationError), !Task.isCancelled, !(error is HubLeftAlone) else { throw error }
+            guard !(error is CancellationError), !Task.isCancelled, !(error is CircuitOpen) else { throw error }
             let error = MeshError(describing: error)
             if partner.problem != error.message {
                 try? await catalogue.write {
@@ -222,7 +222,7 @@ extension SyncCoordinator {
             do {
                 try await job.mayContinue()
                 asked += 1
-                reviewLinks[partner.id]?.forgive()
+                reviewLinks[partner.id]?.reset()
                 var isBrokenOff = false
                 repeat {
                     // While it stands still it is the turn of others.

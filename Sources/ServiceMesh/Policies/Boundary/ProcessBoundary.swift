@@ -43,7 +43,7 @@ public struct ProcessBoundary: Sendable, Equatable {
 
     /// A helper has answered, be it that it refuses the work: helpers work.
     public mutating func answered(atFirst isFirstAttempt: Bool) {
-        intensity.forgive()
+        intensity.reset()
         breaker.succeed()
         guard isFirstAttempt else { return }
         afterCrashes.succeed()

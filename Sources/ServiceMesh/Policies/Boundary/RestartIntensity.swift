@@ -27,5 +27,5 @@ public struct RestartIntensity: Sendable, Equatable {
     }
 
     /// What was restarted has proved itself.
-    public mutating func forgive() { restarts = [] }
+    public mutating func reset() { restarts = [] }
 }

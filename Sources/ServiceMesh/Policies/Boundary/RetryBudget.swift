@@ -1,40 +1,40 @@
 /// How often something may be tried again: a share of what succeeds, and a little for when nothing does yet.
 ///
 /// A retry helps against what happens now and then, and makes worse what happens always: when every call fails, trying
-/// each again doubles the load. So retries are paid from a purse that successes fill (the design of Finagle and
+/// each again doubles the load. So retries are paid from a bucket of tokens that successes fill (the design of Finagle and
 /// Linkerd), never from a count for each call. A value without a clock or a lock: its owner brings both.
 public struct RetryBudget: Sendable, Equatable {
-    /// Thousandths of a retry earned by one success.
+    /// Tokens earned by one success.
     private let earned: Int
     /// Retries a second that are there without any success.
     private let floor: Int
-    /// Thousandths of a retry that are kept at most.
+    /// Tokens that are kept at most; a retry costs 1,000.
     private let most: Int
-    private var purse: Int
+    private var tokens: Int
     private var filledAt: UInt64
 
     /// - Parameters:
     ///   - percent: retries for 100 successes, 0 to 100.
     ///   - floor: retries a second beside those, 0 or more.
-    ///   - burst: the most retries at once, 1 or more; a full purse at the beginning.
+    ///   - burst: the most retries at once, 1 or more; a full bucket at the beginning.
     ///   - now: nanoseconds on the owner's clock.
     public init(percent: Int, floor: Int, burst: Int, now: UInt64) {
         precondition((0...100).contains(percent) && (0...1_000_000).contains(floor) && (1...1_000_000).contains(burst))
         earned = percent * 10
         self.floor = floor
         most = burst * 1000
-        purse = most
+        tokens = most
         filledAt = now
     }
 
     /// Something succeeded at its first attempt.
-    public mutating func succeed() { purse = min(most, purse + earned) }
+    public mutating func succeed() { tokens = min(most, tokens + earned) }
 
     /// Takes one retry out. False where there is none: then the failure stands.
     public mutating func withdraw(at now: UInt64) -> Bool {
         refill(now)
-        guard purse >= 1000 else { return false }
-        purse -= 1000
+        guard tokens >= 1000 else { return false }
+        tokens -= 1000
         return true
     }
 
@@ -44,6 +44,6 @@ public struct RetryBudget: Sendable, Equatable {
         // What has passed is counted in whole milliseconds; the rest of one stays for the next time.
         filledAt += milliseconds * 1_000_000
         let (gain, overflow) = Int(clamping: milliseconds).multipliedReportingOverflow(by: floor)
-        purse = overflow || gain >= most - purse ? most : purse + gain
+        tokens = overflow || gain >= most - tokens ? most : tokens + gain
     }
 }

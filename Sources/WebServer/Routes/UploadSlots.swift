@@ -2,7 +2,7 @@ import ServiceMesh
 import Synchronization
 
 /// How many pictures are in memory at once, on their way in: one of each token, so that nobody keeps the others out.
-final class PictureRooms: Sendable {
+final class UploadSlots: Sendable {
     private let count: Int
     private let taken = Mutex(Set<String>())
 

@@ -8,7 +8,7 @@ import ServiceMesh
 /// A file system that does not answer, as that of a machine that was switched off, keeps a thread for as long as it likes. So
 /// there is one thread for these looks and for nothing else. One that takes too long goes on, and until it has ended all are
 /// out of reach.
-actor BackupPresences {
+actor BackupAvailability {
     /// The longest that one question waits.
     private static let patience: UInt64 = 2_000_000_000
 
