@@ -29,8 +29,6 @@ import Testing
             }
         }
         #expect(places.allSatisfy { $0 > 0 })
-        let photo = SampleCatalogue().photo(1, takenAt: 1_400_000_000_000).photo
-        #expect(SearchPlace.of(photo) == SearchPlace.first(shownAt: 1_400_000_000_000) + photo.id)
         for (date, place) in zip(Self.dates, stride(from: 0, to: places.count, by: 3).map { places[$0] }) {
             #expect(SearchPlace.lastOfWeek(place) == SearchPlace.last(shownAt: date))
         }

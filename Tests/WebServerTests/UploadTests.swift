@@ -130,6 +130,22 @@ import Testing
         }
     }
 
+    /// A question disturbs nobody who writes.
+    @Test func whoAsksHowMuchIsThereDoesNotEndWhoWrites() async throws {
+        try await withSite { site in
+            let cookie = try await site.pair()
+            let upload = try await begin(site, cookie, size: 10)
+            let writer = try await patch(site, cookie, upload, offset: 0, length: 10)
+            await site.daemon.resumed.arrivals(1)
+            let head = try await site.ask("HEAD", "/upload/\(upload)", [cookie])
+            #expect(head.status == 200 && head.header("upload-offset").flatMap(Int.init).map { $0 <= 10 } == true)
+            #expect(site.daemon.calls.count { $0 == "upload.resume" } == 1)
+            try await writer.send(Array("0123456789".utf8))
+            #expect(try await writer.reply().status == 204)
+            #expect(try written(site, upload) == Array("0123456789".utf8))
+        }
+    }
+
     @Test func nothingIsAFileToo() async throws {
         try await withSite { site in
             let cookie = try await site.pair()

@@ -211,8 +211,38 @@ struct PhotoTable: PhotoRepository {
 
     func insert(_ photos: [SourcedPhoto], keepingIDs: Bool) throws {
         try giveWay(to: photos)
-        for photo in photos { _ = try insertRow(photo, id: keepingIDs ? photo.photo.id : nil) }
+        try indexedTogether {
+            try photos.map { try insertRow($0, id: keepingIDs ? $0.photo.id : nil) }
+        }
     }
+
+    /// Runs `body` without the triggers of the text index, and enters what it inserted with one statement.
+    /// - Parameter body: returns the ids of photos that are new.
+    func indexedTogether(_ body: () throws -> [Int64]) throws {
+        try withoutIndexTriggers {
+            for list in Self.lists(try body()) { try connection.execute(SearchMarkSchema.enterListed, list) }
+        }
+    }
+
+    /// Runs `body`, which tells the text index by itself what it changes.
+    func withoutIndexTriggers<T>(_ body: () throws -> T) throws -> T {
+        try connection.inSavepoint {
+            try connection.execute("INSERT INTO photo_search_paused (id) VALUES (1)")
+            let result = try body()
+            try connection.execute("DELETE FROM photo_search_paused")
+            return result
+        }
+    }
+
+    /// Ids, each once, as JSON lists of some thousands.
+    static func lists(_ ids: [Int64]) -> [String] {
+        let all = Array(Set(ids))
+        return stride(from: 0, to: all.count, by: idsInList).map { start in
+            "[" + all[start..<min(start + idsInList, all.count)].map(String.init).joined(separator: ",") + "]"
+        }
+    }
+
+    private static let idsInList = 5_000
 
     private static let columns =
         PhotoColumns.all + [
@@ -237,12 +267,10 @@ struct PhotoTable: PhotoRepository {
     /// Enters photos under new ids, all or none, and their texts into the index with one statement: see
     /// ``SearchIndexSchema``.
     private func insertTogether(_ photos: [SourcedPhoto]) throws {
-        try connection.inSavepoint {
-            try connection.execute("INSERT INTO photo_search_paused (id) VALUES (1)")
+        try withoutIndexTriggers {
             let last = try connection.value("SELECT coalesce(max(id), 0) FROM photos") as Int64? ?? 0
             try insertRows(photos)
             try connection.execute(SearchMarkSchema.enterRange, last + 1, Int64.max)
-            try connection.execute("DELETE FROM photo_search_paused")
         }
     }
 
@@ -317,19 +345,37 @@ struct PhotoTable: PhotoRepository {
     }
 
     func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int {
-        try SearchPlace.sorted(photos).reduce(0) { count, photo in
-            try count
-                + connection.execute(
-                    "UPDATE photos SET is_favorite = ?1 WHERE id = ?2 AND is_favorite <> ?1", isFavorite, photo.id)
-        }
+        try setMark("is_favorite", to: isFavorite, of: photos)
     }
 
     func move(_ photos: [Photo], to category: Int64) throws -> Int {
         try CategoryTable(connection: connection).requireExists(category)
-        return try SearchPlace.sorted(photos).reduce(0) { count, photo in
-            try count
-                + connection.execute(
-                    "UPDATE photos SET category_id = ?1 WHERE id = ?2 AND category_id <> ?1", category, photo.id)
+        return try setMark("category_id", to: category, of: photos)
+    }
+
+    /// - Returns: how many had another value.
+    private func setMark(_ column: String, to value: any SQLBindable, of photos: [Photo]) throws -> Int {
+        // Of one the trigger takes care, in fewer statements.
+        if let photo = photos.first, photos.count == 1 {
+            return try connection.execute(
+                "UPDATE photos SET \(column) = ?1 WHERE id = ?2 AND \(column) <> ?1", value, photo.id)
+        }
+        return try withoutIndexTriggers {
+            try Self.lists(photos.map(\.id)).reduce(0) { count, list in
+                let changing = try connection.query(
+                    """
+                    SELECT p.id FROM json_each(?1) AS l CROSS JOIN photos AS p NOT INDEXED ON p.id = l.value
+                    WHERE p.\(column) <> ?2
+                    """, list, value
+                ) { try $0[0] as Int64 }
+                return try Self.lists(changing).reduce(count) { count, list in
+                    try connection.execute(SearchMarkSchema.removeListedMarks, list)
+                    let changed = try connection.execute(
+                        "UPDATE photos SET \(column) = ?1 WHERE id IN (SELECT value FROM json_each(?2))", value, list)
+                    try connection.execute(SearchMarkSchema.enterListedMarks, list)
+                    return count + changed
+                }
+            }
         }
     }
 
@@ -337,14 +383,10 @@ struct PhotoTable: PhotoRepository {
     /// out what it holds for nearly every photo.
     func moveAll(from category: Int64, to target: Int64) throws -> Int {
         try CategoryTable(connection: connection).requireExists(target)
-        return try connection.inSavepoint {
-            try connection.execute("INSERT INTO photo_search_paused (id) VALUES (1)")
+        return try withoutIndexTriggers {
             try connection.execute(SearchMarkSchema.removeMarks, category)
             try connection.execute(SearchMarkSchema.enterMarks, target, category)
-            let count = try connection.execute(
-                "UPDATE photos SET category_id = ? WHERE category_id = ?", target, category)
-            try connection.execute("DELETE FROM photo_search_paused")
-            return count
+            return try connection.execute("UPDATE photos SET category_id = ? WHERE category_id = ?", target, category)
         }
     }
 

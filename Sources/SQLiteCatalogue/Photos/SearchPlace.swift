@@ -40,15 +40,6 @@ enum SearchPlace {
     /// The last one of that week.
     static func last(shownAt date: Int64) -> Int64 { first(shownAt: date) | maximumID }
 
-    /// The place of a photo.
-    static func of(_ photo: Photo) -> Int64 {
-        first(shownAt: photo.shownAt.milliseconds) | (photo.id & maximumID)
-    }
-
-    /// Photos in the order of the text index. Changed in another order, the index would write out what it holds for nearly
-    /// each of them, a millisecond a photo.
-    static func sorted(_ photos: [Photo]) -> [Photo] { photos.sorted { of($0) < of($1) } }
-
     /// The last place of the week of a place.
     static func lastOfWeek(_ place: Int64) -> Int64 { place | maximumID }
 }

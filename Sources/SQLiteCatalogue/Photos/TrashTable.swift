@@ -81,31 +81,36 @@ struct TrashTable: TrashRepository {
 
     // MARK: In
 
-    func add(_ photos: [Photo], at time: Timestamp) throws -> Int {
-        try SearchPlace.sorted(photos).reduce(0) { try $0 + add(where: "p.id = ?", $1.id, at: time) }
-    }
+    func add(_ photos: [Photo], at time: Timestamp) throws -> Int { try add(photos.map(\.id), at: time) }
 
     func add(category: Int64, at time: Timestamp) throws -> Int {
-        try add(where: "p.category_id = ?", category, at: time)
+        try add(
+            connection.query("SELECT id FROM photos WHERE category_id = ?", category) { try $0[0] as Int64 }, at: time)
     }
 
     /// Moves photos into the trash, with what is needed to make their category again. They keep their ids there,
     /// except where a library was replaced and the id belongs to an older photo in the trash. The new ids that these get
     /// are past all that there are: the next one free in the trash may be that of a photo that is moved with them.
-    /// - Parameter condition: over `p` (photos), with one value.
-    private func add(where condition: String, _ value: any SQLBindable, at time: Timestamp) throws -> Int {
-        try connection.execute(
-            """
-            INSERT INTO trash (\(PhotoColumns.namesWithID), category_name, category_color, category_icon,
-                category_position, category_is_default, deleted_at)
-            SELECT CASE WHEN EXISTS (SELECT 1 FROM trash t WHERE t.id = p.id)
-                THEN max((SELECT max(id) FROM trash), (SELECT max(id) FROM photos)) + row_number() OVER () ELSE p.id END,
-                \(PhotoColumns.all.map { "p.\($0.name)" }.joined(separator: ", ")),
-                c.display_name, c.color_hex, c.icon_resource, c.position, c.is_default, ?
-            FROM photos p JOIN categories c ON c.id = p.category_id WHERE \(condition)
-            """, time.milliseconds, value)
-        return try connection.execute("DELETE FROM photos AS p WHERE \(condition)", value)
+    private func add(_ ids: [Int64], at time: Timestamp) throws -> Int {
+        try photos.withoutIndexTriggers {
+            try PhotoTable.lists(ids).reduce(0) { count, list in
+                try connection.execute(SearchMarkSchema.removeListed, list)
+                try connection.execute(Self.insertion, time.milliseconds, list)
+                return try count
+                    + connection.execute("DELETE FROM photos WHERE id IN (SELECT value FROM json_each(?))", list)
+            }
+        }
     }
+
+    private static let insertion = """
+        INSERT INTO trash (\(PhotoColumns.namesWithID), category_name, category_color, category_icon,
+            category_position, category_is_default, deleted_at)
+        SELECT CASE WHEN EXISTS (SELECT 1 FROM trash t WHERE t.id = p.id)
+            THEN max((SELECT max(id) FROM trash), (SELECT max(id) FROM photos)) + row_number() OVER () ELSE p.id END,
+            \(PhotoColumns.all.map { "p.\($0.name)" }.joined(separator: ", ")),
+            c.display_name, c.color_hex, c.icon_resource, c.position, c.is_default, ?
+        FROM photos p JOIN categories c ON c.id = p.category_id WHERE p.id IN (SELECT value FROM json_each(?))
+        """
 
     // MARK: Out
 
@@ -139,17 +144,29 @@ struct TrashTable: TrashRepository {
         }
     }
 
-    func restore(_ ids: [Int64]) throws -> [StayingPhoto] { try ids.compactMap(restore) }
+    func restore(_ ids: [Int64]) throws -> [StayingPhoto] {
+        var staying: [StayingPhoto] = []
+        try photos.indexedTogether {
+            var entered: [Int64] = []
+            for id in ids {
+                if let stays = try restore(id, &entered) { staying.append(stays) }
+            }
+            return entered
+        }
+        return staying
+    }
 
-    private func restore(_ id: Int64) throws -> StayingPhoto? {
+    /// - Parameter entered: gets the id that the photo has in the library.
+    private func restore(_ id: Int64, _ entered: inout [Int64]) throws -> StayingPhoto? {
         let entry = try require(id)
         var photo = entry.photo.photo
         let there = try photos.find(sourceDigest: entry.photo.sourceDigest) ?? photos.find(.uuid(photo.uuid))
         if let there { return StayingPhoto(id: id, sameAs: there.id) }
         photo.categoryId = try category(for: entry)
-        _ = try photos.insertRow(
-            SourcedPhoto(photo: photo, sourceDigest: entry.photo.sourceDigest, sourceSize: entry.photo.sourceSize),
-            id: try photos.find(.id(photo.id)) == nil ? photo.id : nil)
+        entered.append(
+            try photos.insertRow(
+                SourcedPhoto(photo: photo, sourceDigest: entry.photo.sourceDigest, sourceSize: entry.photo.sourceSize),
+                id: try photos.find(.id(photo.id)) == nil ? photo.id : nil))
         try connection.execute("DELETE FROM trash WHERE id = ?", id)
         return nil
     }

@@ -40,6 +40,8 @@ package enum CatalogueSchema {
             Migration(version: 15, name: "names and words folded as Unicode says", apply: foldAnew),
             Migration(version: 16, name: "the place of categories that photos in the trash were in", script: version16),
             Migration(version: 17, name: "decisions by their time, and what restores overwrite", script: version17),
+            Migration(
+                version: 18, name: "many photos leave the text index together", script: SearchMarkSchema.pausedDeletion),
         ])
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

@@ -8,8 +8,9 @@ import Database
 /// takes 11 % of the file. SQLite's mmap does as much without it and was rejected: a failing disk would then end the
 /// daemon by a signal. A larger page cache does nothing until half of the table is in it.
 ///
-/// The index writes out what it holds whenever a place is lower than the one before; whoever changes many marks in one
-/// transaction does it in the order of places.
+/// The index writes out what it holds whenever a place is lower than the one before, and at each statement that a trigger
+/// belongs to: a millisecond and more, the more the larger the index. So many photos are changed with the triggers paused, and
+/// told to the index by one statement, in the order of their places.
 enum SearchMarkSchema {
     /// What the text index is given of a photo.
     private static func entry(_ row: String) -> String {
@@ -73,6 +74,40 @@ enum SearchMarkSchema {
         INSERT INTO photo_search (rowid, text)
             SELECT places.place, p.search_text || \(mark("p"))
             FROM places CROSS JOIN photos AS p NOT INDEXED ON p.id = places.id
+        """
+
+    /// Photos by a JSON list of their ids, the first parameter, each once; in the order of their places.
+    private static let listed = """
+        WITH places AS MATERIALIZED (
+            SELECT \(place("p")) AS place, p.id FROM json_each(?1) AS l CROSS JOIN photos AS p NOT INDEXED ON p.id = l.value
+            ORDER BY place)
+        """
+    private static let fromListed = "FROM places CROSS JOIN photos AS p NOT INDEXED ON p.id = places.id"
+
+    /// Enters listed photos, and takes them out.
+    static let enterListed = """
+        \(listed) INSERT INTO photo_search (rowid, text) SELECT places.place, p.search_text || \(mark("p")) \(fromListed)
+        """
+    static let removeListed = """
+        \(listed) INSERT INTO photo_search (photo_search, rowid, text)
+            SELECT 'delete', places.place, p.search_text || \(mark("p")) \(fromListed)
+        """
+
+    /// The same with their marks alone.
+    static let enterListedMarks = """
+        \(listed) INSERT INTO photo_search (rowid, text) SELECT places.place, \(mark("p")) \(fromListed)
+        """
+    static let removeListedMarks = """
+        \(listed) INSERT INTO photo_search (photo_search, rowid, text) SELECT 'delete', places.place, \(mark("p")) \(fromListed)
+        """
+
+    /// Of version 18: the trigger keeps out where many photos go, as the others do.
+    static let pausedDeletion = """
+        DROP TRIGGER photo_search_delete;
+        CREATE TRIGGER photo_search_delete AFTER DELETE ON photos
+        WHEN NOT EXISTS (SELECT 1 FROM photo_search_paused) BEGIN
+            INSERT INTO photo_search (photo_search, rowid, text) VALUES ('delete', \(entry("old")));
+        END;
         """
 
     /// Takes out the marks of a category's photos (the first parameter), in the order of their places.

@@ -60,9 +60,10 @@ extension Router {
             return .ask(bodyBytes: 0) { _ in
                 await Response.of {
                     let connection = try await visitor.session().connection()
-                    let there = try await Uploads.resume(id, on: connection)
+                    // Not by resuming it, which ends whoever is writing.
+                    guard let received = try await Uploads.received(id, on: connection) else { throw Refusal.notFound }
                     return Response(
-                        200, headers: [Header("Upload-Offset", "\(there.offset)"), Header("Cache-Control", "no-store")])
+                        200, headers: [Header("Upload-Offset", "\(received)"), Header("Cache-Control", "no-store")])
                 }
             }
         }
@@ -124,6 +125,12 @@ final class Uploads: Sendable {
         }
         return Resumed(
             offset: try number("offset"), rest: try number("rest"), room: try number("room"), file: file)
+    }
+
+    /// Bytes that the daemon has; nil where the upload is not there any more.
+    static func received(_ id: String, on connection: any DaemonConnection) async throws -> UInt64? {
+        let reply = try await connection.call("upload.state", ["ids": [.string(id)]])
+        return reply["uploads"]?.arrayValue?.first?["received"]?.integerValue.flatMap(UInt64.init(exactly:))
     }
 
     static func isID(_ text: String) -> Bool {
@@ -220,12 +227,8 @@ private final class UploadReceiver: BodyReceiver {
         }
     }
 
-    /// Bytes that the daemon has; nil where the upload is not there any more.
     private func received() async throws -> UInt64? {
-        let connection = try await visitor.session().connection()
-        let reply = try await connection.call("upload.state", ["ids": [.string(id)]])
-        let first = reply["uploads"]?.arrayValue?.first
-        return first?["received"]?.integerValue.flatMap(UInt64.init(exactly:))
+        try await Uploads.received(id, on: visitor.session().connection())
     }
 
     /// What is said where the daemon takes no more of it: another connection goes on with it, its disk is full, or it was discarded.
