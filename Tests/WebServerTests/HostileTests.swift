@@ -161,9 +161,9 @@ import WebPage
 
     /// libmicrohttpd refuses some requests by itself; these we do, as others are refused.
     @Test(arguments: [
-        "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nX: y\r\nCookie: a=b\r\n\r\n",
-        "POST /rpc HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
-        "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "GET / HTTP/1.1\r\nConnection: close\r\nCookie: a=b\r\n\r\n",
+        "POST /rpc HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
+        "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
     func whatWeRefuseHasOneHeadAndIsOurs(_ text: String) async throws {
         try await withSite(files: PageFiles.all) { site in
