@@ -19,7 +19,7 @@ extension SyncCoordinator {
                 try await remote.groups(utcOffset: GroupTime.offset(at: clocks.wall.now())).map { $0.id.lowercased() })
         } catch {
             await remote.close()
-            throw Self.untelling(error, of: address)
+            throw Self.answerFromAfar(to: error, of: address)
         }
         await remote.close()
         let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
@@ -76,7 +76,7 @@ extension SyncCoordinator {
     /// What somebody who is not at this machine is told of an address that did not let them in: one and the same, whether nothing
     /// is there, something else answers, or a hub that does not know the token. A page that was taken over would else find out
     /// which programs and machines answer in this network.
-    static func untelling(_ error: any Error, of address: HubAddress) -> any Error {
+    static func answerFromAfar(to error: any Error, of address: HubAddress) -> any Error {
         guard CallContext.current?.isFromAfar ?? false, (error as? MeshError)?.status != .cancelled else {
             return error
         }

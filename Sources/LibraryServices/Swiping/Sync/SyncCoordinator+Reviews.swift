@@ -130,7 +130,7 @@ extension SyncCoordinator {
             _ = try await remote.changes(after: "")
         } catch {
             await remote.close()
-            throw Self.untelling(error, of: address)
+            throw Self.answerFromAfar(to: error, of: address)
         }
         await remote.close()
         let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
