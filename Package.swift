@@ -2,8 +2,9 @@
 import PackageDescription
 
 // Floors, from the bottom: C libraries; Executors and ServiceMesh (pure Swift, know nothing of photos);
-// Database, Imaging, ZipArchive (one C library or two each); LibraryModel (values and messages);
-// LibraryServices (the actors); ControlSocket (JSON-RPC, knows the mesh, not photos); executables on top.
+// Database, Imaging, ZipArchive (one C library or two each); LibraryModel (values and messages); LibraryStorage and what is
+// behind it; LibraryServices (the stores) and the rooms above it, Importing, Backups, Exchange; SmilePile (all of them put
+// together); ControlSocket (JSON-RPC, knows the mesh, not photos); executables on top.
 // An arrow points down only: a target may depend on what stands above it in this file, never below.
 
 let strict: [SwiftSetting] = [
@@ -122,18 +123,47 @@ let package = Package(
         module(
             "SQLiteCatalogue", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "TextFolding", "Database"]),
         module("PhotoFolder", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "CLinux"]),
+        // The stores, and what the services above share; those see the stores' declarations and not each other
         module(
             "LibraryServices",
             [
-                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "AndroidDatabase", "HTTPClient",
-                "Imaging", "ImageWorkerProtocol", "Sealing", "Sidecars", "TextFolding", "ZipArchive", "CLinux",
+                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Sealing",
+                "TextFolding", "ZipArchive",
+            ]),
+        // Pictures on their way in, and their thumbnails
+        module(
+            "Importing",
+            [
+                "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files",
+                "AndroidDatabase", "Imaging", "ImageWorkerProtocol", "Sidecars", "TextFolding", "ZipArchive",
+                "CLinux",
+            ]),
+        // What a backup's file says, in each dialect
+        module(
+            "BackupFormats",
+            [
+                "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files",
+                "ImageWorkerProtocol", "Sealing", "Sidecars", "ZipArchive", "CLinux",
+            ]),
+        module(
+            "Backups",
+            [
+                "BackupFormats", "Importing", "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh",
+                "Executors", "Files", "Sealing", "Sidecars", "ZipArchive", "CLinux",
+            ]),
+        // Groups and reviews that several machines have in common
+        module(
+            "Exchange",
+            [
+                "Importing", "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files",
+                "HTTPClient", "Imaging", "ZipArchive", "CLinux",
             ]),
         // What a program embeds
         module(
             "SmilePile",
             [
-                "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh",
-                "Executors", "Files", "Imaging", "Sealing",
+                "Importing", "Backups", "Exchange", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Sealing",
             ]),
         module("ControlSocket", ["ServiceMesh", "Randomness", "CLinux"]),
         // What a phone's camera reads, for the terminal and for the page
@@ -142,7 +172,8 @@ let package = Package(
         module(
             "WebServer",
             [
-                "ControlSocket", "ServiceMesh", "Executors", "QRCodes", "CLinux", "CMicroHTTPD", "CCell", "CWorkQueue",
+                "ControlSocket", "ServiceMesh", "Executors", "QRCodes", "CLinux", "CMicroHTTPD", "CCell",
+                "CWorkQueue",
             ]),
         // The page that a browser shows
         .target(
@@ -154,12 +185,33 @@ let package = Package(
         module("Browser", ["ServiceMesh"]),
         // A generated album, for a first look, for tests and for measurements
         module("SampleAlbum", ["Randomness", "CGD"]),
+        // What commands are made of: syntax, output, terminals, and the way to a daemon
+        module(
+            "CommandLineInterface",
+            ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "CLinux", "CChafa"]),
         module(
             "Commands",
             [
-                "ControlSocket", "LibraryModel", "ServiceMesh", "Files", "TextFolding", "Executors", "QRCodes",
-                "CLinux",
-                "CChafa",
+                "CommandLineInterface", "ControlSocket", "LibraryModel", "ServiceMesh", "Files", "TextFolding",
+                "QRCodes", "CLinux",
+            ]),
+
+        // What measuring and the campaigns share: programs under test, their libraries, connections that keep accounts
+        module(
+            "BenchSupport", ["SmilePile", "LibraryModel", "ServiceMesh", "Executors", "SampleAlbum", "Randomness"]),
+        // Clients that misbehave, all at once
+        module(
+            "StressCampaign",
+            [
+                "BenchSupport", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "ZipArchive",
+                "SampleAlbum",
+            ]),
+        // A daemon that is killed, or whose system calls fail, at each single step
+        module(
+            "FaultCampaign",
+            [
+                "BenchSupport", "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh",
+                "ZipArchive", "SampleAlbum", "CFaults",
             ]),
 
         // Programs: wiring only
@@ -176,8 +228,8 @@ let package = Package(
         program(
             "smilepile-bench",
             [
-                "SmilePile", "SQLiteCatalogue", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors",
-                "Sealing", "ZipArchive", "TextFolding", "SampleAlbum", "Browser", "Randomness", "CFaults",
+                "FaultCampaign", "StressCampaign", "BenchSupport", "SmilePile", "LibraryModel", "ControlSocket",
+                "ServiceMesh", "Sealing", "TextFolding", "Browser", "Randomness",
             ]),
 
         // Tests mirror Sources
@@ -222,10 +274,10 @@ let package = Package(
         tests(
             "LibraryServicesTests",
             [
-                "SmilePile", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase",
-                "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "Sealing", "ZipArchive",
-                "SampleAlbum", "TextFolding", "Randomness", "CatalogueTestSupport", "TestSupport", "CLinux",
-                "cell-probe",
+                "SmilePile", "Importing", "BackupFormats", "Backups", "Exchange", "LibraryServices", "LibraryStorage",
+                "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase", "LibraryModel", "ServiceMesh", "Database",
+                "Files", "Executors", "Imaging", "Sealing", "ZipArchive", "SampleAlbum", "TextFolding", "Randomness",
+                "CatalogueTestSupport", "TestSupport", "CLinux", "cell-probe",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
         tests(
@@ -237,13 +289,17 @@ let package = Package(
         tests("HTTPClientTests", ["HTTPClient", "ServiceMesh", "TestSupport"]),
         tests(
             "CommandsTests",
-            ["Commands", "ControlSocket", "LibraryModel", "QRCodes", "ServiceMesh", "TestSupport"]),
+            [
+                "Commands", "CommandLineInterface", "ControlSocket", "LibraryModel", "QRCodes", "ServiceMesh",
+                "TestSupport",
+            ]),
         tests(
             "SimulationTests",
             [
-                "ServiceMeshTesting", "ControlSocket", "SmilePile", "LibraryServices", "LibraryStorage",
-                "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Sealing", "Database", "Files",
-                "Executors", "Imaging", "ImageWorkerProtocol", "ZipArchive", "CLinux", "TestSupport",
+                "ServiceMeshTesting", "ControlSocket", "SmilePile", "Backups", "Exchange", "LibraryServices",
+                "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Sealing",
+                "Database", "Files", "Executors", "Imaging", "ImageWorkerProtocol", "ZipArchive", "CLinux",
+                "TestSupport",
             ]),
         tests(
             "EndToEndTests",
@@ -291,14 +347,14 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
         fuzzing(
             "backup-json", path: "BackupJSON",
             [
-                "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh",
-                "Database", "Files", "Executors", "ZipArchive", "CSQLite", "TestSupport",
+                "Backups", "BackupFormats", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder",
+                "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "ZipArchive", "CSQLite", "TestSupport",
             ]),
         fuzzing(
             "room-databases", path: "RoomDatabases",
             [
-                "AndroidDatabase", "LibraryServices", "PhotoFolder", "LibraryModel", "ServiceMesh", "Files", "Database",
-                "CSQLite", "TestSupport",
+                "AndroidDatabase", "Importing", "PhotoFolder", "LibraryModel", "ServiceMesh", "Files",
+                "Database", "CSQLite", "TestSupport",
             ]),
     ]
 }

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import ControlSocket
 import Files
 import Foundation

@@ -1,8 +1,11 @@
+import Backups
+import Exchange
 import Executors
 import Files
 import Foundation
 import Imaging
 @_exported import LibraryModel
+import Importing
 import LibraryServices
 import LibraryStorage
 import PhotoFolder
@@ -252,9 +255,11 @@ public final class PhotoLibrary: Sendable {
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
+        let unfinished = UnfinishedBackups(
+            catalogue: catalogue, places: places, namedFiles: namedFiles, pool: files)
         let problems = try await Reconciliation.run(
-            catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places, discards: discards,
-            pool: files)
+            catalogue: catalogue, photoFiles: photoFiles, discards: discards, pool: files,
+            settleBackups: unfinished.settle)
         let thumbnailer = Thumbnailer(
             catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, workers: workers, files: files,
             width: width)
@@ -272,8 +277,10 @@ public final class PhotoLibrary: Sendable {
             SwipeSessionRecorder(catalogue: catalogue, clock: wallClock ?? WallClock { .now() }),
             LibraryObserver(catalogue: catalogue, due: due),
             LibraryOverview(
-                path: path, catalogue: catalogue, photoFiles: photoFiles, thumbnailer: thumbnailer, files: files,
-                problems: problems, due: due, lostLogLines: lostLogLines),
+                path: path, catalogue: catalogue, photoFiles: photoFiles,
+                backups: BackupAvailability(catalogue: catalogue, places: places, pool: files),
+                imageWorkers: thumbnailer.status, files: files, problems: problems, due: due, lostLogLines: lostLogLines
+            ),
             StorageAuditor(catalogue: catalogue, photoFiles: photoFiles, files: files, workers: width),
             PhotoRedater(
                 catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, width: width),

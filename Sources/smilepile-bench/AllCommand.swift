@@ -1,3 +1,4 @@
+import BenchSupport
 /// `smilepile-bench all`: every measurement, one after the other, and one table of all their figures.
 ///
 /// One that fails is a line of the table; the others go on.

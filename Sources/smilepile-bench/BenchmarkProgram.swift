@@ -1,3 +1,6 @@
+import BenchSupport
+import FaultCampaign
+import StressCampaign
 /// Finds the subcommand, gives it its arguments and a folder, and prints its report.
 enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {

@@ -1,3 +1,4 @@
+import BenchSupport
 /// One subcommand that measures: it says what it takes, and answers with figures.
 protocol Measurement: Sendable {
     static var name: String { get }

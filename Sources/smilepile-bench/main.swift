@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 // The benchmark program: what is fast, and how fast beside the programs that others would use.

@@ -2,8 +2,6 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
-@testable import Commands
-
 @Suite("Backups by themselves on the command line")
 struct BackupKeepingCommandTests {
     private static let schedule = BackupSchedule(

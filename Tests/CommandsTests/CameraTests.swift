@@ -2,7 +2,7 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
-@testable import Commands
+@testable import CommandLineInterface
 
 @Suite("Cameras: the filter, the list, and the line of a photo")
 struct CameraTests {

@@ -4,7 +4,7 @@ import ServiceMesh
 import TestSupport
 import Testing
 
-@testable import Commands
+@testable import CommandLineInterface
 
 @Suite("Commands")
 struct CommandTests {

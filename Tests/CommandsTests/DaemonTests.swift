@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 @Suite("Starting the daemon")

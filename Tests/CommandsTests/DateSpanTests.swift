@@ -1,7 +1,7 @@
 import LibraryModel
 import Testing
 
-@testable import Commands
+@testable import CommandLineInterface
 
 @Suite("Days as people write them")
 struct DateSpanTests {

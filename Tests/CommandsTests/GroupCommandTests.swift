@@ -3,6 +3,7 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 @Suite("Groups")

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 @Suite("Help")

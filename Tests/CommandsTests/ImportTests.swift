@@ -3,7 +3,7 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
-@testable import Commands
+@testable import CommandLineInterface
 
 @Suite("Importing")
 struct ImportTests {

@@ -3,7 +3,7 @@ import ServiceMesh
 import Synchronization
 import Testing
 
-@testable import Commands
+@testable import CommandLineInterface
 
 @Suite("Following a job")
 struct JobFollowerTests {

@@ -2,6 +2,7 @@ import Foundation
 import LibraryModel
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 @Suite("Keys") struct KeyReaderTests {

@@ -3,8 +3,6 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
-@testable import Commands
-
 @Suite("Migrating")
 struct MigrateTests {
     private func stage(

@@ -3,6 +3,7 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 @Suite("A daemon at another socket than the one that was tried")

@@ -5,6 +5,7 @@ import ServiceMesh
 import Synchronization
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 @Suite("Output")

@@ -1,6 +1,7 @@
 import ServiceMesh
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 @Suite("Understanding a command line")

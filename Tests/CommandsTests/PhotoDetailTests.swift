@@ -4,8 +4,6 @@ import ServiceMesh
 import TestSupport
 import Testing
 
-@testable import Commands
-
 @Suite("Sealed fields")
 struct PhotoDetailTests {
     @Test("Fields are shown one to a line")

@@ -4,6 +4,7 @@ import ServiceMesh
 import TestSupport
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 @Suite("Exporting photos")

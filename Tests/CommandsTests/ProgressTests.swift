@@ -3,7 +3,7 @@ import ServiceMesh
 import Synchronization
 import Testing
 
-@testable import Commands
+@testable import CommandLineInterface
 
 @Suite("Progress")
 struct ProgressTests {

@@ -2,8 +2,6 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
-@testable import Commands
-
 @Suite("Finding dates out again")
 struct RedateTests {
     private func stage(

@@ -4,6 +4,7 @@ import ServiceMesh
 import Synchronization
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 /// A terminal whose keys a test presses, and whose pages it waits for.

@@ -2,8 +2,6 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
-@testable import Commands
-
 @Suite("Settings on the command line")
 struct SettingsTests {
     private func stage(_ settings: Settings = Settings()) throws -> Stage {

@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CommandLineInterface
 @testable import Commands
 
 /// Work that goes on until it is cancelled.

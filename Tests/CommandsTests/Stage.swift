@@ -4,6 +4,7 @@ import LibraryModel
 import ServiceMesh
 import Synchronization
 
+@testable import CommandLineInterface
 @testable import Commands
 
 /// A place to run the program in without a daemon: answers by method, and what was written to either side.

@@ -3,8 +3,6 @@ import LibraryModel
 import ServiceMesh
 import Testing
 
-@testable import Commands
-
 @Suite("Cleaning up")
 struct StorageTests {
     @Test("Every unknown photo is counted, also those that are not named")

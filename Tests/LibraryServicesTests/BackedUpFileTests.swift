@@ -1,6 +1,6 @@
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import BackupFormats
 import SampleAlbum
 import ServiceMesh
 import SmilePile

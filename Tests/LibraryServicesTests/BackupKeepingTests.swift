@@ -2,6 +2,7 @@ import Executors
 import Files
 import Foundation
 import LibraryModel
+@testable import Backups
 @testable import LibraryServices
 import LibraryStorage
 import PhotoFolder

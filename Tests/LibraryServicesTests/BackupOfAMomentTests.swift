@@ -1,7 +1,6 @@
 import Database
 import Foundation
 import LibraryModel
-@testable import LibraryServices
 @testable import SQLiteCatalogue
 import SampleAlbum
 @testable import ServiceMesh

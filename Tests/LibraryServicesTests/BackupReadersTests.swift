@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import ZipArchive
 
-@testable import LibraryServices
+@testable import BackupFormats
 
 /// A backup as a library makes it, with everything that it may have, opens in every reader of archives that Debian has, and
 /// they all find what its manifest says.

@@ -3,7 +3,8 @@ import Executors
 import Files
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import BackupFormats
+@testable import Backups
 import LibraryStorage
 import PhotoFolder
 @testable import SQLiteCatalogue

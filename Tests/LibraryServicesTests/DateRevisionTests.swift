@@ -1,6 +1,6 @@
 import CatalogueTestSupport
 import LibraryModel
-@testable import LibraryServices
+@testable import Importing
 import ServiceMesh
 import Testing
 

@@ -1,7 +1,7 @@
 import CatalogueTestSupport
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import BackupFormats
 import SampleAlbum
 import ServiceMesh
 import SmilePile

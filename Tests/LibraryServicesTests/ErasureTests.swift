@@ -1,7 +1,6 @@
 import CatalogueTestSupport
 import Foundation
 import LibraryModel
-@testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
 import SmilePile

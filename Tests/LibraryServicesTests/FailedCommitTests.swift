@@ -1,7 +1,6 @@
 @testable import Database
 import Foundation
 import LibraryModel
-@testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
 import SmilePile

@@ -1,7 +1,7 @@
 @testable import Files
 import Foundation
 import Imaging
-@testable import LibraryServices
+@testable import Importing
 import TestSupport
 import Testing
 import ZipArchive

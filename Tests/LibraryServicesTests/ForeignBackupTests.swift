@@ -1,6 +1,5 @@
 import Foundation
 import LibraryModel
-@testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
 import SmilePile

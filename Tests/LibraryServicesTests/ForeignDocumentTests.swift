@@ -5,8 +5,6 @@ import ServiceMesh
 import TestSupport
 import Testing
 
-@testable import LibraryServices
-
 /// Documents of the phone apps that say little, or too much. They lie bare in their files, which needs no archive.
 @Suite struct ForeignDocumentTests {
     private func file(_ test: TestLibrary, _ text: String) throws -> String {

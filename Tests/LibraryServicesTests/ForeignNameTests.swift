@@ -2,7 +2,6 @@ import CatalogueTestSupport
 @testable import Database
 import Foundation
 import LibraryModel
-@testable import LibraryServices
 @testable import SQLiteCatalogue
 import SampleAlbum
 import ServiceMesh

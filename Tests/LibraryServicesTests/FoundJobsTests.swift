@@ -1,7 +1,7 @@
 import Database
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import Backups
 @testable import SQLiteCatalogue
 import SampleAlbum
 import ServiceMesh

@@ -4,8 +4,6 @@ import ServiceMesh
 import TestSupport
 import Testing
 
-@testable import LibraryServices
-
 /// Groups that a library keeps come back from its backups.
 @Suite struct GroupBackupTests {
     private typealias Object = EditedBackup.Object

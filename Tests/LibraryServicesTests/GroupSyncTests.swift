@@ -1,6 +1,6 @@
+import Exchange
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
 import SmilePile
 import TestSupport

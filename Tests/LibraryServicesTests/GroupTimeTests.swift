@@ -1,5 +1,5 @@
 import LibraryModel
-@testable import LibraryServices
+@testable import Exchange
 import LibraryStorage
 import ServiceMesh
 import Testing

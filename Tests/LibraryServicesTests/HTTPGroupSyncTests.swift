@@ -1,6 +1,6 @@
+import Exchange
 import Foundation
 import LibraryModel
-import LibraryServices
 import SampleAlbum
 import ServiceMesh
 import SmilePile

@@ -1,6 +1,6 @@
+import Exchange
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
 import TestSupport
 import Testing

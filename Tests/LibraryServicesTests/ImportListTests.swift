@@ -1,6 +1,6 @@
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import Importing
 import SampleAlbum
 import ServiceMesh
 import SmilePile

@@ -7,7 +7,7 @@ import SmilePile
 import TestSupport
 import Testing
 
-@testable import LibraryServices
+@testable import Importing
 
 /// What an import says of everything that it has found.
 @Suite struct ImportReceiptTests {

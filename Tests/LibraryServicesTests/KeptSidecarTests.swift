@@ -7,8 +7,6 @@ import SmilePile
 import TestSupport
 import Testing
 
-@testable import LibraryServices
-
 /// What stood beside a picture is kept with its photo, byte for byte, for as long as the photo is.
 @Suite struct KeptSidecarTests {
     private static let xmp = """

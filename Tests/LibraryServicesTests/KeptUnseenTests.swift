@@ -5,7 +5,7 @@ import SmilePile
 import TestSupport
 import Testing
 
-@testable import LibraryServices
+@testable import Importing
 
 /// Pictures that cannot be decoded within the memory there is: their originals are kept, and a later version tries again.
 @Suite(.timeLimit(.minutes(4))) struct KeptUnseenTests {

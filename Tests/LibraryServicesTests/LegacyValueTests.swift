@@ -1,7 +1,7 @@
 @testable import AndroidDatabase
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import Importing
 import ServiceMesh
 import SmilePile
 import TestSupport

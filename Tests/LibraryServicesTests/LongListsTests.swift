@@ -3,7 +3,7 @@ import ServiceMesh
 import TestSupport
 import Testing
 
-@testable import LibraryServices
+@testable import BackupFormats
 
 /// Documents with long lists are the same documents, written and read in portions.
 @Suite struct LongListsTests {

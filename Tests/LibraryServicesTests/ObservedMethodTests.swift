@@ -1,7 +1,6 @@
 import CatalogueTestSupport
 import Database
 import LibraryModel
-@testable import LibraryServices
 @testable import SQLiteCatalogue
 import ServiceMesh
 import SmilePile

@@ -1,6 +1,5 @@
 import Foundation
 import LibraryModel
-@testable import LibraryServices
 import LibraryStorage
 import SampleAlbum
 import ServiceMesh

@@ -2,7 +2,8 @@ import Database
 import Files
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import BackupFormats
+@testable import Backups
 import LibraryStorage
 @testable import SQLiteCatalogue
 import SampleAlbum

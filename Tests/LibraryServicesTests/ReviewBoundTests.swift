@@ -1,6 +1,5 @@
 import Foundation
 import LibraryModel
-import LibraryServices
 import ServiceMesh
 import SmilePile
 import SQLiteCatalogue

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+@testable import BackupFormats
 @testable import LibraryServices
 import SampleAlbum
 import ServiceMesh

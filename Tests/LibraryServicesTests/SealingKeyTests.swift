@@ -4,6 +4,7 @@ import Foundation
 import LibraryModel
 import LibraryStorage
 import SampleAlbum
+@testable import Backups
 @testable import LibraryServices
 import PhotoFolder
 @testable import SQLiteCatalogue

@@ -5,7 +5,7 @@ import ServiceMesh
 import SmilePile
 import Testing
 
-@testable import LibraryServices
+@testable import Importing
 
 @Suite struct SheetTests {
     private func bytes(of page: MadeSheetPage) throws -> Data {

@@ -2,7 +2,6 @@ import Database
 import Files
 import Foundation
 import Imaging
-@testable import LibraryServices
 import ServiceMesh
 import SmilePile
 import Testing

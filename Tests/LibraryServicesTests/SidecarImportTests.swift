@@ -1,7 +1,7 @@
 import Foundation
 import Imaging
+@testable import Importing
 import LibraryModel
-@testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
 import Testing

@@ -4,6 +4,8 @@ import Executors
 import Foundation
 import Imaging
 import LibraryModel
+@testable import Importing
+@testable import Backups
 @testable import LibraryServices
 import PhotoFolder
 import Sealing

@@ -2,6 +2,7 @@ import Database
 import Executors
 import Foundation
 import LibraryModel
+@testable import Backups
 @testable import LibraryServices
 import LibraryStorage
 import PhotoFolder
@@ -257,9 +258,12 @@ import Testing
         let catalogue = try await SQLiteCatalogue(at: folder.catalogue)
         let pool = BlockingPool(name: "test", threads: 1)
         _ = try await Reconciliation.run(
-            catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles,
-            places: BackupPlaces(library: folder.path),
-            discards: DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool), pool: pool)
+            catalogue: catalogue, photoFiles: folder,
+            discards: DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool), pool: pool,
+            settleBackups: UnfinishedBackups(
+                catalogue: catalogue, places: BackupPlaces(library: folder.path), namedFiles: folder.namedFiles,
+                pool: pool
+            ).settle)
         #expect(FileManager.default.fileExists(atPath: paused.partial))
         await catalogue.close()
         await pool.shutDown()

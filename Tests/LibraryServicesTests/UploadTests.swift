@@ -7,7 +7,7 @@ import SmilePile
 import TestSupport
 import Testing
 
-@testable import LibraryServices
+@testable import Importing
 
 /// Files that come in pieces.
 @Suite struct UploadTests {

@@ -2,7 +2,7 @@ import Database
 import Files
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import Importing
 @testable import SQLiteCatalogue
 import SampleAlbum
 @testable import ServiceMesh

@@ -1,5 +1,4 @@
 import LibraryModel
-@testable import LibraryServices
 import ServiceMesh
 import ServiceMeshTesting
 import SmilePile

@@ -2,7 +2,6 @@ import ControlSocket
 import Database
 import Executors
 import LibraryModel
-@testable import LibraryServices
 import PhotoFolder
 @testable import SQLiteCatalogue
 import ServiceMesh

@@ -3,6 +3,7 @@ import Executors
 import Files
 import Foundation
 import LibraryModel
+@testable import Backups
 @testable import LibraryServices
 import PhotoFolder
 import Sealing
@@ -55,8 +56,10 @@ final class ScheduledLibrary: Sendable {
         let places = BackupPlaces(library: folder.path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: pool)
         _ = try await Reconciliation.run(
-            catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, places: places,
-            discards: discards, pool: pool)
+            catalogue: catalogue, photoFiles: folder, discards: discards, pool: pool,
+            settleBackups: UnfinishedBackups(
+                catalogue: catalogue, places: places, namedFiles: folder.namedFiles, pool: pool
+            ).settle)
         let fields = SealedFields(
             catalogue: catalogue, keyFile: KeyFile(path: folder.path + ".key"), namedFiles: folder.namedFiles,
             pool: pool)

@@ -6,6 +6,7 @@ import Foundation
 import Imaging
 import ImageWorkerProtocol
 import LibraryModel
+@testable import Exchange
 @testable import LibraryServices
 import LibraryStorage
 import PhotoFolder

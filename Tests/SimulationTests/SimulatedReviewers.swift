@@ -1,6 +1,6 @@
 import Foundation
 import LibraryModel
-@testable import LibraryServices
+@testable import Exchange
 import LibraryStorage
 import ServiceMesh
 import ServiceMeshTesting

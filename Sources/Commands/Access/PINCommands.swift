@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -175,14 +176,5 @@ extension CommandTable {
             session.console.message("It keeps children out, not administrators. Set a new one: smilepile pin set")
         }
         return .done
-    }
-}
-
-extension PINGuesses {
-    /// Where they came from, harmless on a terminal.
-    fileprivate var place: String { device == nil ? "this machine" : PlainText.neutralized(name ?? "a device") }
-
-    var sentence: String {
-        "\(count == 1 ? "1 wrong PIN was" : "\(count) wrong PINs were") tried on \(place) since the last right one."
     }
 }

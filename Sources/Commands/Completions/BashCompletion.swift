@@ -1,3 +1,4 @@
+import CommandLineInterface
 /// For bash 4.4 or later, without the bash-completion package.
 struct BashCompletion {
     let commands: [Command]

@@ -1,3 +1,4 @@
+import CommandLineInterface
 /// For fish: one line for each word and each option, with the place in which it stands.
 struct FishCompletion {
     let commands: [Command]
@@ -35,7 +36,7 @@ struct FishCompletion {
             for (word, summary) in words {
                 lines.append(
                     "complete -c smilepile -n \"__smilepile_at exactly '\(place)'\" -a \(word) "
-                        + "-d \(Shell.quoted(summary))")
+                        + "-d \(ShellWord.quoted(summary))")
             }
         }
         for option in Option.everywhere { lines.append(line(option, condition: nil)) }
@@ -69,7 +70,7 @@ struct FishCompletion {
         words.append("-l \(option.name)")
         if let short = option.short { words.append("-s \(short)") }
         if let value = option.value { words.append("-r " + (arguments(value.kind) ?? "-f")) }
-        words.append("-d \(Shell.quoted(option.help))")
+        words.append("-d \(ShellWord.quoted(option.help))")
         return words.joined(separator: " ")
     }
 

@@ -1,3 +1,4 @@
+import CommandLineInterface
 /// A shell for which completions are made, from the same table as everything else.
 enum Shell: String, CaseIterable {
     case bash, zsh, fish
@@ -12,20 +13,6 @@ enum Shell: String, CaseIterable {
 
     /// Prints the names of the categories, one a line; nothing where no daemon runs.
     static let categoryNames = "smilepile categories list --names 2>/dev/null"
-
-    /// A text as a word of a command line: in quotes where it needs them.
-    static func word(_ text: String) -> String {
-        let isPlain =
-            !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                    || "/._-+:@%".utf8.contains(byte)
-            }
-        return isPlain ? text : quoted(text)
-    }
-
-    /// A text in single quotes, which mean the same to all three but for the quote itself.
-    static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 }
 
 /// The words of the commands as a tree: at each place, what may follow.

@@ -1,3 +1,4 @@
+import CommandLineInterface
 /// For zsh: a function of the new completion system, one case for each place in the tree of words.
 struct ZshCompletion {
     let commands: [Command]
@@ -56,7 +57,7 @@ struct ZshCompletion {
 
     private var cases: String {
         let groups = WordTree(commands).places.map { place, words in
-            let choices = words.map { "                " + Shell.quoted("\($0.word):\($0.summary)") }
+            let choices = words.map { "                " + ShellWord.quoted("\($0.word):\($0.summary)") }
             let fallback = WordTree.defaults(commands).first { $0.place == place }?.command
             let options = (fallback?.allOptions ?? Option.everywhere).map { "                " + describe($0) }
             return """
@@ -91,16 +92,17 @@ struct ZshCompletion {
     private func describe(_ option: Option) -> String {
         let star = option.repeats ? "*" : ""
         guard let value = option.value else {
-            return Shell.quoted("\(star)--\(option.name)[\(escaped(option.help))]")
+            return ShellWord.quoted("\(star)--\(option.name)[\(escaped(option.help))]")
         }
         let action = action(for: value.kind)
-        return Shell.quoted("\(star)--\(option.name)=[\(escaped(option.help))]:\(escaped(value.name)):\(action)")
+        return ShellWord.quoted("\(star)--\(option.name)=[\(escaped(option.help))]:\(escaped(value.name)):\(action)")
     }
 
     private func describe(_ operand: Operand) -> String {
         let place = operand.count.repeats ? "*" : ""
         let optional = operand.count == .optional ? ":" : ""
-        return Shell.quoted("\(place):\(optional)\(escaped(operand.name.lowercased())):\(action(for: operand.kind))")
+        return ShellWord.quoted(
+            "\(place):\(optional)\(escaped(operand.name.lowercased())):\(action(for: operand.kind))")
     }
 
     private func action(for kind: ValueKind) -> String {

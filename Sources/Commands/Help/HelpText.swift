@@ -1,3 +1,4 @@
+import CommandLineInterface
 /// Help, made from the table.
 struct HelpText {
     /// Columns where no terminal says how many it has.

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -42,7 +43,7 @@ extension Session {
     }
 
     /// As JSON, with the machines that it is from as `hubs`: when each was last asked, and what is wrong with it.
-    func show<Value>(_ answer: Answer<Value>, with hubs: [GroupHub]) throws {
+    package func show<Value>(_ answer: Answer<Value>, with hubs: [GroupHub]) throws {
         var members = try JSONDecoder().decode([String: JSONValue].self, from: answer.json)
         members["hubs"] = try Self.json(of: hubs)
         try show(json: .object(members))

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import ControlSocket
 import Foundation
 import LibraryModel
@@ -281,19 +282,5 @@ extension CommandTable {
         case .expired: "\(photo.hub) could not be reached in time."
         case .refused: photo.detail.map(PlainText.neutralized) ?? "\(photo.hub) does not take it."
         }
-    }
-}
-
-extension JobReport {
-    func describe(_ receipt: SyncReceipt) -> [String] {
-        guard receipt.hubs > 0 else {
-            return ["No other machine keeps a group for you. Join one: smilepile groups join INVITATION"]
-        }
-        let lost = receipt.lost == 0 ? "" : " Not taken: \(Figures.count(receipt.lost, "photo"))."
-        let failed = receipt.failed == 0 ? "" : " \(Figures.count(receipt.failed, "machine")) could not be asked."
-        return [
-            ending(receipt.ending) + "Sent \(Figures.count(receipt.sent, "photo")), fetched \(receipt.fetched)." + lost
-                + failed
-        ]
     }
 }

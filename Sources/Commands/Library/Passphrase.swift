@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Foundation
 
 /// Where a passphrase comes from: a person at the terminal, who does not see it, or a file, or standard input. Never an

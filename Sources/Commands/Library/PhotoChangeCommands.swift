@@ -1,3 +1,4 @@
+import CommandLineInterface
 import LibraryModel
 import ServiceMesh
 
@@ -88,8 +89,8 @@ extension CommandTable {
                 For libraries from before the camera or its clock was kept, and when SmilePile has learned to read more. What a person
                 has said stays, and a better source is never replaced by a worse one. Each photo that changes has a line; look at
                 them first with --dry-run. The files stay as they are.
-                """ + "\n\n" + datesExplained,
-            options: filters + [.flag("dry-run", help: "Only say what would change."), detach],
+                """ + "\n\n" + Option.datesExplained,
+            options: Option.filters + [.flag("dry-run", help: "Only say what would change."), detach],
             examples: [
                 Example("smilepile photos redate --dry-run", "Which dates would change?"),
                 Example("smilepile photos redate --camera none", "The cameras of photos from before they were kept."),

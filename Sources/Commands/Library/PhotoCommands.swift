@@ -1,3 +1,4 @@
+import CommandLineInterface
 import ControlSocket
 import Foundation
 import LibraryModel
@@ -17,7 +18,7 @@ extension CommandTable {
                 A photo's date is what the camera's clock showed, else the day it was added. A ~ marks dates that were guessed
                 from the file's name, or from when it was last written. A * marks photos that cannot be shown yet: they need
                 more memory than there was, and their originals are kept.
-                """ + "\n\n" + datesExplained,
+                """ + "\n\n" + Option.datesExplained,
             options: listing,
             examples: [
                 Example("smilepile photos", "The latest hundred."),
@@ -30,7 +31,7 @@ extension CommandTable {
             details: """
                 Each word must occur somewhere in them, in any order; words in quotes stay together. Upper and lower case, and
                 accents, make no difference: lodz finds Łódź. Every other character means itself.
-                """ + "\n\n" + datesExplained,
+                """ + "\n\n" + Option.datesExplained,
             operands: [Operand("WORD", .text, .oneOrMore, help: "What to look for.")], options: listing,
             examples: [
                 Example("smilepile photos search beach grandma", "Everything with both in it."),

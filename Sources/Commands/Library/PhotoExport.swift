@@ -1,4 +1,5 @@
 import CLinux
+import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh

@@ -1,10 +1,11 @@
+import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh
 
 extension CommandTable {
     static let listing: [Option] =
-        filters + paging + [
+        Option.filters + paging + [
             .flag("all", help: "All of them, page by page, and not the newest hundred."),
             .flag("ids", help: "Print only the numbers, one a line: for '-' of other commands."),
         ]

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -14,13 +15,13 @@ extension CommandTable {
                 The ending of FILE decides the format: .jpg or .png. What does not fit on one page goes to FILE-2, FILE-3 and
                 so on. Files that are there already are not overwritten.
 
-                """ + datesExplained,
+                """ + Option.datesExplained,
             operands: [Operand("WORD", .text, .any, help: "Only photos with all of these in name, caption or path.")],
             options: [
                 Option(
                     name: "output", short: "o", value: ("FILE", .path), isRequired: true,
                     help: "The picture to write: a .jpg or .png.")
-            ] + filters + [
+            ] + Option.filters + [
                 .value(
                     "columns", "NUMBER", .number(1...8),
                     help: "Photos side by side; \(MakeSheetPage.standardColumns) unless given."),

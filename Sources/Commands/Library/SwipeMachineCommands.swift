@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -181,19 +182,5 @@ extension CommandTable {
             ])
         }
         session.console.show(table)
-    }
-}
-
-extension JobReport {
-    func describe(_ receipt: ReviewSyncReceipt) -> [String] {
-        guard receipt.machines > 0 else {
-            return ["No other machine was joined. Join one: smilepile swipe join INVITATION"]
-        }
-        let undone = receipt.undone == 0 ? "" : " Taken back: \(receipt.undone)."
-        let failed = receipt.failed == 0 ? "" : " \(Figures.count(receipt.failed, "machine")) could not be asked."
-        return [
-            ending(receipt.ending)
-                + "Sent \(Figures.count(receipt.sent, "decision")), fetched \(receipt.fetched)." + undone + failed
-        ]
     }
 }

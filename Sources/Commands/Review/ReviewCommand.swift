@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -11,7 +12,7 @@ extension CommandTable {
             Each decision is kept at once: after a lost connection or Ctrl-C the next review goes on behind it.
             Photos that a review has decided about are left out, unless --reviewed or --decision asks for them.
             """,
-        options: filters,
+        options: Option.filters,
         examples: [
             Example("smilepile swipe", "Go on where the last review ended."),
             Example("smilepile swipe review --category Family --from 2025-06-01", "Only some."),

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import LibraryModel
 
 /// What a page of a review has on it, and where: lines at the bottom, and the picture in the room above.

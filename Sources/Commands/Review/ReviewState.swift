@@ -1,3 +1,4 @@
+import CommandLineInterface
 import LibraryModel
 
 /// Where a review is: its photos, what was decided, and what is shown now. Values only; what happens to them at the daemon is

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -23,7 +24,7 @@ extension CommandTable {
                     help: "What to watch; events unless given."),
                 Operand("PHOTO", .text, .optional, help: "For 'watch photo': its number, or its uuid."),
             ],
-            options: filters + [
+            options: Option.filters + [
                 .value("text", "TEXT", .text, help: "Only with this text in name, caption or path."),
                 .value("limit", "NUMBER", .number(1...1000), help: "How many of the newest; 100 unless given."),
             ],
@@ -34,7 +35,7 @@ extension CommandTable {
             ]
         ) { invocation, session in
             let subject = invocation.operand("WHAT").flatMap(WatchSubject.init) ?? .events
-            let given = (filters.map(\.name) + ["text", "limit"]).first(where: invocation.has)
+            let given = (Option.filters.map(\.name) + ["text", "limit"]).first(where: invocation.has)
             if let given, subject != .photos {
                 throw invocation.usageError("--\(given) is for 'watch photos' alone.")
             }

@@ -3,11 +3,11 @@ import ZipArchive
 
 /// Random bytes that let in whoever has them. The library keeps their digest, which lets nobody in; and because they are random,
 /// what looking the digest up takes tells nothing of how much of a guess was right.
-struct BearerSecret {
+package struct BearerSecret {
     /// In base64url without its padding.
-    let text: String
+    package let text: String
     /// SHA-256, in hex.
-    let digest: String
+    package let digest: String
 
     private init(_ bytes: [UInt8]) {
         text = Self.text(bytes)
@@ -15,14 +15,14 @@ struct BearerSecret {
     }
 
     /// A new one.
-    static func random(bytes count: Int) -> BearerSecret {
+    package static func random(bytes count: Int) -> BearerSecret {
         // The kernel's.
         var generator = SystemRandomNumberGenerator()
         return BearerSecret((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
     /// One that somebody shows; nil for all that is not the one text of so many bytes.
-    init?(_ text: String, bytes count: Int) {
+    package init?(_ text: String, bytes count: Int) {
         guard text.utf8.count == (count * 8 + 5) / 6 else { return nil }
         let padding = String(repeating: "=", count: (3 - count % 3) % 3)
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + padding

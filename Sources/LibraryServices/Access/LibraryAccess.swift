@@ -46,7 +46,7 @@ package final class LibraryAccess: Sendable {
     package func remove(_ key: UInt64) { state.withLock { _ = $0.doors.removeValue(forKey: key) } }
 
     /// For newcomers first: who comes in between is a kid already.
-    func begin(_ mode: AppMode) async {
+    package func begin(_ mode: AppMode) async {
         state.withLock { $0.mode = mode }
         if mode == .kids { await tell(.to(.kid)) }
     }

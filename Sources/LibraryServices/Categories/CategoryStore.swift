@@ -23,7 +23,7 @@ public actor CategoryStore: MeshService {
     package init(catalogue: any Catalogue) { self.catalogue = catalogue }
 
     /// Name and colour, in order. Created once in a library's life.
-    static let defaults = [
+    package static let defaults = [
         ("Family", "#E91E63"), ("Cars", "#F44336"), ("Games", "#9C27B0"), ("Sports", "#4CAF50"),
     ]
 

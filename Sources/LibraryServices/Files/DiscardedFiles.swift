@@ -49,7 +49,7 @@ package struct DiscardedFiles: Sendable {
     }
 
     /// Removes everything in the list, when the backup has ended for which it was kept.
-    func removeAll() async {
+    package func removeAll() async {
         let catalogue = catalogue
         let all = try? await uncancelled { try await catalogue.read { try $0.discardedFiles.all() } }
         await remove((all ?? []).compactMap { StoredName(path: $0) })

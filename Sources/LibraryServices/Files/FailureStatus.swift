@@ -33,7 +33,7 @@ extension ImagingError: MeshErrorConvertible {
 extension MeshError {
     /// Whether a picture itself is why it was not opened, and not the disk, the workers or somebody's order: the next picture
     /// may be opened all the same, and this one would fail again.
-    var isPictureFault: Bool {
+    package var isPictureFault: Bool {
         let faults: Set = ["unsupported_media", "damaged", "too_large", "needs_memory", "timed_out"]
         return details["imaging"]?.stringValue.map(faults.contains) ?? false
     }

@@ -1,5 +1,4 @@
 import Executors
-import Files
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
@@ -7,10 +6,12 @@ import ServiceMesh
 /// Brings files and catalogue together after a stop of any kind: finishes or withdraws what was under way, and
 /// removes what was discarded. Runs before anything else may change the library.
 package enum Reconciliation {
+    /// - Parameter settleBackups: finishes or withdraws the backups that were being written. Photos' files are kept for those
+    ///   that are unfinished, so it comes before what was discarded is removed.
     /// - Returns: what is wrong with the catalogue, in sentences for people.
     package static func run(
-        catalogue: any Catalogue, photoFiles: any PhotoFiles, namedFiles: NamedFiles, places: BackupPlaces,
-        discards: DiscardedFiles, pool: BlockingPool
+        catalogue: any Catalogue, photoFiles: any PhotoFiles, discards: DiscardedFiles, pool: BlockingPool,
+        settleBackups: () async throws -> Void
     ) async throws -> [String] {
         let abandoned = try await pool.run { try photoFiles.abandoned() }
         let stored = try await catalogue.read { try $0.photos.inUse(abandoned) }
@@ -24,7 +25,7 @@ package enum Reconciliation {
             try photoFiles.withdraw(abandoned.filter { !stored.contains($0) })
             return []
         }
-        try await UnfinishedBackups(catalogue: catalogue, places: places, namedFiles: namedFiles, pool: pool).settle()
+        try await settleBackups()
         let discarded = try await catalogue.read { try $0.discardedFiles.all() }
         await discards.removeAll()
         return kept

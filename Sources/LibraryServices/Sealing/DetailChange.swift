@@ -102,7 +102,7 @@ struct DetailChange: Sendable {
 }
 
 /// What a field says, as it is sealed: its text in UTF-8; of tags a JSON list.
-enum DetailText {
+package enum DetailText {
     /// - Parameter texts: one, but of tags any number.
     /// - Returns: nil where they say nothing.
     static func encode(_ texts: [String], _ field: SealedField) throws -> [UInt8]? {
@@ -117,7 +117,7 @@ enum DetailText {
     }
 
     /// Whether it is what a request could have written: what was sealed elsewhere may be anything.
-    static func isValid(_ bytes: [UInt8], _ field: SealedField) -> Bool {
+    package static func isValid(_ bytes: [UInt8], _ field: SealedField) -> Bool {
         guard let texts = decode(bytes, field), !texts.isEmpty else { return false }
         return (try? DetailChange.validated(texts, field)) == texts
     }

@@ -25,7 +25,7 @@ public actor SealedFieldStore: MeshService {
     }
 
     /// Values that are opened at once: 60 MB where all are as long as they may be.
-    static let batch = 256
+    package static let batch = 256
 
     let catalogue: any Catalogue
     let fields: SealedFields

@@ -28,7 +28,7 @@ package final class SealedFields: Sendable {
 
     var keyFilePath: String? { keyFile?.path }
 
-    static func place(_ name: SealedRow.Name) -> SealedPlace {
+    package static func place(_ name: SealedRow.Name) -> SealedPlace {
         SealedPlace(table: "sealed_fields", column: name.field, row: name.uuid)
     }
 
@@ -36,7 +36,7 @@ package final class SealedFields: Sendable {
 
     /// - Returns: nil where the library has no keys.
     /// - Throws: `failed_precondition` where it has, and they do not open.
-    func keyring() async throws -> Keyring? {
+    package func keyring() async throws -> Keyring? {
         if let opened = opened.withLock({ $0 }) { return opened }
         let stored = try await catalogue.read { try $0.sealedFields.keys() }
         guard let active = stored.first(where: \.isActive) else { return nil }
@@ -50,7 +50,7 @@ package final class SealedFields: Sendable {
 
     /// As ``keyring()``, and makes the keys where nothing was ever sealed.
     /// - Throws: `failed_precondition` too where there are sealed values and no keys.
-    func keyringMakingOne() async throws -> Keyring {
+    package func keyringMakingOne() async throws -> Keyring {
         if let keyring = try await keyring() { return keyring }
         // One look at both: between two, somebody else may have made the key, and sealed with it.
         let isElsewhere = try await catalogue.read {
@@ -77,7 +77,7 @@ package final class SealedFields: Sendable {
     }
 
     /// After the catalogue's keys were changed: they are read again when they are needed.
-    func forget() { opened.withLock { $0 = nil } }
+    package func forget() { opened.withLock { $0 = nil } }
 
     /// A new key in the place of the active one, which stays for what was sealed with it.
     func activateNewKey() async throws -> KeyID {

@@ -7,24 +7,29 @@ import ServiceMesh
 ///
 /// Where the key cannot be used, a token is kept as it is until it can: a key file that is lost would else keep a library from
 /// every other machine for ever.
-struct SealedTokens: Sendable {
+package struct SealedTokens: Sendable {
     let catalogue: any Catalogue
     let fields: SealedFields
 
-    static func place(ofHub id: String) -> SealedPlace {
+    package init(catalogue: any Catalogue, fields: SealedFields) {
+        self.catalogue = catalogue
+        self.fields = fields
+    }
+
+    package static func place(ofHub id: String) -> SealedPlace {
         SealedPlace(table: "group_hubs", column: "token", row: id)
     }
 
-    static func place(ofPartner id: String) -> SealedPlace {
+    package static func place(ofPartner id: String) -> SealedPlace {
         SealedPlace(table: "swipe_partners", column: "token", row: id)
     }
 
     // MARK: Sealing
 
     /// What seals; made where nothing was ever sealed. Nil where it cannot be used.
-    func keyring() async -> Keyring? { try? await fields.keyringMakingOne() }
+    package func keyring() async -> Keyring? { try? await fields.keyringMakingOne() }
 
-    static func sealed(
+    package static func sealed(
         _ token: String, _ keyring: Keyring?, at place: SealedPlace, in transaction: any CatalogueTransaction
     ) throws -> StoredToken {
         // A rotation that has begun since seals at its end what is not sealed, and would not come to what is under the old key.
@@ -64,7 +69,7 @@ struct SealedTokens: Sendable {
     }
 
     /// Seals what versions before left as it is, and what could not be sealed when it came: the key may be here by now.
-    func sealPlain() async throws {
+    package func sealPlain() async throws {
         let hasPlain = try await catalogue.read { transaction in
             try (transaction.groupHubs.all().map(\.token) + transaction.reviewMachines.partners().map(\.token))
                 .contains { !$0.text.isEmpty }
@@ -81,7 +86,7 @@ struct SealedTokens: Sendable {
     // MARK: Opening
 
     /// - Throws: `failed_precondition` where the key is not here, with what to do.
-    func open(_ token: StoredToken, at place: SealedPlace) async throws -> String {
+    package func open(_ token: StoredToken, at place: SealedPlace) async throws -> String {
         guard case .sealed(let bytes) = token else { return token.text }
         let keyring: Keyring?
         do {

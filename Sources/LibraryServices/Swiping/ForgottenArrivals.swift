@@ -3,7 +3,7 @@ import LibraryStorage
 extension Catalogue {
     /// Forgets what came from another machine, as far as nothing here rests on it. Looked for by readers, as old decisions are, and
     /// each part is a transaction of its own. Again does the rest.
-    func forgetArrived(from source: String) async throws {
+    package func forgetArrived(from source: String) async throws {
         for kind in ArrivedKind.allCases {
             var last = Int64.min
             while true {

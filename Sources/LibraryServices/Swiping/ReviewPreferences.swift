@@ -6,7 +6,7 @@ import ServiceMesh
 /// room goes, stay there.
 extension SettingRepository {
     /// Nil where nobody has set any.
-    func reviewPreferences() throws -> ReviewChanges.Preferences? {
+    package func reviewPreferences() throws -> ReviewChanges.Preferences? {
         guard let changed = try reviewPreferencesChangedAt() else { return nil }
         let settings = try settings()
         return ReviewChanges.Preferences(
@@ -27,7 +27,7 @@ extension SettingRepository {
 
 extension Settings {
     /// Whether somebody reviews with both in the same way.
-    func reviews(as other: Settings) -> Bool {
+    package func reviews(as other: Settings) -> Bool {
         swipeThreshold == other.swipeThreshold && enableHapticFeedback == other.enableHapticFeedback
             && autoProcessActions == other.autoProcessActions
     }

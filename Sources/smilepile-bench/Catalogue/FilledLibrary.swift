@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -111,8 +112,4 @@ struct FilledLibrary: Sendable {
 
         func close() throws { try handle.close() }
     }
-}
-
-extension Tool {
-    static let sqlite = Tool(name: "sqlite3", package: "sqlite3")
 }

@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// The same ask in other people's systems: Erlang/OTP's `gen_server:call`, and a request with a reply channel in Go.

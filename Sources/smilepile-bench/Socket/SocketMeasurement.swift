@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// Requests on the daemon's socket, one at a time, beside `redis-server` on a Unix socket: each server in a process of
@@ -78,22 +79,5 @@ struct SocketMeasurement: Measurement {
             "redis-server", "--port", "0", "--unixsocket", folder + "/redis.sock", "--save", "", "--appendonly", "no",
             "--dir", folder,
         ])
-    }
-}
-
-/// Our other programs.
-enum Programs {
-    /// This one.
-    static func own() throws -> String { try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") }
-
-    /// One that stands in the same folder.
-    /// - Parameter script: that builds it.
-    static func beside(_ name: String, by script: String = "Scripts/bench") throws -> String {
-        let path = URL(fileURLWithPath: try own()).deletingLastPathComponent().path + "/" + name
-        guard access(path, X_OK) == 0 else {
-            throw LineSocket.Failure(
-                description: "\(name) is not beside this program. Build it with \(script).")
-        }
-        return path
     }
 }

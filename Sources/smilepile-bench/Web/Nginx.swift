@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// nginx as a server of files as it comes, with as many processes as our server has threads.

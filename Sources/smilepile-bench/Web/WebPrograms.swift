@@ -1,3 +1,4 @@
+import BenchSupport
 import ControlSocket
 import Foundation
 import LibraryModel

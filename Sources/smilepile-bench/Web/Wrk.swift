@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// `wrk`, which asks a server for one path after the other, over and over.

@@ -4,7 +4,8 @@ import Executors
 import Foundation
 import FuzzSupport
 import LibraryModel
-@testable import LibraryServices
+@testable import BackupFormats
+@testable import Backups
 import LibraryStorage
 import PhotoFolder
 @testable import SQLiteCatalogue

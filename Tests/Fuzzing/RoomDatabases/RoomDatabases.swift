@@ -4,7 +4,7 @@ import CSQLite
 import Foundation
 import FuzzSupport
 import LibraryModel
-@testable import LibraryServices
+@testable import Importing
 import PhotoFolder
 import ServiceMesh
 import TestSupport

@@ -1,0 +1,368 @@
+import CLinux
+import Executors
+import Files
+import Foundation
+import ServiceMesh
+import ZipArchive
+
+/// A backup's ZIP file: its names and its bytes, whatever its documents say. Or the folder that one was unpacked into; or a
+/// document that lies bare in its file, as the first phone app wrote it.
+///
+/// Opening it checks the structure and every name; nothing is written, and no entry is read.
+package final class BackupArchive: Sendable {
+    /// An entry that the documents promise.
+    struct Entry: Sendable {
+        let path: String
+        let size: Int64
+        /// SHA-256 of its bytes, hex.
+        let sha256: String
+    }
+
+    /// Closes the file once nobody looks at any folder of it.
+    private final class Descriptor: Sendable {
+        let number: Int32
+
+        init(_ number: Int32) { self.number = number }
+
+        deinit { close(number) }
+    }
+
+    /// Nil of a bare document.
+    private let reader: ZipReader?
+    /// Nil of an archive.
+    private let bare: Data?
+    /// The folder that is looked at, with a slash at its end; empty for the whole archive. Names are names in it.
+    let root: String
+    /// The index of every entry in the folder that was not refused, by its name; those are unique.
+    private let indices: [String: Int]
+    /// When the file was last written, as its file system says.
+    let modified: Timestamp
+    /// Nil of a folder, whose files are opened one at a time.
+    private let descriptor: Descriptor?
+
+    /// - Parameters:
+    ///   - namedFiles: of the library that reads it.
+    ///   - maximumBytes: that it may hold, inflated.
+    ///   - salvaging: whether what is whole of it is wanted: then an entry that is not taken refuses nothing but itself, and
+    ///     entries are found where the directory is damaged.
+    ///   - proven: what is known of it by whoever has just written it, and is not read again.
+    /// - Throws: `not_found`; `data_loss` for a damaged archive, and for one with names that are not taken.
+    package init(
+        path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil,
+        isCancelled: CancellationFlag = CancellationFlag()
+    ) throws {
+        if let folder = try UnpackedBackup(at: path, namedFiles) {
+            reader = salvaging ? folder.reader : try Self.refusingEntries(folder.reader)
+            (bare, descriptor, root, modified) = (nil, nil, "", folder.modified)
+            indices = Self.indices(reader, root)
+            return
+        }
+        let (number, status) = try namedFiles.open(path, links: .followed)
+        descriptor = Descriptor(number)
+        bare = try Self.bareDocument(number, size: Int64(status.st_size))
+        let limits = ZipLimits(
+            maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: maximumBytes,
+            maximumDirectoryBytes: 128 << 20)
+        if bare != nil {
+            reader = nil
+        } else if salvaging {
+            reader = try Self.refusing {
+                try ZipReader.salvaging(number, limits: limits, cancelled: { isCancelled.isSet })
+            }
+        } else {
+            reader = try Self.read(number, limits, proven)
+        }
+        root = ""
+        modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
+        indices = Self.indices(reader, root)
+    }
+
+    private init(_ archive: BackupArchive, root: String) {
+        (descriptor, bare, reader, self.root) = (archive.descriptor, archive.bare, archive.reader, root)
+        modified = archive.modified
+        indices = Self.indices(reader, root)
+    }
+
+    /// The same file, of which only a folder is looked at.
+    /// - Parameter root: as ``root(of:)`` has it.
+    func below(_ root: String) -> BackupArchive { root == self.root ? self : BackupArchive(self, root: root) }
+
+    private static func indices(_ reader: ZipReader?, _ root: String) -> [String: Int] {
+        guard let reader else { return [:] }
+        let isRefused = Set(reader.refusals.filter { !$0.problem.concernsOtherReaders }.map(\.entry))
+        let taken = reader.entries.lazy.filter { !isRefused.contains($0.index) }
+        let others = reader.salvage?.otherNames ?? [:]
+        return Dictionary(
+            (taken.map { ($0.name, $0.index) }
+                + taken.compactMap { entry in others[entry.index].map { ($0, entry.index) } })
+                .compactMap { full, index in name(full, below: root).map { ($0, index) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// - Returns: nil for what is not in the folder, and for the folder itself.
+    private static func name(_ name: String, below root: String) -> String? {
+        if root.isEmpty { return name }
+        return name.hasPrefix(root) && name != root ? String(name.dropFirst(root.count)) : nil
+    }
+
+    var isBare: Bool { bare != nil }
+    private var entries: [ZipEntry] { reader?.entries ?? [] }
+    package var entryCount: Int { bare == nil ? entries.count : 1 }
+    /// Names of entries that are no folders.
+    var files: [String] {
+        entries.lazy.filter { !$0.isFolder }.compactMap { Self.name($0.name, below: self.root) }
+    }
+
+    /// Names, in the archive, of entries that are no folders and none of those that are meant by their names in the folder.
+    func files(otherThan known: Set<String>) -> [String] {
+        let meant = Set(known.compactMap { indices[$0] })
+        return entries.filter { entry in
+            guard !entry.isFolder, !meant.contains(entry.index) else { return false }
+            return Self.name(entry.name, below: root).map { !known.contains($0) } ?? true
+        }.map(\.name)
+    }
+    /// Entries that are not taken, of an archive from which is taken what is whole.
+    var refused: [Failure] { failures((reader?.refusals ?? []).filter { !$0.problem.concernsOtherReaders }) }
+
+    /// What is wrong with the archive and with entries of it that are taken all the same.
+    var mended: [Failure] {
+        let whole = reader?.salvage?.problem.map {
+            Failure(name: "archive", sentence: "\($0); its entries were found by what stands before each of them")
+        }
+        let others = (reader?.refusals ?? []).filter(\.problem.concernsOtherReaders)
+        return [whole].compactMap { $0 }
+            + failures((reader?.salvage?.mended ?? []) + others) {
+                "what the archive says of it is damaged (\($0.problem)); it is taken all the same"
+            }
+    }
+
+    /// What is not as it was written, of an archive of ours, though its entries have their bytes. One of which we have written
+    /// none of the entries was packed by somebody else, in a way of their own; what somebody has added to one of ours likewise.
+    /// - Parameter known: names of entries that are part of the backup.
+    func altered(_ known: Set<String>) -> [Failure] {
+        guard let form = reader?.form, form.hasOtherEnd || !form.otherEntries.isEmpty else { return [] }
+        let (others, ours) = (Set(form.otherEntries), known.compactMap { indices[$0] })
+        guard ours.contains(where: { !others.contains($0) }) else { return [] }
+        let altered = ours.filter(others.contains).sorted().map { index in
+            let name = entries[index].name
+            return Failure(
+                name: name, sentence: "what the archive says of '\(name.prefix(200))' is not what was saved.")
+        }
+        let end = Failure(name: "archive", sentence: "what stands at the end of the archive is not what was saved.")
+        return altered + (form.hasOtherEnd ? [end] : [])
+    }
+
+    /// Without those outside the folder, which are ignored.
+    private func failures(
+        _ refusals: [ZipRefusal], _ sentence: (ZipRefusal) -> String = { $0.description }
+    ) -> [Failure] {
+        refusals.compactMap { refusal in
+            Self.name(refusal.name, below: root).map { Failure(name: $0, sentence: sentence(refusal)) }
+        }
+    }
+
+    func has(_ name: String) -> Bool { indices[name].map { !entries[$0].isFolder } ?? false }
+
+    /// The files of a folder, of which nothing is promised.
+    /// - Parameter folder: with a slash at its end.
+    func entries(below folder: String) -> [Entry] {
+        entries.filter { !$0.isFolder && $0.name.hasPrefix(root + folder) }.compactMap { entry in
+            Self.name(entry.name, below: root).map { Entry(path: $0, size: entry.size, sha256: "") }
+        }
+    }
+
+    /// The folder that has an entry of this name: the archive itself, which is empty, or one folder in it, with a slash at its
+    /// end; nil where none has, or several have.
+    func root(of name: String) -> String? {
+        if has(name) { return "" }
+        let roots = files.filter { $0.hasSuffix("/" + name) && $0.split(separator: "/").count == 2 }
+            .map { String($0.dropLast(name.count)) }.filter { !$0.hasPrefix("__MACOSX") }
+        return roots.count == 1 ? roots[0] : nil
+    }
+
+    /// - Throws: `data_loss` where an entry is not there, or is not what is promised as far as can be seen without reading it.
+    func require(_ promised: Entry) throws {
+        let name = promised.path.prefix(200)
+        guard let index = indices[promised.path] else {
+            throw MeshError(
+                refusingBackup: "'\(name)' is in the manifest but not in the archive.", entry: promised.path)
+        }
+        guard !entries[index].isFolder else {
+            throw MeshError(refusingBackup: "'\(name)' is a folder, and the manifest has a file.", entry: promised.path)
+        }
+        guard entries[index].size == promised.size, SHA256Digest(hex: promised.sha256) != nil else {
+            throw MeshError(refusingBackup: "the size or digest of '\(name)' disagrees.", entry: promised.path)
+        }
+    }
+
+    /// What `decode` makes of a document's bytes.
+    /// - Throws: `invalid_argument` where it is not there; `data_loss` where it cannot be read or understood; a `MeshError` of
+    ///   `decode` as it is.
+    func decoded<T>(_ name: String, _ decode: (Data) throws -> T) throws -> T {
+        if let bare { return try Self.decoded(name, bare, decode) }
+        guard let reader, let index = indices[name] else {
+            throw MeshError(
+                .invalidArgument, "This is not a SmilePile backup: it has no \(name).",
+                details: ["entry": .string(name)])
+        }
+        let bytes: Data
+        do {
+            bytes = try reader.read(index, limit: BackupFormat.maximumDocument)
+        } catch {
+            throw MeshError(
+                refusingBackup: MeshError(describing: error).message + BackupFormat.salvageHint, entry: name)
+        }
+        return try Self.decoded(name, bytes, decode)
+    }
+
+    private static func decoded<T>(_ name: String, _ bytes: Data, _ decode: (Data) throws -> T) throws -> T {
+        do {
+            return try decode(bytes)
+        } catch let error as MeshError {
+            throw error
+        } catch {
+            throw MeshError(
+                refusingBackup: "\(name) cannot be understood: \(JSONFault(error)).", entry: name)
+        }
+    }
+
+    /// The bytes of a small entry, and their digest.
+    /// - Parameter checked: where it was checked, and may not have changed.
+    /// - Throws: where it has more than `limit`, or is damaged.
+    func read(_ name: String, limit: Int, _ checked: Checked) throws -> (bytes: Data, digest: ContentDigest) {
+        guard let reader, let index = indices[name] else { throw MeshError(.internal, "There is no entry \(name).") }
+        return try reader.digested(index, limit: limit, verified: checked.read[index])
+    }
+
+    /// Writes an entry's bytes to `output`.
+    /// - Parameter checked: where it was checked, and may not have changed.
+    /// - Returns: their digest.
+    func extract(
+        _ name: String, _ checked: Checked, to output: Int32, cancelled: () -> Bool, progress: (Int) -> Void
+    ) throws -> ContentDigest {
+        guard let reader, let index = indices[name] else {
+            throw MeshError(.internal, "The photo \(name) has no entry.")
+        }
+        return try reader.extract(
+            index, to: output, verified: checked.read[index], cancelled: cancelled, progress: progress)
+    }
+
+    /// The MD5 of an entry's bytes, lower-case hex; nil where it cannot be computed.
+    func md5(_ name: String, cancelled: () -> Bool) throws -> String? {
+        guard let reader, let index = indices[name] else { return nil }
+        return try reader.md5(index, cancelled: cancelled)
+    }
+
+    /// An entry that is not what it should be.
+    struct Failure: Sendable {
+        let name: String
+        let sentence: String
+    }
+
+    /// What reading has found out, by the places of entries in the archive: it may have been read before it was known in which
+    /// folder the backup is.
+    struct Checked: Sendable {
+        /// That were read.
+        let bytes: Int64
+        /// Entries that were not proven before.
+        fileprivate var read = EntryTable<VerifiedEntry>()
+        fileprivate var damaged: [ZipRefusal] = []
+    }
+
+    /// Whether no entry is compressed: then every reader finds the same bytes in it.
+    var isStored: Bool { reader?.entries.allSatisfy(\.isStored) ?? false }
+
+    /// Reads every byte of which nobody knows what the disk has.
+    /// - Parameters:
+    ///   - forOthers: refuses also what unzip, 7-Zip, bsdtar or Python would not read.
+    ///   - forAgain: whether entries are to be read again.
+    func readThrough(
+        forOthers: Bool, forAgain: Bool, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
+    ) async throws -> Checked {
+        guard let reader else { return Checked(bytes: Int64(bare?.count ?? 0)) }
+        let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
+        let verification = ZipVerification(reader, forOthers: forOthers, forAgain: forAgain)
+        job.begin(phase: "verifying", bytes: verification.bytes)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<width {
+                group.addTask {
+                    var isLeft = true
+                    while isLeft {
+                        // Between two turns nothing is held while the job stands still.
+                        try await job.mayContinue()
+                        isLeft = try await pool.run {
+                            var turn = BackupTurn()
+                            while turn.mayTakeAnother {
+                                let goesOn = try verification.workOnNext(
+                                    cancelled: { isCancelled.isSet },
+                                    progress: { bytes in
+                                        turn.bytes += Int64(bytes)
+                                        job.advance(bytes: Int64(bytes))
+                                    })
+                                turn.entries += 1
+                                if !goesOn { return false }
+                            }
+                            return true
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return Checked(
+            bytes: total, read: verification.read, damaged: verification.failures)
+    }
+
+    /// What reading has found an entry to be.
+    func digest(of name: String, _ checked: Checked) -> ContentDigest? {
+        indices[name].flatMap { checked.read[$0]?.digest ?? reader?.proven[$0] }
+    }
+
+    /// Compares what was read with what is promised.
+    /// - Returns: in the order of the archive, then of what is promised.
+    func failures(_ promised: [Entry], _ checked: Checked) -> [Failure] {
+        guard reader != nil else { return [] }
+        var failures = failures(checked.damaged)
+        let unreadable = Set(failures.map(\.name))
+        for entry in promised where !unreadable.contains(entry.path) {
+            guard let found = digest(of: entry.path, checked)?.sha256, found == SHA256Digest(hex: entry.sha256) else {
+                failures.append(
+                    Failure(
+                        name: entry.path,
+                        sentence: "the bytes of '\(entry.path.prefix(200))' are not those that were saved."))
+                continue
+            }
+        }
+        return failures
+    }
+}
+
+/// What one thread does of a backup before it asks whether to go on: enough that asking costs nothing, little enough
+/// that a person who pauses the job sees it stand still.
+package struct BackupTurn {
+    package var entries = 0
+    package var bytes: Int64 = 0
+
+    package init(bytes: Int64 = 0) {
+        self.bytes = bytes
+    }
+
+    package var mayTakeAnother: Bool { entries < 32 && bytes < 8 << 20 }
+}
+
+extension MeshError {
+    /// A backup that a later version wrote.
+    init(laterBackup what: String, known: String) {
+        self.init(
+            .unimplemented,
+            "The backup is \(what), and this program knows \(known). Restore it with a newer version of SmilePile.")
+    }
+
+    /// A backup that is not restored.
+    /// - Parameter entry: what is wrong in it, by its name in the archive.
+    package init(refusingBackup sentence: String, entry: String? = nil) {
+        self.init(
+            .dataLoss, "The backup is refused: \(sentence)",
+            details: entry.map { ["entry": .string(String($0.prefix(300)))] } ?? [:])
+    }
+}

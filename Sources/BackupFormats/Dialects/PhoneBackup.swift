@@ -1,0 +1,47 @@
+import Foundation
+import LibraryModel
+import ServiceMesh
+
+/// How a backup for the phone apps is made: one document and the photos as they are shown, and nothing else, because what the
+/// apps make of other entries is not known.
+extension PhoneDialect {
+    /// The documents of a backup for the phone apps, in the order in which they stand in it.
+    package static func documents(of contents: BackupContents, at time: Timestamp) throws -> [(
+        name: String, bytes: Data
+    )] {
+        let bytes = try AppMetadata.encode(contents, at: time)
+        try SmilePileDialect.requirePossible(metadataEntry, bytes)
+        return [(name: metadataEntry, bytes: bytes)]
+    }
+}
+
+extension BackupContents {
+    /// Keeps what a backup for the phone apps can say.
+    /// - Returns: a line for each kind of thing that it cannot.
+    package mutating func keepWhatPhonesRead() -> [ReceiptLine] {
+        let unseen = photos.count { $0.photo.unseenBy != nil }
+        // A phone would show the grey card that stands in for them, and take it for the photo.
+        photos.removeAll { $0.photo.unseenBy != nil }
+        let photos = photos.map(\.photo)
+        func count(_ isMeant: (Photo) -> Bool) -> Int { photos.count(where: isMeant) }
+        let kinds: [(count: Int, what: String)] = [
+            (unseen, "photos that cannot be seen here yet"),
+            (sealed?.only(of: self.photos)?.values.count ?? 0, "sealed fields"),
+            (count { $0.caption != nil }, "captions"),
+            // What the app itself showed is its `createdAt` too.
+            (count { $0.takenAt != nil && $0.dateSource != .app }, "dates from cameras"),
+            (count { $0.takenOffset != nil }, "time offsets"),
+            (count { $0.camera != nil }, "cameras"),
+            (count { $0.lastDecision != nil }, "decisions of reviews"),
+            (swipeSessions.count, "reviews"), (groups.count, "groups"),
+            (count(\.hasExtraFiles), "photos' originals and sidecars"),
+        ]
+        self = withoutOriginals()
+        (sealed, lock, isForPhone) = (nil, nil, true)
+        let kept = kinds.filter { $0.count > 0 }.map { "\($0.what) (\($0.count))" }
+        return (kept + ["preferences"]).map { what in
+            ReceiptLine(
+                item: PhoneDialect.metadataEntry, outcome: ForeignContents.left, detail: "not in it: \(what)")
+        }
+    }
+}

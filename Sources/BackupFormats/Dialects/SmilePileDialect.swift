@@ -1,0 +1,136 @@
+import Foundation
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+import ZipArchive
+
+/// Our own dialect: what the documents of a backup are called, and how they are read and written
+/// (<doc:/LibraryModel/BackupsAsFiles>). Keys are the format's; ours are added, none removed.
+package enum SmilePileDialect {
+    static let name = "smilepile"
+    static let manifestEntry = "manifest.json"
+    package static let metadataEntry = "backup_metadata.json"
+    /// The form that the shipped apps read (the same article, "metadata.json").
+    static let appMetadataEntry = "metadata.json"
+    static let generator = "SmilePile"
+    static let version = "1.0"
+
+    /// - Throws: `data_loss`.
+    static func read(_ archive: BackupArchive, _ manifest: BackupManifest) throws -> DescribedBackup {
+        guard let files = manifest.files, let appVersion = manifest.appVersion, let timestamp = manifest.timestamp,
+            let photoCount = manifest.photoCount, let categoryCount = manifest.categoryCount
+        else { throw MeshError(refusingBackup: "its manifest does not say all that it has to.", entry: manifestEntry) }
+        var (metadata, contents) = try archive.decoded(metadataEntry) {
+            try BackupMetadata.read($0, isPartial: manifest.isPartial == true)
+        }
+        try FormatVersion.require(metadata.version, in: metadataEntry)
+        guard photoCount == contents.photos.count, categoryCount == contents.categories.count else {
+            throw MeshError(refusingBackup: "its counts of photos and categories disagree with its contents.")
+        }
+        try contents.validate()
+        var notices: [ReceiptLine] = []
+        if files.contains(where: { $0.path == BackupFormat.sealedEntry }) {
+            contents.sealed = try archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
+            if contents.sealed == nil {
+                notices.append(
+                    ReceiptLine(
+                        item: BackupFormat.sealedEntry, outcome: BackupFormat.sealedOutcome,
+                        detail: "a later version sealed the fields; restore them with that version"))
+            }
+        }
+        if let sealed = contents.sealed, sealed.sealedWith != manifest.sealedWith {
+            throw MeshError(
+                refusingBackup: "what its manifest says about sealed fields disagrees.",
+                entry: BackupFormat.sealedEntry)
+        }
+        return DescribedBackup(
+            summary: BackupSummary(
+                dialect: name, backupVersion: manifest.backupVersion, appVersion: appVersion, timestamp: timestamp,
+                photoCount: photoCount, categoryCount: categoryCount, isPartial: contents.isPartial,
+                sealedWith: manifest.sealedWith, sealedValues: contents.sealed?.values.count),
+            contents: contents,
+            promised: files.map { BackupArchive.Entry(path: $0.path, size: $0.size, sha256: $0.sha256) },
+            unpromised: [manifestEntry], damaged: files.filter { $0.damaged == true }.map(\.path), notices: notices)
+    }
+
+    /// For a backup whose manifest is damaged: digests and sizes of its photos stand in the metadata too.
+    /// - Throws: `data_loss`, `invalid_argument`.
+    static func readWithoutManifest(
+        _ archive: BackupArchive, _ failure: BackupArchive.Failure
+    ) throws -> DescribedBackup {
+        var (metadata, contents) = try archive.decoded(metadataEntry) { try BackupMetadata.read($0, isPartial: false) }
+        try FormatVersion.require(metadata.version, in: metadataEntry)
+        try contents.validate()
+        contents.sealed = try? archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
+        return DescribedBackup(
+            summary: BackupSummary(
+                dialect: name, backupVersion: metadata.version, appVersion: "unknown", timestamp: metadata.timestamp,
+                photoCount: contents.photos.count, categoryCount: contents.categories.count, isPartial: false,
+                sealedWith: contents.sealed?.sealedWith, sealedValues: contents.sealed?.values.count),
+            contents: contents,
+            promised: contents.files.map {
+                BackupArchive.Entry(path: $0.path, size: $0.size, sha256: $0.digest ?? "")
+            },
+            unpromised: Set(
+                [manifestEntry, metadataEntry, appMetadataEntry, BackupFormat.sealedEntry]
+                    + archive.entries(below: BackupFormat.thumbnailPrefix).map(\.path)
+                    + archive.entries(below: BackupFormat.originalPrefix).map(\.path).filter(SealedSidecar.isEntry)),
+            damaged: [],
+            notices: [ReceiptLine(item: failure.name, outcome: "damaged", detail: failure.sentence)])
+    }
+
+    /// The documents of a backup, in the order in which they stand in it.
+    /// - Parameter files: every other entry; those that are `damaged` are not what the catalogue had recorded.
+    package static func documents(
+        of contents: BackupContents, files: [BackupManifest.File], at time: Timestamp
+    ) throws -> [(name: String, bytes: Data)] {
+        var others = [
+            (name: metadataEntry, bytes: try BackupMetadata.encode(contents, at: time)),
+            (name: appMetadataEntry, bytes: try AppMetadata.encode(contents, at: time)),
+        ]
+        let sealed = contents.sealed?.only(of: contents.photos)
+        if let sealed { others.append((name: BackupFormat.sealedEntry, bytes: try sealed.encoded())) }
+        for document in others { try requirePossible(document.name, document.bytes) }
+        return [
+            (name: manifestEntry, bytes: try manifest(of: contents, documents: others, files: files, at: time))
+        ] + others
+    }
+
+    /// - Parameter documents: all others.
+    package static func manifest(
+        of contents: BackupContents, documents: [(name: String, bytes: Data)], files: [BackupManifest.File],
+        at time: Timestamp
+    ) throws -> Data {
+        let manifest = BackupManifest(
+            backupVersion: version, appVersion: Release.version, platform: "Linux", timestamp: time,
+            photoCount: contents.photos.count, categoryCount: contents.categories.count, generator: generator,
+            isPartial: contents.isPartial ? true : nil,
+            sealedWith: contents.sealed?.only(of: contents.photos)?.sealedWith,
+            withoutOriginals: contents.leavesOriginals ? true : nil, files: [])
+        let documents = documents.map { document in
+            let digest = ContentDigest(of: document.bytes)
+            return BackupManifest.File(path: document.name, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
+        }
+        return try LongLists.encode(manifest, [.init("files", documents + files) { $0 }])
+    }
+
+    /// What an unfinished backup of ours holds, from its documents.
+    /// - Parameter sealed: nil where it has none.
+    package static func contents(
+        ofUnfinished metadata: Data, sealed: Data? = nil, isPartial: Bool
+    ) throws -> BackupContents {
+        var contents = try BackupMetadata.read(metadata, isPartial: isPartial).contents
+        contents.sealed = try sealed.flatMap { try SealedDocument(reading: $0) }
+        return contents
+    }
+
+    /// - Throws: `resource_exhausted` for a document that would not be read back.
+    static func requirePossible(_ name: String, _ bytes: Data) throws {
+        guard bytes.count <= BackupFormat.maximumDocument else {
+            throw MeshError(
+                .resourceExhausted,
+                "The backup would have a \(name) of more than \(BackupFormat.maximumDocument >> 20) MiB. "
+                    + "Back up some categories at a time.")
+        }
+    }
+}

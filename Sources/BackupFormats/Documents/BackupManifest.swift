@@ -1,0 +1,43 @@
+import Foundation
+import ServiceMesh
+
+/// `manifest.json`: what the backup is, and every other entry with its size and digest.
+package struct BackupManifest: Codable, Sendable {
+    package struct File: Codable, Sendable {
+        let path: String
+        let size: Int64
+        /// Of the entry's bytes, lower-case hex.
+        let sha256: String
+        /// Set where these are not the bytes that the catalogue had recorded.
+        let damaged: Bool?
+
+        package init(path: String, size: Int64, sha256: String, damaged: Bool?) {
+            (self.path, self.size, self.sha256, self.damaged) = (path, size, sha256, damaged)
+        }
+    }
+
+    let backupVersion: String
+    // Not ours alone is read: of another program's, what it does not say is found out.
+    let appVersion: String?
+    let platform: String?
+    let timestamp: Timestamp?
+    let photoCount: Int?
+    let categoryCount: Int?
+    let generator: String?
+    /// Set where the backup holds a part of the library only.
+    let isPartial: Bool?
+    /// What the sealed fields need to be opened: ids of keys, or `passphrase`; absent without sealed fields.
+    let sealedWith: String?
+    /// Set where originals and sidecars were left out.
+    let withoutOriginals: Bool?
+    /// Nil where another program wrote it.
+    package private(set) var files: [File]?
+
+    /// - Throws: an error of decoding; `data_loss`.
+    static func read(_ bytes: Data) throws -> BackupManifest {
+        let lists = try LongLists(bytes, ["files": BackupFormat.maximumEntries])
+        var manifest = try lists.decodeRest(BackupManifest.self)
+        if manifest.files != nil { manifest.files = try lists.decode("files") { $0 } }
+        return manifest
+    }
+}

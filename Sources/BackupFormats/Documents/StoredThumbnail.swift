@@ -1,0 +1,40 @@
+import Foundation
+import ImageWorkerProtocol
+
+/// Thumbnails that come from elsewhere: used only where they can be what this version makes.
+package enum StoredThumbnail {
+    /// Pixels on the long side.
+    private static let maximumSide = 300
+
+    /// Whether these bytes are a JPEG of a thumbnail's size, whole and by this version's maker. Nothing is decoded: what is
+    /// shown of it is decoded by whoever shows it, as of any picture.
+    package static func isUsable(_ bytes: Data) -> Bool {
+        let bytes = [UInt8](bytes)
+        guard
+            ThumbnailMaker.version(ofThumbnail: Array(bytes.prefix(ThumbnailMaker.headBytes)))
+                == ThumbnailMaker.version,
+            bytes.count > 2, bytes[bytes.count - 2] == 0xFF, bytes[bytes.count - 1] == 0xD9,
+            let (width, height) = size(bytes)
+        else { return false }
+        return (1...maximumSide).contains(width) && (1...maximumSide).contains(height)
+    }
+
+    /// Width and height as the frame says them.
+    private static func size(_ bytes: [UInt8]) -> (Int, Int)? {
+        var place = 2
+        while place + 9 <= bytes.count, bytes[place] == 0xFF {
+            let marker = bytes[place + 1]
+            let length = Int(bytes[place + 2]) << 8 + Int(bytes[place + 3])
+            // Frames, but for the markers between them that are tables.
+            if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) {
+                return (
+                    Int(bytes[place + 7]) << 8 + Int(bytes[place + 8]),
+                    Int(bytes[place + 5]) << 8 + Int(bytes[place + 6])
+                )
+            }
+            guard length >= 2, marker != 0xDA else { return nil }
+            place += 2 + length
+        }
+        return nil
+    }
+}

@@ -1,0 +1,369 @@
+import BackupFormats
+import Executors
+import Files
+import Foundation
+import LibraryModel
+import LibraryServices
+import LibraryStorage
+import ServiceMesh
+import ZipArchive
+
+/// A restore that has been made: kept as its job's checkpoint by the transaction that made it, so that a kill after
+/// that leads to this receipt and not to a second restore.
+struct MadeRestore: Codable, Sendable {
+    let receipt: RestoreReceipt
+    let lines: [ReceiptLine]
+    /// In which mode the library is since; nil where it is in the one that it was in.
+    var mode: AppMode?
+}
+
+/// Restores one checked backup: plan, stage, switch, clean up. Until the switch nothing of the library changes, and
+/// whatever goes wrong leaves no trace.
+struct BackupRestorer: Sendable {
+    let catalogue: any Catalogue
+    let photoFiles: any PhotoFiles
+    let fields: SealedFields
+    let pool: BlockingPool
+    let width: Int
+    let mesh: Mesh
+    let access: LibraryAccess
+    let isCancelled: CancellationFlag
+    /// Whether a merge takes the backup's word where it differs.
+    let prefersBackup: Bool
+
+    /// Times that only what has been deleted meanwhile is staged.
+    private static let rounds = 3
+
+    func restore(
+        _ whole: CheckedBackup, _ open: OpenedFields, mode: RestoreMode, dryRun: Bool, job: Job
+    ) async throws -> RestoreReceipt {
+        let others = mode == .merge ? try await otherPictures(whole) : nil
+        let backup = others.map(whole.telling(apart:)) ?? whole
+        let opened = others.map(open.telling(apart:)) ?? open
+        let contents = backup.contents
+        var preview = try await catalogue.read { transaction in
+            try RestorePlan.make(
+                contents, opened, digests: backup.digests, damaged: backup.damagedWhenSaved, mode: mode,
+                prefersBackup: prefersBackup, in: transaction)
+        }
+        if mode == .replace { preview = try await distrustDamagedFiles(preview, backup, dryRun: dryRun, job: job) }
+        preview.lines = backup.lines + preview.damagedLines(contents) + preview.lines
+        guard !dryRun else {
+            for line in preview.lines + preview.completions.values.map(\.line) { job.record(line) }
+            return receipt(backup, preview, mode: mode, dryRun: true)
+        }
+        var staged: [String: RestoredFiles] = [:]
+        let made: MadeRestore
+        do {
+            made = try await stageAndSwitch(
+                backup, opened, mode: mode, preview: preview, staged: &staged, job: job)
+        } catch {
+            if MeshError(describing: error).mayHaveBeenStored { throw error }
+            let leftovers = staged.values.flatMap(\.files)
+            try await pool.run { photoFiles.abandon(leftovers) }
+            throw error
+        }
+        if let mode = made.mode { await access.begin(mode) }
+        // The library is the new one already: whoever calls the job off now gets the truth, which is its receipt, and so
+        // does whoever's disk fails.
+        let files = staged
+        let problems = await Task(executorPreference: MeshClock.executor) { await cleanUp(files) }.value
+        job.record(made.lines + problems)
+        return problems.isEmpty ? made.receipt : made.receipt.withProblems
+    }
+
+    private func otherPictures(_ backup: CheckedBackup) async throws -> OtherPictures {
+        let (contents, damaged) = (backup.contents, Set(backup.damagedWhenSaved))
+        return try await catalogue.read { try OtherPictures(contents, damaged, in: $0) }
+    }
+
+    /// Stages what the library lacks, and makes the switch. Photos that were deleted meanwhile are staged too, and the
+    /// switch tried again; after some rounds everything that the backup has is staged, so that there is an end to it.
+    ///
+    /// Rejected: to stage everything at once, which costs as much for a merge of ten new photos as for all; and to keep
+    /// requests from changing anything, for the minutes that staging takes.
+    private func stageAndSwitch(
+        _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, preview: RestorePlan,
+        staged: inout [String: RestoredFiles], job: Job
+    ) async throws -> MadeRestore {
+        var wanted = preview.newPhotos
+        var round = 1
+        try await requireSpace(
+            for: wanted, from: backup, more: preview.completions.values.reduce(0) { $0 &+ $1.size })
+        staged = try await stage(preview.completions, from: backup, job: job)
+        let originals = staged.values.flatMap(\.files)
+        if !originals.isEmpty { try await pool.run { try photoFiles.publish(originals) } }
+        while true {
+            try await requireSpace(for: wanted, from: backup)
+            let more = try await stage(wanted, from: backup, job: job)
+            let files = more.values.flatMap(\.files)
+            // Two of all photos would be as many again.
+            if staged.isEmpty { staged = more } else { merge(more, into: &staged) }
+            try await job.mayContinue()
+            job.begin(phase: "switching")
+            try await publish(files)
+            switch try await switchOver(backup, opened, mode: mode, preview: preview, staged: staged, job: job) {
+            case .made(let made): return made
+            case .keysChanged:
+                guard round < Self.rounds * 2 else {
+                    throw MeshError(
+                        .unavailable, "The keys of the sealed fields are being changed. Restore once more in a moment.")
+                }
+                wanted = []
+                round += 1
+            case .lacking(let photos):
+                let there = staged
+                wanted =
+                    round < Self.rounds
+                    ? photos
+                    : backup.contents.photos.map(\.photo).filter {
+                        there[$0.uuid].map { $0.completes != nil } ?? true
+                    }
+                round += 1
+            }
+        }
+    }
+
+    private func merge(_ more: [String: RestoredFiles], into staged: inout [String: RestoredFiles]) {
+        staged.merge(more) { old, new in
+            // A photo that was to get its original was deleted since, and comes back whole.
+            var both = new
+            both.files += old.files
+            return both
+        }
+    }
+
+    /// Photos and thumbnails at once: the system lets one thread at a time change a folder.
+    private func publish(_ files: [StagedFile]) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for ofOneKind in Dictionary(grouping: files, by: \.name.kind).values {
+                group.addTask { try await pool.run { try photoFiles.publish(ofOneKind) } }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func receipt(
+        _ backup: CheckedBackup, _ plan: RestorePlan, mode: RestoreMode, dryRun: Bool
+    ) -> RestoreReceipt {
+        RestoreReceipt(
+            backup: backup.summary, mode: mode, isDryRun: dryRun, categoriesAdded: plan.newCategories.count,
+            photosAdded: plan.newPhotos.count, photosKept: plan.kept.count, photosRemoved: plan.removed.count,
+            swipeSessionsAdded: plan.newSessions.count,
+            groupsAdded: backup.contents.groups.isEmpty ? nil : plan.newGroups.count,
+            sealedValuesAdded: backup.contents.sealed == nil
+                ? nil : plan.sealedCount + plan.newSidecars.count { backup.isSealed($0.path) },
+            becameBackup: mode == .merge && plan.mode == .replace ? true : nil,
+            takeableDifferences: plan.mode == .merge && plan.takeable > 0 ? plan.takeable : nil,
+            ending: plan.hasLosses(fromDamaged: backup.file.isSalvaged) ? .completeWithProblems : .complete)
+    }
+
+    /// A replacement may go on using a file of the library only if its bytes are those of the backup: the photo's own, and
+    /// those of its original and its sidecars, where the backup has these whole and from the same source.
+    /// - Parameter dryRun: whether those alone are read of which it is to be said whether they stay.
+    private func distrustDamagedFiles(
+        _ plan: RestorePlan, _ backup: CheckedBackup, dryRun: Bool, job: Job
+    ) async throws -> RestorePlan {
+        let read = dryRun ? plan.insteadOfDamaged : plan.kept
+        guard !read.isEmpty else { return plan }
+        job.begin(phase: "comparing", items: Int64(read.count))
+        var sound = Set(plan.kept.keys).subtracting(read.keys)
+        for sourced in backup.contents.photos {
+            let uuid = sourced.photo.uuid
+            guard let there = read[uuid] else { continue }
+            try await job.mayContinue()
+            var isSound = try await isSound(there.path, there.contentDigest)
+            if isSound, let kept = plan.ofSameSource[uuid] {
+                for (path, digest) in sourced.filesBeside where backup.digests[path] == digest {
+                    guard let own = kept.fileBeside(of: digest, sourced) else { continue }
+                    isSound = try await self.isSound(own, digest)
+                    if !isSound { break }
+                }
+            }
+            if isSound { sound.insert(uuid) }
+            job.advance(items: 1)
+        }
+        // A photo whose reading was called off is not a damaged one.
+        try Task.checkCancellation()
+        let trusted = sound
+        return plan.distrusting(backup.contents) { trusted.contains($0) }
+    }
+
+    private func isSound(_ path: String, _ expected: String) async throws -> Bool {
+        try await pool.run {
+            let digest = try? photoFiles.withReader(StoredName(catalogued: path)) {
+                try ContentDigest(reading: $0, cancelled: { isCancelled.isSet }).sha256.hex
+            }
+            return digest == expected
+        }
+    }
+
+    /// - Parameter backup: where the photos come from.
+    private func requireSpace(
+        for photos: [Photo], from backup: CheckedBackup, more: Int64 = 0
+    ) async throws {
+        // What another program saved becomes a photo beside its original.
+        let originals =
+            backup.contents.isForeign
+            ? photos.reduce(0) { $0 &+ $1.fileSize } : backup.originalBytes(of: photos)
+        // Thumbnails are about 20 kB each; the catalogue's log is small against that.
+        let needed = photos.reduce(Int64(10 << 20) &+ originals &+ more) { $0 &+ $1.fileSize &+ 32_768 }
+        let free = try await pool.run { try photoFiles.room() }
+        guard needed <= free else {
+            throw MeshError(
+                short: .space,
+                "The restore needs \(needed >> 20) MiB and the disk has \(free >> 20) MiB free. Free some space first.",
+                details: ["neededBytes": .integer(needed), "freeBytes": .integer(free)])
+        }
+    }
+
+    // MARK: The switch
+
+    private enum Switch: Sendable {
+        case made(MadeRestore)
+        /// Nothing was done: of these photos, which the library had before, there are no files.
+        case lacking([Photo])
+        /// Nothing was done: the library seals with another key since a moment ago.
+        case keysChanged
+    }
+
+    private func switchOver(
+        _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, preview: RestorePlan,
+        staged: [String: RestoredFiles], job: Job
+    ) async throws -> Switch {
+        let contents = backup.contents.taking(staged)
+        let (unknown, digests, damaged) = (backup.lines, backup.digests, backup.damagedWhenSaved)
+        let (opened, unsealed) = try await adding(staged, to: opened)
+        // With the key of now, and not with that of when the restore began.
+        let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
+        let names = staged.compactMapValues(\.names)
+        let completes = staged.compactMapValues(\.completes)
+        let sidecars = staged.mapValues(\.sidecars)
+        let unopened = (staged.values.compactMap(\.line) + unsealed).sorted { $0.item < $1.item }
+        let id = job.id
+        return try await catalogue.writeAlone { transaction in
+            // Looked at again: requests went on while files were staged.
+            var plan = try RestorePlan.make(
+                contents, opened, digests: digests, damaged: damaged, mode: mode, prefersBackup: prefersBackup,
+                in: transaction)
+            if plan.mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
+            plan.lines = unknown + plan.damagedLines(contents) + plan.lines
+            plan.completions = plan.completions.compactMapValues { completion in
+                // What was staged is called after the photo as it was then.
+                let uuid = completion.uuid
+                guard let staged = completes[uuid], staged.path == completion.there.path else { return nil }
+                return completion.with(original: staged.original != nil, sidecars: sidecars[uuid] ?? [])
+            }
+            let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
+            guard lacking.isEmpty else { return .lacking(lacking) }
+            if !plan.sealed.isEmpty {
+                guard let keyring, try transaction.sealedFields.activeKey() == keyring.active.description else {
+                    fields.forget()
+                    return .keysChanged
+                }
+            }
+            try RestoreApplication(
+                contents: contents, plan: plan, names: names, sidecars: sidecars,
+                originals: completes.compactMapValues(\.original), job: id, keyring: keyring
+            ).apply(in: transaction)
+            let made = MadeRestore(
+                receipt: receipt(backup, plan, mode: mode, dryRun: false),
+                lines: unopened + plan.lines + plan.completions.values.map(\.line), mode: plan.lock?.mode)
+            try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
+            return .made(made)
+        }
+    }
+
+    /// Where pictures of another program were taken is sealed with all else.
+    private func adding(
+        _ staged: [String: RestoredFiles], to opened: OpenedFields
+    ) async throws -> (OpenedFields, [ReceiptLine]) {
+        let positions = staged.compactMapValues { $0.made?.position }
+        guard !positions.isEmpty else { return (opened, []) }
+        do {
+            return (opened.adding(positions, try await fields.keyringMakingOne()), [])
+        } catch {
+            try Task.checkCancellation()
+            let why = MeshError(describing: error).message
+            let line = ReceiptLine(
+                item: BackupFormat.sealedEntry, outcome: BackupFormat.sealedOutcome,
+                detail: "where \(positions.count) photos were taken is not kept: \(why)")
+            return (opened, [line])
+        }
+    }
+
+    /// The switch is made: nothing here can undo it, and what fails is done by the next start.
+    /// - Returns: what a person has to know of it.
+    private func cleanUp(_ staged: [String: RestoredFiles]) async -> [ReceiptLine] {
+        async let check = catalogue.check()
+        let names = staged.values.flatMap(\.files).map(\.name)
+        let used = try? await catalogue.read { try $0.photos.inUse(names) }
+        if let used {
+            _ = try? await pool.run {
+                try? photoFiles.settle(names.filter { used.contains($0) })
+                try? photoFiles.withdraw(names.filter { !used.contains($0) })
+            }
+        }
+        do {
+            let found = try await check
+            return found.prefix(1).map { problem in
+                ReceiptLine(
+                    item: "catalogue.sqlite", outcome: "damaged",
+                    detail:
+                        "the restored catalogue is damaged (\(problem)); restore the backup into a new library, and check the disk"
+                )
+            }
+        } catch {
+            return [
+                ReceiptLine(
+                    item: "catalogue.sqlite", outcome: "unchecked",
+                    detail: "the restored catalogue could not be checked: \(MeshError(describing: error).message)")
+            ]
+        }
+    }
+}
+
+extension SourcedPhoto {
+    /// The original and the sidecars that are files of their own: path and SHA-256.
+    var filesBeside: [(path: String, digest: String)] {
+        let original = photo.originalPath.flatMap { $0 == photo.path ? nil : ($0, sourceDigest) }
+        return [original].compactMap { $0 } + photo.sidecars.map { ($0.path, $0.contentDigest) }
+    }
+}
+
+extension Photo {
+    /// Where a photo of the library has the file of a digest that the same photo of a backup has; nil where it has none.
+    func fileBeside(of digest: String, _ sourced: SourcedPhoto) -> String? {
+        if digest == sourced.sourceDigest, let originalPath, originalPath != path { return originalPath }
+        return sidecars.first { $0.contentDigest == digest }?.path
+    }
+}
+
+extension RestoreReceipt {
+    /// The same, for a restore that is made and of which something is to be said.
+    fileprivate var withProblems: RestoreReceipt {
+        RestoreReceipt(
+            backup: backup, mode: mode, isDryRun: isDryRun, categoriesAdded: categoriesAdded, photosAdded: photosAdded,
+            photosKept: photosKept, photosRemoved: photosRemoved, swipeSessionsAdded: swipeSessionsAdded,
+            groupsAdded: groupsAdded, sealedValuesAdded: sealedValuesAdded, becameBackup: becameBackup,
+            takeableDifferences: takeableDifferences, ending: .completeWithProblems)
+    }
+}
+
+extension RestorePlan {
+    /// The plan with kept files that are not trusted taken from the backup instead; the library's own copies of
+    /// them go to the trash.
+    func distrusting(_ contents: BackupContents, _ isSound: (String) -> Bool) -> RestorePlan {
+        var plan = self
+        for photo in contents.photos.map(\.photo) {
+            guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { continue }
+            plan.kept[photo.uuid] = nil
+            // It goes to the trash with the library's own copy.
+            plan.ofSameSource[photo.uuid] = nil
+            plan.insteadOfDamaged[photo.uuid] = nil
+            plan.newPhotos.append(photo)
+            plan.removed.append(there)
+        }
+        return plan
+    }
+}

@@ -1,0 +1,186 @@
+import BackupFormats
+import Foundation
+import LibraryModel
+import LibraryServices
+import LibraryStorage
+import Sealing
+import ServiceMesh
+
+/// The switch: puts a plan into effect inside one transaction of the catalogue. A crash before its commit leaves the
+/// old library whole, after it the new one; the catalogue's own journal is what decides, so there is no second one
+/// to exchange and no moment at which two could be mixed up.
+struct RestoreApplication {
+    let contents: BackupContents
+    let plan: RestorePlan
+    private var mode: RestoreMode { plan.mode }
+    /// The new files' names, by the photo's uuid: in place and durable already.
+    let names: [String: PhotoNames]
+    /// Sidecars of new photos and of those that lacked them, under their new names, by the photo's uuid in the backup: in place and
+    /// durable already, as the next ones.
+    var sidecars: [String: [KeptSidecar]] = [:]
+    /// Originals of photos that lacked them, by the photo's uuid in the backup.
+    var originals: [String: StoredName] = [:]
+    /// Whose changes they are.
+    let job: JobID
+    /// The library's, to seal with what is sealed; nil where nothing is.
+    var keyring: Keyring?
+
+    func apply(in transaction: any CatalogueTransaction) throws {
+        let categories: [Int64: Int64]
+        switch mode {
+        case .merge: categories = try addMissingCategories(in: transaction)
+        case .replace:
+            try transaction.sealedFields.beginReplacing()
+            categories = try exchangeCategories(in: transaction)
+        }
+        let photos = try contents.photos.compactMap { sourced -> SourcedPhoto? in
+            let photo = sourced.photo
+            if mode == .merge && plan.kept[photo.uuid] != nil { return nil }
+            // One that is kept may be staged too: it was not there for a while.
+            guard
+                let path = try plan.kept[photo.uuid].map({ try StoredName(catalogued: $0.path) })
+                    ?? names[photo.uuid]?.photo,
+                let category = categories[photo.categoryId]
+            else {
+                throw MeshError(.internal, "The photo \(photo.path) was not staged. Please report it.")
+            }
+            if contents.isForeign, let there = plan.kept[photo.uuid] {
+                return sourced.describing(there, in: category)
+            }
+            var entered = sourced
+            (entered.photo.path, entered.photo.categoryId) = (path.path, category)
+            entered.photo.originalPath =
+                plan.ofSameSource[photo.uuid]?.originalPath ?? names[photo.uuid]?.original?.path
+                ?? (photo.contentDigest == sourced.sourceDigest ? path.path : nil)
+            if let own = plan.insteadOfDamaged[photo.uuid] {
+                (entered.photo.contentDigest, entered.photo.fileSize) = (own.contentDigest, own.fileSize)
+                (entered.photo.width, entered.photo.height) = (own.width, own.height)
+                entered.photo.mediaType = own.mediaType
+            }
+            // Of the same picture, where the backup is from before it was kept.
+            entered.photo.camera = photo.camera ?? plan.kept[photo.uuid]?.camera
+            entered.photo.sidecars = plan.ofSameSource[photo.uuid]?.sidecars ?? sidecars[photo.uuid] ?? []
+            return entered
+        }
+        try transaction.photos.insert(photos, keepingIDs: mode == .replace)
+        var overwritten = try seal(in: transaction)
+        if mode == .replace { try transaction.sealedFields.endReplacing() }
+        try transaction.swipes.insert(plan.newSessions)
+        for group in plan.newGroups { try transaction.groups.insert(group) }
+        try plan.lock?.apply(in: transaction)
+        overwritten += try update(categories, in: transaction)
+        // A replacement is undone by the trash and by another backup.
+        if mode == .merge { try transaction.overwritten.add(overwritten, by: job) }
+        try check(transaction)
+    }
+
+    /// What the library has, and the backup's word counts of.
+    /// - Parameter categories: the ids here by those in the backup.
+    /// - Returns: what was there.
+    private func update(
+        _ categories: [Int64: Int64], in transaction: any CatalogueTransaction
+    ) throws -> [Overwritten] {
+        var overwritten: [Overwritten] = []
+        for (id, details) in plan.updatedCategories.sorted(by: { $0.key < $1.key }) {
+            let before = try transaction.categories.require(.id(id))
+            let after = try transaction.categories.update(id: id, to: details)
+            overwritten.append(.category(before: before, after: after))
+        }
+        if plan.takesOrder {
+            let before = try transaction.categories.all().map(\.id)
+            let order = contents.categories.compactMap { categories[$0.id] }
+            let ordered = Set(order)
+            let after = order + before.filter { !ordered.contains($0) }
+            try transaction.categories.reorder(after)
+            overwritten.append(.order(before: before, after: after))
+        }
+        for update in plan.updatedPhotos {
+            var photo = update.wanted
+            photo.categoryId = categories[photo.categoryId] ?? update.there.categoryId
+            try transaction.photos.update(photo)
+            overwritten.append(.photo(before: update.there, after: photo))
+        }
+        for (uuid, completion) in plan.completions {
+            guard var photo = try transaction.photos.find(.id(completion.there.id)) else { continue }
+            if completion.original != nil { photo.originalPath = originals[uuid]?.path }
+            if !completion.sidecars.isEmpty { photo.sidecars = sidecars[uuid] ?? [] }
+            // It had none, so no file is given up.
+            _ = try transaction.photos.setFiles(of: photo, line: nil, of: nil)
+        }
+        if plan.takesPreferences, let preferences = contents.preferences {
+            let before = try transaction.settings.settings()
+            try transaction.settings.takePreferences(preferences)
+            overwritten.append(.preferences(before: before, after: try transaction.settings.settings()))
+        }
+        return overwritten
+    }
+
+    /// - Returns: what was there.
+    private func seal(in transaction: any CatalogueTransaction) throws -> [Overwritten] {
+        guard let keyring else { return [] }
+        var overwritten: [Overwritten] = []
+        for (uuid, values) in plan.sealed {
+            let there = mode == .merge ? try transaction.sealedFields.values(of: uuid) : []
+            let sealed = values.map { field, plaintext in
+                (field, keyring.seal(plaintext, at: SealedFields.place(.init(uuid: uuid, field: field.rawValue))))
+            }
+            try transaction.sealedFields.set(Dictionary(uniqueKeysWithValues: sealed), of: uuid)
+            for (field, after) in sealed {
+                guard let before = there.first(where: { $0.name.field == field.rawValue })?.sealed else { continue }
+                overwritten.append(
+                    .sealed(photo: uuid, field: field.rawValue, before: Data(before), after: Data(after)))
+            }
+        }
+        return overwritten
+    }
+
+    private func entry(_ category: Category, id: Int64? = nil, position: Int? = nil) -> CategoryEntry {
+        CategoryEntry(
+            CategoryDetails(
+                displayName: category.displayName, colorHex: category.colorHex, iconResource: category.iconResource),
+            isDefault: category.isDefault, createdAt: category.createdAt, id: id, position: position)
+    }
+
+    private func addMissingCategories(in transaction: any CatalogueTransaction) throws -> [Int64: Int64] {
+        var ids = plan.matchedCategories
+        for category in plan.newCategories {
+            ids[category.id] = try transaction.categories.insert(entry(category)).id
+        }
+        return ids
+    }
+
+    /// Photos that the backup does not have go to the trash, where they stay for 30 days: a replacement that was a
+    /// mistake must not cost pictures that exist once.
+    private func exchangeCategories(in transaction: any CatalogueTransaction) throws -> [Int64: Int64] {
+        _ = try transaction.trash.add(plan.removed, at: .now())
+        try transaction.categories.removeAll()
+        try transaction.swipes.removeAll()
+        var ids: [Int64: Int64] = [:]
+        for (position, category) in plan.newCategories.enumerated() {
+            ids[category.id] = try transaction.categories.insert(
+                entry(category, id: category.id, position: position)
+            ).id
+        }
+        try transaction.trash.followCategories()
+        return ids
+    }
+
+    /// The new library's health, before it becomes the library.
+    private func check(_ transaction: any CatalogueTransaction) throws {
+        let count = try transaction.photos.totals().photos
+        guard try transaction.isConsistent(), mode == .merge || count == contents.photos.count else {
+            throw MeshError(
+                .internal, "The restored library did not pass its check; nothing was changed. Please report it.")
+        }
+    }
+}
+
+extension SourcedPhoto {
+    /// A photo of the library, with what another program's backup says of it.
+    fileprivate func describing(_ there: Photo, in category: Int64) -> SourcedPhoto {
+        var described = there
+        (described.id, described.categoryId, described.isFavorite) = (photo.id, category, photo.isFavorite)
+        described.caption = photo.caption ?? there.caption
+        return SourcedPhoto(photo: described, sourceDigest: sourceDigest, sourceSize: sourceSize)
+    }
+}

@@ -1,0 +1,376 @@
+import BackupFormats
+import CLinux
+import Executors
+import Files
+import Foundation
+import LibraryModel
+import LibraryStorage
+import Sealing
+import ServiceMesh
+import Sidecars
+import Synchronization
+import ZipArchive
+
+/// Writes one backup file: documents and photos at offsets that are known before the first byte, copied, hashed
+/// and checked against the catalogue by several threads at once. Blocks on its pool.
+struct BackupWriter: Sendable {
+    let photoFiles: any PhotoFiles
+    let pool: BlockingPool
+    let width: Int
+    let isCancelled: CancellationFlag
+    /// Seals what is sealed while it is copied; nil where nothing is.
+    var sealing: Keyring?
+
+    struct Written {
+        let bytes: Int64
+        /// Photo paths whose bytes were not those recorded.
+        let damaged: [String]
+        /// Photos whose bytes could not be read, and why: they are not in the file.
+        let unreadable: [String: String]
+        /// Entries that were read back from the disk and are what was written; nil where nothing was written now.
+        var proven: ProvenEntries?
+    }
+
+    /// Times that the file is written because something was not as it was known. What a photo may be found to be is
+    /// bounded, so only another program that changes files all the time gets here.
+    private static let rounds = 20
+
+    private typealias Deviation = BackupCheckpoint.Deviation
+
+    /// What copying found out.
+    private struct Findings: Sendable {
+        var deviations: [String: Deviation] = [:]
+        var unreadable: [String: String] = [:]
+        /// Digests of entries that nobody knew before; lower-case hex, by path.
+        var digests: [String: String] = [:]
+        /// Digests of entries that the disk has.
+        var proven = EntryTable<ContentDigest>()
+
+        /// Whether everything was as it was known.
+        var isEmpty: Bool { deviations.isEmpty && unreadable.isEmpty }
+    }
+
+    /// Errors of the source that are the photo's own. Others, as too many open files, are ours and end the backup.
+    private static func isItsOwn(_ code: Int32) -> Bool {
+        [EIO, EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, EISDIR, ENXIO, EUCLEAN, ESTALE, EBADMSG].contains(code)
+    }
+
+    /// Why a photo cannot be saved, where that is its own: a path that names no stored file, what is no file, a name that no
+    /// archive has, errors of its file. Nil for what is ours
+    /// and ends the backup.
+    static func fault(of error: any Error) -> String? {
+        switch error {
+        case let failure as FileSystem.Failure where isItsOwn(failure.code): String(cString: strerror(failure.code))
+        case ZipError.readFailed(let code) where isItsOwn(code): String(cString: strerror(code))
+        case let failure as ReadFailure where isItsOwn(failure.code): String(cString: strerror(failure.code))
+        case ZipError.unusableName(_, let problem): "\(problem)"
+        case ZipError.unusableSize: "its size cannot be right"
+        case let error as MeshError where [.dataLoss, .invalidArgument].contains(error.status): error.message
+        default: nil
+        }
+    }
+
+    /// Writes `contents` to `descriptor`: an empty file, or one that a run of the same backup has begun.
+    ///
+    /// Where it is interrupted, a last checkpoint is kept before it throws.
+    ///
+    /// A photo whose bytes differ from the catalogue is still saved, as it is: it may be all there is. Because the
+    /// manifest stands first and must name its true digest, the file is then written again with what is known;
+    /// that happens to broken disks, not to every backup. So is a photo left out that cannot be read, or whose bytes are
+    /// others each time they are read: one bad sector must not keep all the others from being saved. Each round writes
+    /// fewer photos, or knows more of them, so there is an end to it.
+    func write(_ contents: BackupContents, to descriptor: Int32, progress: BackupProgress, job: Job) async throws
+        -> Written
+    {
+        let begun = progress.checkpoint
+        var deviations = begun.deviations
+        var unreadable = begun.unreadable
+        var contents = contents.without(Set(unreadable.keys))
+        for _ in 0..<Self.rounds {
+            let files = contents.files
+            let documents = try await pool.run { [contents, deviations] in
+                try self.documents(contents, files, deviations, at: begun.time)
+            }
+            let layout = try layout(files, documents, deviations, at: begun.time)
+            try requireFile(of: layout.totalSize, descriptor)
+            job.begin(phase: "copying", items: Int64(contents.photos.count), bytes: layout.totalSize)
+            let there = progress.begin(
+                try documents.arrangement(in: layout), deviations: deviations, unreadable: unreadable)
+            let writer = ZipWriter(descriptor: descriptor, layout: layout)
+            let left = try adopt(there, in: writer, files, documents, job)
+            let found: Findings
+            var proven: ProvenEntries?
+            do {
+                found = try await copy(files, left, documents, with: writer, deviations, progress, job: job)
+                if found.isEmpty {
+                    // Last, because it names the digests of thumbnails, which are known by now; as long as it was planned.
+                    let size = try await pool.run { [contents, deviations] in
+                        let first =
+                            contents.isForPhone
+                            ? documents.all[0].bytes
+                            : try SmilePileDialect.manifest(
+                                of: contents, documents: Array(documents.all.dropFirst()),
+                                files: listed(files, deviations, found.digests), at: begun.time)
+                        try writer.writeEntry(0, bytes: first)
+                        try writer.finish()
+                        return first.count
+                    }
+                    job.advance(bytes: Int64(size))
+                    proven = try await prove(found.proven, with: writer, descriptor, begun.partial)
+                }
+            } catch  where job.isInterrupted {
+                try? await progress.keep()
+                throw error
+            }
+            guard !found.isEmpty else {
+                return Written(
+                    bytes: layout.totalSize,
+                    damaged: deviations.keys.filter { unreadable[$0] == nil && !BackedUpFile.isThumbnail($0) }.sorted(),
+                    // A thumbnail can be made again.
+                    unreadable: unreadable.filter { !BackedUpFile.isThumbnail($0.key) }, proven: proven)
+            }
+            for path in found.deviations.keys where deviations[path] != nil {
+                unreadable[path] = "its bytes change while they are read"
+            }
+            deviations.merge(found.deviations) { _, new in new }
+            unreadable.merge(found.unreadable) { _, new in new }
+            contents = contents.without(Set(unreadable.keys))
+            try await pool.run { guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") } }
+        }
+        throw MeshError(
+            .unavailable,
+            "Other programs keep changing photo files of the library while they are backed up. Stop them, then try again."
+        )
+    }
+
+    /// Has the whole file on the disk, and reads back what was not yet.
+    /// - Returns: what of it need not be read once more.
+    private func prove(
+        _ digests: EntryTable<ContentDigest>, with writer: ZipWriter, _ descriptor: Int32, _ path: String
+    ) async throws -> ProvenEntries {
+        try await pool.run { try FileSystem.sync(descriptor, path) }
+        let isProven = try await withThrowingTaskGroup(of: Bool.self) { [pool, isCancelled] group in
+            for _ in 0..<width + 2 {
+                group.addTask { try await pool.run { try writer.proveSeams(cancelled: { isCancelled.isSet }) } }
+            }
+            return try await group.reduce(true) { $0 && $1 }
+        }
+        return try await pool.run { writer.proven(isProven ? digests : EntryTable()) }
+    }
+
+    private static func failure(_ action: String) -> FileSystem.Failure {
+        FileSystem.Failure(action: action, path: "the backup", code: errno)
+    }
+
+    private struct Documents: Sendable {
+        let all: [(name: String, bytes: Data)]
+
+        /// By the document that holds everything but the photos' bytes.
+        func arrangement(in layout: ZipLayout) throws -> BackupCheckpoint.Arrangement {
+            let holders = [SmilePileDialect.metadataEntry, PhoneDialect.metadataEntry]
+            guard let index = holders.lazy.compactMap({ name in all.firstIndex { $0.name == name } }).first else {
+                throw MeshError(.internal, "A backup was to be written without its metadata. Please report it.")
+            }
+            let metadata = all[index].bytes
+            let sealed = all.firstIndex { $0.name == BackupFormat.sealedEntry }.map { index in
+                BackupCheckpoint.Place(
+                    offset: layout.dataOffset(of: index), size: Int64(all[index].bytes.count),
+                    digest: ContentDigest(of: all[index].bytes).sha256.hex)
+            }
+            return BackupCheckpoint.Arrangement(
+                metadataOffset: layout.dataOffset(of: index), metadataSize: Int64(metadata.count),
+                metadataDigest: ContentDigest(of: metadata).sha256.hex, sealed: sealed, totalSize: layout.totalSize)
+        }
+    }
+
+    /// - Parameter contents: as the catalogue has them.
+    private func documents(
+        _ contents: BackupContents, _ files: [BackedUpFile], _ deviations: [String: Deviation], at time: Timestamp
+    ) throws -> Documents {
+        var contents = contents
+        contents.photos = contents.photos.map { sourced in
+            guard let deviation = deviations[sourced.photo.path] else { return sourced }
+            var sourced = sourced
+            (sourced.photo.fileSize, sourced.photo.contentDigest) = (deviation.size, deviation.sha256)
+            return sourced
+        }
+        if contents.isForPhone { return Documents(all: try PhoneDialect.documents(of: contents, at: time)) }
+        let listed = listed(files, deviations, [:])
+        return Documents(all: try SmilePileDialect.documents(of: contents, files: listed, at: time))
+    }
+
+    /// - Parameter found: digests that copying has found, by path; of those that are not known yet, something as long stands in
+    ///   the manifest.
+    private func listed(
+        _ files: [BackedUpFile], _ deviations: [String: Deviation], _ found: [String: String]
+    ) -> [BackupManifest.File] {
+        let unknown = String(repeating: "0", count: 64)
+        return files.map { file in
+            let deviation = deviations[file.path]
+            return BackupManifest.File(
+                path: file.path, size: deviation?.size ?? file.size,
+                sha256: (file.isKnown ? deviation?.sha256 ?? file.digest : found[file.path]) ?? unknown,
+                damaged: deviation != nil && !file.isThumbnail ? true : nil)
+        }
+    }
+
+    /// Before the first byte, since the last one comes hours later.
+    /// - Throws: `resource_exhausted` where the file system takes no file as large.
+    private func requireFile(of size: Int64, _ descriptor: Int32) throws {
+        let most = clinux_largest_file_of(descriptor)
+        guard most >= 0, size > most else { return }
+        let (needed, taken) = (size.formatted(.byteCount(style: .file)), most.formatted(.byteCount(style: .file)))
+        throw MeshError(
+            short: .space,
+            "The backup has \(needed), which is too large for this file system: it takes files of at most \(taken). Choose a place on "
+                + "another one (exFAT on a stick, ext4, Btrfs), or save some categories at a time, each into a file of its own: "
+                + "smilepile backup create --category NAME. Restored one after the other they are the library again.",
+            details: ["neededBytes": .integer(size), "largestFileBytes": .integer(most)])
+    }
+
+    private func layout(
+        _ files: [BackedUpFile], _ documents: Documents, _ deviations: [String: Deviation], at time: Timestamp
+    ) throws -> ZipLayout {
+        let documents = documents.all.map {
+            ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds)
+        }
+        return try ZipLayout(
+            entries: documents
+                + files.map {
+                    ZipLayout.Entry(
+                        name: $0.path, size: deviations[$0.path]?.size ?? $0.size, modified: $0.modified)
+                })
+    }
+
+    /// Takes over what an earlier run has copied.
+    /// - Returns: the numbers of the files that are left.
+    private func adopt(
+        _ there: [Int: UInt32], in writer: ZipWriter, _ files: [BackedUpFile], _ documents: Documents, _ job: Job
+    ) throws -> [Int] {
+        try files.indices.filter { number in
+            guard let crc32 = there[number] else { return true }
+            let entry = documents.all.count + number
+            try writer.adoptEntry(entry, crc32: crc32)
+            job.advance(
+                items: files[number].path.hasPrefix(BackupFormat.photoPrefix) ? 1 : 0, bytes: files[number].size)
+            return false
+        }
+    }
+
+    /// Copies the files that are left and reads them back, and writes every document but the manifest.
+    private func copy(
+        _ files: [BackedUpFile], _ left: [Int], _ documents: Documents, with writer: ZipWriter,
+        _ deviations: [String: Deviation], _ progress: BackupProgress, job: Job
+    ) async throws -> Findings {
+        let first = documents.all.count
+        let runs = writer.layout.runs(of: left.map { first + $0 })
+        let next = Atomic<Int>(0)
+        let found = Mutex(Findings())
+        /// What became of an entry, and of the stored file where that is not what it was known to be.
+        typealias Copied = (entry: ContentDigest?, deviation: Deviation?)
+        let copyStored: @Sendable (Int, any ByteSource, EntryRun) throws -> Copied = {
+            [isCancelled] index, source, run in
+            do {
+                let digest = try run.copy(
+                    first + index, reading: source, cancelled: { isCancelled.isSet },
+                    progress: { job.advance(bytes: Int64($0)) })
+                let file = files[index]
+                let isExpected =
+                    file.isThumbnail || digest.sha256.hex == deviations[file.path]?.sha256 ?? file.digest
+                return isExpected ? (digest, nil) : (nil, Deviation(size: digest.size, sha256: digest.sha256.hex))
+            } catch ZipError.sourceSizeDiffers {
+                let digest = try ContentDigest(reading: source, cancelled: { isCancelled.isSet })
+                return (nil, Deviation(size: digest.size, sha256: digest.sha256.hex))
+            }
+        }
+        let copySealed: @Sendable (Int, SealedSidecar, any ByteSource, EntryRun) throws -> Copied = {
+            [isCancelled, sealing] index, sidecar, source, run in
+            let (file, bytes) = (files[index], try SealedSidecar.bytes(of: source))
+            let digest = ContentDigest(of: bytes)
+            let size = SealedSidecar.entrySize(digest.size)
+            guard digest.sha256.hex == deviations[file.path]?.sha256 ?? file.digest,
+                size == deviations[file.path]?.size ?? file.size
+            else { return (nil, Deviation(size: size, sha256: digest.sha256.hex)) }
+            guard let sealing else { throw MeshError(.internal, "There is no key to seal a sidecar with.") }
+            let entry = try run.copy(
+                first + index, reading: HeldBytes(sidecar.seal(bytes, with: sealing)),
+                cancelled: { isCancelled.isSet }, progress: { job.advance(bytes: Int64($0)) })
+            return (entry, nil)
+        }
+        /// Nil where the file is not what it was known to be.
+        let copyFile: @Sendable (Int, EntryRun) throws -> ContentDigest? = { [photoFiles] index, run in
+            let file = files[index]
+            let copied = try photoFiles.withReader(StoredName(catalogued: file.storedPath)) { source in
+                if case .sealed(let sidecar) = file.content { return try copySealed(index, sidecar, source, run) }
+                return try copyStored(index, source, run)
+            }
+            found.withLock { found in
+                if let entry = copied.entry, !file.isKnown { found.digests[file.path] = entry.sha256.hex }
+                if let deviation = copied.deviation { found.deviations[file.path] = deviation }
+            }
+            return copied.entry
+        }
+        let copyRun: @Sendable (Range<Int>) throws -> Void = { [isCancelled] entries in
+            let run = EntryRun(entries, of: writer)
+            var digests: [Int: ContentDigest] = [:]
+            for entry in entries {
+                let file = files[entry - first]
+                do {
+                    digests[entry] = try copyFile(entry - first, run)
+                } catch {
+                    guard let reason = Self.fault(of: error) else { throw error }
+                    found.withLock { $0.unreadable[file.path] = reason }
+                }
+                if file.path.hasPrefix(BackupFormat.photoPrefix) { job.advance(items: 1) }
+            }
+            let isProven = try run.finish(cancelled: { isCancelled.isSet })
+            // A later run would not know the digest of what it finds here, which the manifest needs.
+            for (entry, digest) in digests where files[entry - first].isKnown {
+                progress.finish(entry - first, crc32: digest.crc32)
+            }
+            if isProven {
+                found.withLock { found in
+                    for (entry, digest) in digests { found.proven[entry] = digest }
+                }
+            }
+        }
+        /// One turn; false where no run is left.
+        let copyRuns: @Sendable () throws -> Bool = {
+            var turn = BackupTurn()
+            while turn.mayTakeAnother {
+                let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                guard place < runs.count else { return false }
+                try copyRun(runs[place])
+                turn.entries += runs[place].count
+                turn.bytes += runs[place].reduce(0) { $0 + files[$1 - first].size }
+            }
+            return true
+        }
+        try await pool.run {
+            for (index, document) in documents.all.enumerated().dropFirst() {
+                try writer.writeEntry(index, bytes: document.bytes)
+                job.advance(bytes: Int64(document.bytes.count))
+            }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // One writes, one hashes, one waits for the disk: all that the pool has.
+            for _ in 0..<width + 2 {
+                group.addTask {
+                    repeat {
+                        // A job that stands still may not be woken before the daemon is.
+                        if job.isPaused { try await progress.keep() } else { try await progress.keepIfDue() }
+                        try await job.mayContinue()
+                    } while try await pool.run(copyRuns)
+                }
+            }
+            do {
+                try await group.waitForAll()
+            } catch {
+                // The first failure decides; the other threads stop at their next part.
+                isCancelled.set()
+                throw error
+            }
+        }
+        return found.withLock { $0 }
+    }
+}

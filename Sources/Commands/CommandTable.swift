@@ -1,0 +1,33 @@
+import CommandLineInterface
+import LibraryModel
+
+/// Every command, in the order in which help shows them.
+enum CommandTable {
+    static let all: [Command] =
+        daemonCommands + importCommands + categoryCommands + photoCommands + sheetCommands + photoChangeCommands
+        + photoDetailCommands + swipeCommands + swipeMachineCommands + groupCommands + groupHubCommands + backupCommands
+        + backupKeepingCommands + migrateCommands
+        + trashCommands
+        + storageCommands
+        + keyCommands + jobCommands + modeCommands + pinCommands + settingsCommands + webCommands + watchCommands
+        + toolCommands
+
+    /// What each group is about, for its help page.
+    static let groups = [
+        "categories": "Piles of photos with a name and a colour.",
+        "photos": "The photos of the library.",
+        "swipe": "Reviews: decide photo by photo, apply the decisions later.",
+        "groups": "A few people who send each other one photo a day, for two days.",
+        "backup": "Backups as ZIP files that are proven readable.",
+        "trash": "Photos that were deleted; they can be restored for 30 days.",
+        "storage": "The library's files: what they take, and whether they are sound.",
+        "keys": "Keys of the sealed fields: whether they open, saving them, a new one.",
+        "pin": "The PIN that keeps children out of what is a parent's.",
+        "settings": "What a person may change, and what the library notes by itself.",
+        "web": "The page on which browsers of the house show the photos.",
+        "jobs": "Long work in the daemon: imports, backups, restores.",
+    ]
+
+    static let version = Release.version
+    static let versionLine = "smilepile \(version)"
+}

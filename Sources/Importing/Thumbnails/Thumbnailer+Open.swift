@@ -1,0 +1,99 @@
+import Files
+import Foundation
+import LibraryModel
+import LibraryServices
+import LibraryStorage
+import ServiceMesh
+
+extension Thumbnailer {
+    // Not isolated: many are opened at once, and nothing of the actor's changes but where a thumbnail has to be made.
+    nonisolated func open(_ request: OpenPhoto) async throws -> OpenedPhoto {
+        let key = try PhotoKey(id: request.id, uuid: request.uuid)
+        let photo = try await catalogue.read { try $0.photos.require(key) }
+        let name = try Self.name(of: request.file, of: photo)
+        let (photoFiles, files) = (photoFiles, files)
+        var opened = try await files.run { try Self.openIfThere(name, in: photoFiles) }
+        if opened == nil, request.file == .thumbnail {
+            _ = try await thumbnail(GetThumbnail(id: photo.id))
+            opened = try await files.run { try Self.openIfThere(name, in: photoFiles) }
+        }
+        return try Self.reply(photo, name, opened)
+    }
+
+    nonisolated func open(_ request: OpenTrashedPhoto) async throws -> OpenedPhoto {
+        guard let photo = try await catalogue.read({ try $0.trash.find(request.uuid.lowercased()) })?.photo else {
+            throw MeshError(.notFound, "There is no such photo in the trash. List what is: trash.list.")
+        }
+        let name = try Self.name(of: request.file, of: photo)
+        let photoFiles = photoFiles
+        return try Self.reply(photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) })
+    }
+
+    private static func reply(
+        _ photo: Photo, _ name: StoredName, _ opened: (content: OwnedFile, size: Int64)?
+    ) throws -> OpenedPhoto {
+        guard let (content, size) = opened else {
+            throw MeshError(
+                .notFound, "The file \(name.path) is not there. Restore it from a backup.",
+                details: ["imaging": "unreadable"])
+        }
+        return OpenedPhoto(
+            id: photo.id, uuid: photo.uuid, mediaType: name.mediaType, size: size, contentDigest: photo.contentDigest,
+            content: content)
+    }
+
+    private static func name(of kind: PhotoFileKind, of photo: Photo) throws -> StoredName {
+        switch kind {
+        case .photo: return try StoredPicture.name(ofPhoto: photo.path)
+        case .thumbnail: return try StoredPicture.name(ofPhoto: photo.path).thumbnail
+        case .original:
+            guard let path = photo.originalPath else {
+                throw MeshError(
+                    .notFound,
+                    "The library does not have the original of photo \(photo.id). Import its file again to keep it.")
+            }
+            return try StoredName(catalogued: path)
+        }
+    }
+
+    /// Nil where there is no such file, or an empty one. Blocks.
+    private static func openIfThere(
+        _ name: StoredName, in photoFiles: any PhotoFiles
+    ) throws -> (content: OwnedFile, size: Int64)? {
+        let content: OwnedFile
+        do {
+            content = OwnedFile(owning: try photoFiles.open(name))
+        } catch {
+            let error = MeshError(describing: error)
+            guard error.status == .notFound else { throw error }
+            return nil
+        }
+        var status = stat()
+        guard content.withDescriptor({ fstat($0, &status) }) == 0 else {
+            throw FileSystem.Failure(action: "look at", path: name.path, code: errno)
+        }
+        return status.st_size > 0 ? (content, Int64(status.st_size)) : nil
+    }
+}
+
+extension StoredName {
+    /// By its ending, which an import gave it by its content.
+    var mediaType: String {
+        let ending = fileName.split(separator: ".", omittingEmptySubsequences: false).last.map { $0.lowercased() } ?? ""
+        return Self.mediaTypes[ending] ?? "application/octet-stream"
+    }
+
+    private static let mediaTypes = [
+        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
+        "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff", "heic": "image/heic", "heif": "image/heic",
+        "avif": "image/avif",
+    ]
+}
+
+extension OpenTrashedPhoto: HandledMessage {
+    public func perform(on service: Thumbnailer) async throws -> OpenedPhoto { try await service.open(self) }
+}
+
+extension OpenPhoto: HandledMessage {
+    public func perform(on service: Thumbnailer) async throws -> OpenedPhoto { try await service.open(self) }
+}

@@ -1,0 +1,282 @@
+import Files
+import Foundation
+import Imaging
+import ImageWorkerProtocol
+import LibraryModel
+import LibraryServices
+import LibraryStorage
+import ServiceMesh
+
+/// The thumbnails of photos that the library has: made when somebody asks for a missing one, or all of them by a job.
+extension Thumbnailer {
+    /// One thumbnail on its way, and how many wait for it.
+    struct Making {
+        let task: Task<Void, any Error>
+        var waiting = 0
+    }
+
+    // MARK: One
+
+    func thumbnail(_ request: GetThumbnail) async throws -> PhotoThumbnail {
+        let key = try PhotoKey(id: request.id, uuid: request.uuid)
+        let photo = try await catalogue.read { try $0.photos.require(key) }
+        let name = try StoredPicture.name(ofPhoto: photo.path)
+        if try await version(ofThumbnailOf: name) == nil {
+            if let error = unmade[name] { throw error }
+            do {
+                try await make(name, by: .looking)
+            } catch {
+                let error = MeshError(describing: error)
+                // A photo that costs a worker would cost one each time that it is shown.
+                if error.isPictureFault { remember(error, of: name) }
+                throw error
+            }
+        }
+        return PhotoThumbnail(path: name.thumbnail.path)
+    }
+
+    private func remember(_ error: MeshError, of name: StoredName) {
+        if unmade.count >= Self.mostRemembered { unmade = [:] }
+        unmade[name] = error
+    }
+
+    /// Nil where there is none that could be shown.
+    private nonisolated func version(ofThumbnailOf name: StoredName) async throws -> Int? {
+        let photoFiles = photoFiles
+        return try await files.run {
+            guard try photoFiles.facts(name.thumbnail)?.isFile == true else { return nil }
+            var head = [UInt8](repeating: 0, count: ThumbnailMaker.headBytes)
+            let count = try? photoFiles.withReader(name.thumbnail) { source in
+                try head.withUnsafeMutableBytes { try source.read(into: $0, at: 0) }
+            }
+            // What cannot be read cannot be shown.
+            return count.flatMap { ThumbnailMaker.version(ofThumbnail: Array(head[..<$0])) }
+        }
+    }
+
+    // MARK: Making one
+
+    /// Makes the thumbnail of a stored photo and puts it in place. Whoever wants the same one meanwhile waits with the first:
+    /// two that replaced each other's files could leave one behind that belongs to nobody. It is given up when nobody waits
+    /// any more.
+    /// - Parameter lane: whose turn it waits for, unless it is being made already.
+    private func make(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws {
+        while let making = making[name], making.task.isCancelled { _ = await making.task.result }
+        let task = making[name]?.task ?? start(name, by: lane)
+        making[name]?.waiting += 1
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            Task(executorPreference: MeshClock.executor) { await self.leave(name, task) }
+        }
+    }
+
+    private func start(_ name: StoredName, by lane: ImageWorkerPool.Lane) -> Task<Void, any Error> {
+        let task = Task(executorPreference: MeshClock.executor) { try await self.makeAlone(name, by: lane) }
+        making[name] = Making(task: task)
+        return task
+    }
+
+    private func makeAlone(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws {
+        defer { making[name] = nil }
+        try await replaceThumbnail(of: name, by: lane)
+        unmade[name] = nil
+    }
+
+    private func leave(_ name: StoredName, _ task: Task<Void, any Error>) {
+        guard making[name]?.task == task else { return }
+        making[name]?.waiting -= 1
+        if making[name]?.waiting == 0 { task.cancel() }
+    }
+
+    private nonisolated func replaceThumbnail(
+        of name: StoredName, by lane: ImageWorkerPool.Lane
+    ) async throws {
+        let (photoFiles, files, catalogue) = (photoFiles, files, catalogue)
+        let source = try await files.run { try StoredPicture.open(name, in: photoFiles) }
+        defer { close(source) }
+        try await staging { thumbnail in
+            do throws(ImagingError) {
+                _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor, by: lane)
+            } catch {
+                throw StoredPicture.fault(error)
+            }
+            try await uncancelled {
+                try await files.run {
+                    try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
+                    try photoFiles.replace(StagedFile(thumbnail.name, as: name.thumbnail))
+                }
+                // The photo may have gone meanwhile, and whoever removed its files did not know of this one.
+                let isWanted = try await catalogue.read { try !$0.photos.inUse([name.thumbnail]).isEmpty }
+                // A name that stays in the staging place is the next start's business.
+                try? await files.run {
+                    isWanted ? try photoFiles.settle([name.thumbnail]) : try photoFiles.withdraw([name.thumbnail])
+                }
+                guard isWanted else { throw MeshError(.notFound, "The photo \(name.path) has gone meanwhile.") }
+            }
+        }
+    }
+
+    // MARK: All of them
+
+    /// Where a job is: between two pages of photos.
+    private struct Checkpoint: Codable {
+        var isInTrash = false
+        /// The last photo that was looked at.
+        var last: Int64 = 0
+        var photos = 0
+        var made = 0
+        var problems = 0
+
+        mutating func count(_ page: MadePage) {
+            photos += page.photos
+            made += page.made
+            problems += page.lines.count
+        }
+
+        func receipt(_ ending: JobEnding?) -> ThumbnailReceipt {
+            ThumbnailReceipt(
+                photos: photos, made: made, problems: problems,
+                ending: ending ?? (problems > 0 ? .completeWithProblems : .complete))
+        }
+    }
+
+    func rebuild(_ request: RebuildThumbnails, job: Job) async throws -> ThumbnailReceipt {
+        var done = Self.checkpoint(of: job)
+        let count = try await catalogue.read { try $0.photos.totals().photos + $0.trash.totals().photos }
+        job.begin(phase: "making thumbnails", items: Int64(max(count, done.photos)))
+        job.advance(items: Int64(done.photos))
+        while true {
+            let (place, last) = (done.isInTrash ? PhotoFileEntry.Place.trash : .library, done.last)
+            let page = try await catalogue.read { try $0.photos.files(place, after: last) }
+            let made = await make(page, remakesAll: request.all == true, job)
+            // A page that was broken off is done again, so its lines must not be there.
+            if made.failure != nil, job.isInterrupted { throw CancellationError() }
+            done.count(made)
+            job.record(made.lines)
+            if made.failure != nil, job.isCancelled { return done.receipt(.cancelled) }
+            if let end = page.last {
+                done.last = end.id
+            } else if !done.isInTrash {
+                (done.isInTrash, done.last) = (true, 0)
+            } else {
+                return done.receipt(nil)
+            }
+            // The lines are written down with it.
+            let checkpoint = try JSONEncoder().encode(done)
+            if let failure = made.failure {
+                try? await job.keep(checkpoint: checkpoint)
+                throw failure
+            }
+            try await job.keep(checkpoint: checkpoint)
+        }
+    }
+
+    /// What there is to tell of a job that has ended by an error.
+    func receipt(failing job: Job) -> ThumbnailReceipt {
+        Self.checkpoint(of: job).receipt(job.isCancelled ? .cancelled : .failed)
+    }
+
+    private static func checkpoint(of job: Job) -> Checkpoint {
+        job.checkpoint.flatMap { try? JSONDecoder().decode(Checkpoint.self, from: $0) } ?? Checkpoint()
+    }
+
+    /// What became of a page of photos.
+    private struct MadePage: Sendable {
+        var photos = 0
+        var made = 0
+        /// Of those of which no thumbnail could be made.
+        var lines: [ReceiptLine] = []
+        /// Why the page was not done to its end: the job is to stop, or no photo would fare better.
+        var failure: (any Error)?
+    }
+
+    /// Makes what is needed of a page of photos, a few at once.
+    private func make(_ page: [PhotoFileEntry], remakesAll: Bool, _ job: Job) async -> MadePage {
+        await withTaskGroup(of: Result<Made, any Error>.self) { group in
+            var rest = page.makeIterator()
+            func startNext() {
+                guard let entry = rest.next() else { return }
+                group.addTask {
+                    do {
+                        try await job.mayContinue()
+                        defer { job.advance(items: 1) }
+                        return .success(try await self.rebuild(entry, remakesAll: remakesAll))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            for _ in 0..<width { startNext() }
+            var page = MadePage()
+            for await result in group {
+                switch result {
+                case .success(let made):
+                    page.photos += 1
+                    switch made {
+                    case .kept: break
+                    case .made: page.made += 1
+                    case .failed(let line): page.lines.append(line)
+                    }
+                    if page.failure == nil { startNext() }
+                case .failure(let error):
+                    page.failure = page.failure ?? error
+                    group.cancelAll()
+                }
+            }
+            return page
+        }
+    }
+
+    private enum Made: Sendable {
+        case kept
+        case made
+        case failed(ReceiptLine)
+    }
+
+    /// - Throws: what would meet every photo: a full disk, helpers that cannot be started, the job's end.
+    private func rebuild(_ entry: PhotoFileEntry, remakesAll: Bool) async throws -> Made {
+        // It was taken over without a picture, and the storage check says so.
+        guard entry.photo.size > 0 else { return .kept }
+        var outcome = ThumbnailOutcome.noThumbnail
+        func failed(_ error: MeshError) -> Made {
+            .failed(ReceiptLine(item: entry.photo.path, outcome: outcome.rawValue, detail: error.message))
+        }
+        let name: StoredName
+        do { name = try StoredPicture.name(ofPhoto: entry.photo.path) } catch {
+            return failed(MeshError(describing: error))
+        }
+        do {
+            if let version = try await version(ofThumbnailOf: name) {
+                if !remakesAll && version >= ThumbnailMaker.version { return .kept }
+                outcome = .oldThumbnail
+            }
+            try await make(name, by: .working)
+            return .made
+        } catch {
+            let error = MeshError(describing: error)
+            switch error.details["imaging"]?.stringValue {
+            case nil where error.status == .notFound: return .kept
+            case nil, "disk_full", "no_workers", "cancelled": throw error
+            default: return failed(error)
+            }
+        }
+    }
+}
+
+extension GetThumbnail: HandledMessage {
+    public func perform(on service: Thumbnailer) async throws -> PhotoThumbnail { try await service.thumbnail(self) }
+}
+
+extension RebuildThumbnails: HandledJob {
+    public typealias Service = Thumbnailer
+    public static var resumption: JobResumption { .onward }
+
+    public func run(on service: Thumbnailer, job: Job) async throws -> ThumbnailReceipt {
+        try await service.rebuild(self, job: job)
+    }
+
+    public func receipt(on service: Thumbnailer, failing job: Job) async -> ThumbnailReceipt? {
+        await service.receipt(failing: job)
+    }
+}

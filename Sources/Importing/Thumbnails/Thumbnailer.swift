@@ -1,0 +1,188 @@
+import Executors
+import Files
+import Foundation
+import Imaging
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+
+/// Makes stored photos and thumbnails, through the image workers: helper processes that get open descriptors and
+/// nothing else. A photo that crashes, hangs or overfills a worker costs that photo. It keeps the thumbnails of stored photos
+/// too (`Photos/Thumbnailer+Stored.swift`). It calls no other service.
+public actor Thumbnailer: MeshService {
+    public static let serviceName = "Thumbnailer"
+    /// Callers wait here for a worker; the bound on what waits is the importers' own.
+    public static let admission = AdmissionLimit(concurrent: 64, queued: 256)
+    public static var messages: MessageList<Thumbnailer> {
+        PreparePhoto.self
+        MakeThumbnail.self
+        GetThumbnail.self
+        GetPhotoPixels.self
+        RebuildThumbnails.self
+        OpenPhoto.self
+        OpenTrashedPhoto.self
+        MakeSheetPage.self
+    }
+
+    let catalogue: any Catalogue
+    private let namedFiles: NamedFiles
+    let photoFiles: any PhotoFiles
+    let workers: ImageWorkerPool
+    let files: BlockingPool
+    /// Thumbnails that a job makes at once: one for each worker, and one that is read or put in place meanwhile.
+    let width: Int
+    /// Thumbnails of stored photos that are being made, by the photos' names.
+    var making: [StoredName: Making] = [:]
+    /// Stored photos that are why no thumbnail could be made of them, until one is. ``mostRemembered`` at most.
+    var unmade: [StoredName: MeshError] = [:]
+    static let mostRemembered = 1_000
+    /// Pages of contact sheets that are being made.
+    var sheetsUnderWay = 0
+
+    package init(
+        catalogue: any Catalogue, namedFiles: NamedFiles, photoFiles: any PhotoFiles, workers: ImageWorkerPool,
+        files: BlockingPool, width: Int
+    ) {
+        self.catalogue = catalogue
+        self.namedFiles = namedFiles
+        self.photoFiles = photoFiles
+        self.workers = workers
+        self.files = files
+        self.width = width + 1
+    }
+
+    public func stop() async { await workers.shutDown() }
+
+    package nonisolated func status() async throws -> ImageWorkerStatus {
+        // What the kernel grants can only be told by trying, so the first one who asks has a worker started.
+        let cell = await workers.cell()
+        let statistics = workers.statistics
+        let living = try await files.run {
+            statistics.livePIDs.reduce(Int64(0)) { $0 + FileSystem.peakMemory(of: $1) }
+        }
+        let peak = max(living, statistics.peakMemory)
+        return ImageWorkerStatus(
+            started: statistics.started, crashed: statistics.crashed, lost: statistics.lost,
+            timedOut: statistics.timedOut, pids: statistics.livePIDs, peakMemoryBytes: peak,
+            sharedMemoryBytes: Int64(clamping: workers.sharedMemory), cell: cell.map(ImageWorkerCell.init))
+    }
+
+    // Not isolated: several conversions run at once, and nothing of the actor's changes.
+    nonisolated func prepare(_ request: PreparePhoto) async throws -> PreparedPhoto {
+        let (namedFiles, photoFiles) = (namedFiles, photoFiles)
+        let (descriptor, status) = try await files.run {
+            guard request.isStaged else { return try namedFiles.open(FilePath(text: request.source)) }
+            let descriptor = try photoFiles.openStaged(request.source)
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else {
+                defer { close(descriptor) }
+                throw FileSystem.Failure(action: "look at", path: request.source, code: errno)
+            }
+            return (descriptor, status)
+        }
+        defer { close(descriptor) }
+        let source = OpenSource(descriptor, status)
+        do {
+            return try await decode(source, request)
+        } catch ImagingError.needsMemory(let words, let picture?) where request.takesUnseen {
+            guard picture.isPlausible(bytes: Int64(status.st_size)) else {
+                throw ImagingError.tooLarge("\(words), in \(status.st_size) bytes")
+            }
+            return try await prepareUnseen(picture, source, request)
+        }
+    }
+
+    private nonisolated func decode(_ source: OpenSource, _ request: PreparePhoto) async throws -> PreparedPhoto {
+        try await staging { photo in
+            try await staging { thumbnail in
+                let made = try await workers.convert(
+                    source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
+                    within: request.processorSeconds.map { .seconds(max(1, $0)) })
+                try await files.run {
+                    try FileSystem.sync(photo.descriptor, photo.name)
+                    try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
+                }
+                // Copied last: of what turns out to be no picture, however long, nothing is.
+                let original =
+                    request.keepsOriginal && !made.keptOriginal
+                    ? try await stage(source, made.sourceDigest) : nil
+                return PreparedPhoto(
+                    stagedPhoto: photo.name, stagedThumbnail: thumbnail.name, stagedOriginal: original,
+                    sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, sourceWidth: made.sourceWidth,
+                    sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: "image/jpeg",
+                    fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
+                    height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption,
+                    rating: made.rating, camera: made.camera,
+                    position: GeoPosition(latitude: made.latitude, longitude: made.longitude))
+            }
+        }
+    }
+
+    private nonisolated func stage(_ source: OpenSource, _ digest: String) async throws -> String {
+        try await staging { copy in
+            try await files.run {
+                try source.copy(digest, to: copy.descriptor, copy.name)
+                return copy.name
+            }
+        }
+    }
+
+    nonisolated func makeThumbnail(_ request: MakeThumbnail) async throws -> StagedThumbnail {
+        let photoFiles = photoFiles
+        let source = try await files.run { try photoFiles.openStaged(request.stagedPhoto) }
+        defer { close(source) }
+        return try await staging { thumbnail in
+            _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor)
+            try await files.run { try FileSystem.sync(thumbnail.descriptor, thumbnail.name) }
+            return StagedThumbnail(stagedThumbnail: thumbnail.name)
+        }
+    }
+
+    /// Runs `body` with a new staged file, which goes again where it throws.
+    nonisolated func staging<Value: Sendable>(
+        _ body: ((name: String, descriptor: Int32)) async throws -> Value
+    ) async throws -> Value {
+        let photoFiles = photoFiles
+        let staged = try await files.run { try photoFiles.stage() }
+        defer { close(staged.descriptor) }
+        do {
+            return try await body(staged)
+        } catch {
+            try? await files.run { photoFiles.unstage([staged.name]) }
+            throw error
+        }
+    }
+}
+
+extension PhotoDate {
+    init(_ date: CameraDate) {
+        let source: DateSource =
+            switch date.source {
+            case .exif: .exif
+            case .exifCreated: .exifCreated
+            case .xmp: .xmp
+            case .iptc: .iptc
+            }
+        self.init(clock: LocalDateTime(milliseconds: date.clock), offset: date.offset, source: source)
+    }
+}
+
+extension ImageWorkerCell {
+    init(_ cell: WorkerCell) {
+        self.init(
+            seccomp: cell.seccomp, landlock: cell.landlock, noNewPrivileges: cell.noNewPrivileges,
+            ownMemoryBytes: cell.ownMemoryBytes.map(Int64.init), processorSeconds: cell.processorSeconds,
+            descriptors: cell.descriptors, fileBytes: cell.fileBytes.map(Int64.init), processes: cell.processes,
+            missing: cell.missing)
+    }
+}
+
+extension PreparePhoto: HandledMessage {
+    public func perform(on service: Thumbnailer) async throws -> PreparedPhoto { try await service.prepare(self) }
+}
+
+extension MakeThumbnail: HandledMessage {
+    public func perform(on service: Thumbnailer) async throws -> StagedThumbnail {
+        try await service.makeThumbnail(self)
+    }
+}
