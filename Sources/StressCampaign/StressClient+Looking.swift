@@ -36,8 +36,9 @@ extension StressClient {
         case .searchPhotos:
             let limit = manner == .slowReading ? 1000 : random.oneIn(10) ? 500 : random.roll(1...40)
             let search = SearchPhotos(
-                categoryId: random.oneIn(4) ? Int64(random.roll(1...4)) : nil,
-                favoritesOnly: random.oneIn(5) ? true : nil, limit: limit, after: random.oneIn(2) ? cursor : nil)
+                PhotoFilter(
+                    categoryId: random.oneIn(4) ? Int64(random.roll(1...4)) : nil,
+                    favoritesOnly: random.oneIn(5) ? true : nil), limit: limit, after: random.oneIn(2) ? cursor : nil)
             try look(search, &random) { [self] page in
                 cursor = page.next
                 beliefs.saw(page.photos)
@@ -45,17 +46,17 @@ extension StressClient {
             }
         case .searchText:
             let text = random.pick(["sample", "100 %_", "été", "\"; DROP", "", "🦊", "caption"]) ?? ""
-            try look(SearchPhotos(text: text, limit: random.roll(1...50)), &random) { [self] in
+            try look(SearchPhotos(PhotoFilter(text: text), limit: random.roll(1...50)), &random) { [self] in
                 beliefs.saw($0.photos)
             }
         case .searchReviewed:
             let review = random.roll(3)
             let search =
                 review == 0
-                ? SearchPhotos(reviewed: true, limit: 40)
+                ? SearchPhotos(PhotoFilter(reviewed: true), limit: 40)
                 : review == 1
-                    ? SearchPhotos(reviewed: false, limit: 40)
-                    : SearchPhotos(decision: random.pick(SwipeAction.allCases), limit: 40)
+                    ? SearchPhotos(PhotoFilter(reviewed: false), limit: 40)
+                    : SearchPhotos(PhotoFilter(decision: random.pick(SwipeAction.allCases)), limit: 40)
             try look(search, &random) { [self] page in
                 beliefs.saw(page.photos)
                 for photo in page.photos where (photo.lastDecision != nil) == (review == 1) {

@@ -122,7 +122,7 @@ extension BrowserTests {
         }
 
         private static func clear(_ house: House) async throws {
-            let favourites = try await house.photos(SearchPhotos(favoritesOnly: true)).map(\.id)
+            let favourites = try await house.photos(SearchPhotos(PhotoFilter(favoritesOnly: true))).map(\.id)
             _ = try await house.call(SetFavorite(ids: favourites, isFavorite: false))
             let trashed = try await house.call(ListTrash()).photos.map(\.photo.id)
             _ = try await house.call(RestorePhotos(ids: trashed))
@@ -210,7 +210,7 @@ extension BrowserTests {
             try await stranger.close()
 
             let category = try await house.category("Family")
-            let photo = try await house.photos(SearchPhotos(categoryId: category.id))[0]
+            let photo = try await house.photos(SearchPhotos(PhotoFilter(categoryId: category.id)))[0]
             _ = try await house.call(SetPIN(pin: PIN(House.pin)))
             _ = try await house.call(SetMode(mode: .kids))
             try await house.inTab(looks[0]) { page in

@@ -14,7 +14,7 @@ extension BrowserTests {
         @Test func withKeysAloneThroughAReloadToTheEnd() async throws {
             let house = House.here
             let category = try await house.category("Garden")
-            let photos = try await house.photos(SearchPhotos(categoryId: category.id, limit: 100))
+            let photos = try await house.photos(SearchPhotos(PhotoFilter(categoryId: category.id), limit: 100))
             try await house.inTab(at: "#/review?category=\(category.id)") { page in
                 try await page.wait(until: Self.card)
                 try await page.press("ArrowLeft")
@@ -40,14 +40,14 @@ extension BrowserTests {
                 try await page.wait(until: Self.card)
                 try await page.press("ArrowUp")
                 try await page.waits(for: "8 decisions", in: ".summary h2")
-                #expect(try await house.photos(SearchPhotos(favoritesOnly: true)) == [])
+                #expect(try await house.photos(SearchPhotos(PhotoFilter(favoritesOnly: true))) == [])
                 try await page.press("Tab", until: "document.activeElement.textContent === 'Apply'")
                 try await page.press("Enter")
                 try await page.waits(for: "Applied: 1 to the favourites, 1 to the trash.", in: "toast-list")
                 try await page.waits(for: "Everything is reviewed", in: "review-screen")
             }
             #expect(try await house.call(ListTrash()).photos.map(\.photo.id) == [photos[0].id])
-            #expect(try await house.photos(SearchPhotos(favoritesOnly: true)).map(\.id) == [photos[1].id])
+            #expect(try await house.photos(SearchPhotos(PhotoFilter(favoritesOnly: true))).map(\.id) == [photos[1].id])
             _ = try await house.call(RestorePhotos(ids: [photos[0].id]))
             _ = try await house.call(SetFavorite(ids: [photos[1].id], isFavorite: false))
         }
@@ -94,7 +94,7 @@ extension BrowserTests {
         @Test func whatCannotBeDecidedAnyMoreMakesRoomForTheNext() async throws {
             let house = House.here
             let category = try await house.category("Family")
-            let photos = try await house.photos(SearchPhotos(categoryId: category.id, limit: 100))
+            let photos = try await house.photos(SearchPhotos(PhotoFilter(categoryId: category.id), limit: 100))
             try await house.inTab(at: "#/review?category=\(category.id)") { page in
                 try await page.wait(until: Self.decided(0, left: photos.count))
                 try await page.hearNothing()
@@ -116,7 +116,7 @@ extension BrowserTests {
         @Test func aLateReplyDoesNotBringBackWhatIsDecided() async throws {
             let house = House.here
             let category = try await house.category("Family")
-            let photos = try await house.photos(SearchPhotos(categoryId: category.id, limit: 100))
+            let photos = try await house.photos(SearchPhotos(PhotoFilter(categoryId: category.id), limit: 100))
             try await house.inTab(at: "#/review?category=\(category.id)") { page in
                 try await page.wait(until: Self.card)
                 try await page.wait(until: Self.decided(0, left: photos.count))

@@ -201,7 +201,7 @@ extension BrowserTests {
                 try await selecting.click(on: "Favourite")
                 try await selecting.waits(for: "2 photos marked as favourites", in: "toast-list")
             }
-            let favourites = try await house.photos(SearchPhotos(favoritesOnly: true))
+            let favourites = try await house.photos(SearchPhotos(PhotoFilter(favoritesOnly: true)))
             #expect(Set(favourites.map(\.id)) == [photos[0].id, photos[2].id])
             _ = try await house.call(SetFavorite(ids: favourites.map(\.id), isFavorite: false))
             _ = try await house.call(RestorePhotos(ids: [gone.id]))

@@ -49,7 +49,7 @@ struct ShowTests {
         try await phone.click(on: "Apply")
         try await phone.waits(for: "Applied: 2 to the favourites, 2 to the trash.", in: "toast-list")
         #expect(try await house.call(ListTrash()).photos.count == 2)
-        #expect(try await house.photos(SearchPhotos(favoritesOnly: true)).count == 2)
+        #expect(try await house.photos(SearchPhotos(PhotoFilter(favoritesOnly: true))).count == 2)
         await saw("Applied: 2 photos are favourites, 2 are in the trash", in: phone)
 
         try await phone.go(to: "#/trash")

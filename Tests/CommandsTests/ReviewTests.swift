@@ -130,7 +130,7 @@ private final class ScriptedTerminal: ReviewTerminal {
         return Task {
             let review = Review(
                 ReviewState(photos: photos, next: next, total: total ?? photos.count),
-                SearchPhotos(reviewed: false, limit: 50), library: connection, terminal: terminal,
+                SearchPhotos(PhotoFilter(reviewed: false), limit: 50), library: connection, terminal: terminal,
                 abilities: TerminalAbilities(environment: ["TERM": "xterm", "LANG": "C.UTF-8"]),
                 style: Style(isOn: false),
                 categories: [1: "Family"], appliesWhenFinished: applies)

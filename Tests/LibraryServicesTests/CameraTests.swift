@@ -43,19 +43,21 @@ import Testing
             ("smilepile", true, ["0", "1", "2", "3"]), (nil, true, ["0", "1", "2", "3"]), (nil, false, ["4"]),
             ("nikon", nil, []),
         ] as [(String?, Bool?, [String])] {
-            let search = SearchPhotos(camera: camera, hasCamera: isKnown)
-            let photos = try await test.mesh.send(search).photos
+            let filter = PhotoFilter(camera: camera, hasCamera: isKnown)
+            let photos = try await test.mesh.send(SearchPhotos(filter)).photos
             #expect(photos.map(\.name).sorted() == wanted)
-            #expect(try await test.mesh.send(CountPhotos(camera: camera, hasCamera: isKnown)).count == wanted.count)
             #expect(
-                try await test.mesh.send(SelectPhotos(camera: camera, hasCamera: isKnown)).ids
+                try await test.mesh.send(CountPhotos(filter)).count
+                    == wanted.count)
+            #expect(
+                try await test.mesh.send(SelectPhotos(filter)).ids
                     == photos.map(\.id).sorted())
-            #expect(try await test.mesh.send(GetTimeline(search)).count == wanted.count)
-            let watched = Watched.follow(ObservePhotos(camera: camera, hasCamera: isKnown), on: test.mesh)
+            #expect(try await test.mesh.send(GetTimeline(filter)).count == wanted.count)
+            let watched = Watched.follow(ObservePhotos(filter), on: test.mesh)
             await watched.value { $0.photos == photos && $0.total == photos.count }
             await watched.end()
-            #expect(try await test.mesh.send(MakeSheetPage(search)).photos == wanted.count)
-            let redated = try await test.run(RedatePhotos(camera: camera, hasCamera: isKnown))
+            #expect(try await test.mesh.send(MakeSheetPage(filter)).photos == wanted.count)
+            let redated = try await test.run(RedatePhotos(filter))
             #expect(redated.receipt?["photos"] == .integer(Int64(wanted.count)) && redated.outcomes.isEmpty)
         }
         let list = try await test.mesh.send(ListCameras())
@@ -67,19 +69,20 @@ import Testing
 
     @Test func whatMakesNoSenseIsRefused() async throws {
         let test = try await TestLibrary()
-        let wrong: [SearchPhotos] = [
-            SearchPhotos(camera: "canon", hasCamera: false), SearchPhotos(camera: String(repeating: "x", count: 1001)),
-            SearchPhotos(camera: String(repeating: "x ", count: 17)),
+        let wrong = [
+            PhotoFilter(camera: "canon", hasCamera: false),
+            PhotoFilter(camera: String(repeating: "x", count: 1001)),
+            PhotoFilter(camera: String(repeating: "x ", count: 17)),
         ]
-        for search in wrong {
-            #expect(await status { _ = try await test.mesh.send(search) } == .invalidArgument)
-            #expect(await status { _ = try await test.mesh.send(GetTimeline(search)) } == .invalidArgument)
+        for filter in wrong {
+            #expect(await status { _ = try await test.mesh.send(SearchPhotos(filter)) } == .invalidArgument)
+            #expect(await status { _ = try await test.mesh.send(GetTimeline(filter)) } == .invalidArgument)
         }
         for limit in [0, 1001] {
             #expect(await status { _ = try await test.mesh.send(ListCameras(limit: limit)) } == .invalidArgument)
         }
         for camera in ["%", "'", "\"", "\u{0}", "none", "[\"", String(repeating: "x ", count: 16)] {
-            #expect(try await test.mesh.send(CountPhotos(camera: camera)).count == 0)
+            #expect(try await test.mesh.send(CountPhotos(PhotoFilter(camera: camera))).count == 0)
         }
         await test.library.close()
     }
@@ -114,7 +117,7 @@ import Testing
         #expect(try await third.run(RestoreBackup(path: old, mode: .replace)).state == .finished)
         #expect(try await third.allPhotos().allSatisfy { $0.camera == nil })
         // Then the files are asked.
-        let found = try await third.run(RedatePhotos(hasCamera: false))
+        let found = try await third.run(RedatePhotos(PhotoFilter(hasCamera: false)))
         #expect(found.outcomes == ["camera_found": 4] && !found.needsAttention, "\(found)")
         #expect(try await third.allPhotos().map(\.camera) == now)
         for library in [test, other, third] { await library.library.close() }
@@ -145,7 +148,7 @@ import Testing
         try await database.write { try $0.execute("UPDATE photos SET camera = NULL") }
         await database.close()
         let library = try await test.reopened()
-        #expect(try await library.mesh.send(CountPhotos(hasCamera: false)).count == 5)
+        #expect(try await library.mesh.send(CountPhotos(PhotoFilter(hasCamera: false))).count == 5)
         func run(_ request: RedatePhotos) async throws -> JobSnapshot {
             let job = try await library.mesh.send(request).job
             return try await library.mesh.send(WaitForJob(job: job))
@@ -153,14 +156,14 @@ import Testing
         let preview = try await run(RedatePhotos(dryRun: true))
         #expect(preview.outcomes == ["camera_found": 4] && preview.receipt?["camerasFound"] == 4)
         #expect(try await library.mesh.send(ListCameras()).cameras.isEmpty)
-        let done = try await run(RedatePhotos(hasCamera: false))
+        let done = try await run(RedatePhotos(PhotoFilter(hasCamera: false)))
         #expect(done.outcomes == ["camera_found": 4] && done.receipt?["photos"] == 5)
         #expect(
             try await library.mesh.send(GetJobReceipt(job: done.id)).lines.allSatisfy {
                 ($0.detail ?? "").lowercased().hasPrefix("smilepile ")
             })
         #expect(try await cameras(library.mesh) == Self.names)
-        let again = try await run(RedatePhotos(hasCamera: false))
+        let again = try await run(RedatePhotos(PhotoFilter(hasCamera: false)))
         #expect(again.outcomes.isEmpty && again.receipt?["photos"] == 1)
         await library.close()
         #expect(try await catalogueProblems(at: test.path + "/catalogue.sqlite").isEmpty)

@@ -12,7 +12,7 @@ func importHolidays(from folder: String, into path: String) async throws -> [Pho
     }
     print("\(job.state): \(job.outcomes)")
 
-    let page = try await mesh.send(SearchPhotos(categoryId: category.id, limit: 100))
+    let page = try await mesh.send(SearchPhotos(PhotoFilter(categoryId: category.id), limit: 100))
     await library.close()
     return page.photos
 }

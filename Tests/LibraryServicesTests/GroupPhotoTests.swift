@@ -216,7 +216,7 @@ import Testing
         stage.pass(hours: 48)
         try await stage.reopen()
         #expect(try await stage.photos().isEmpty)
-        let photos = try await stage.mesh.send(SearchPhotos(categoryId: 2)).photos
+        let photos = try await stage.mesh.send(SearchPhotos(PhotoFilter(categoryId: 2))).photos
         #expect(photos.count == 1 && photos[0].displayName == "Ada" && photos[0].width == 320)
         #expect(photos[0].takenAt == LocalDateTime(here: sent.createdAt))
         // Nothing is left of the way that it took.

@@ -53,7 +53,8 @@ import Testing
         }
         func found() async throws -> (trashed: Set<Int64>, favorites: Set<Int64>) {
             let trash = try await stepped.mesh.send(ListTrash(limit: 1000)).photos
-            let favorites = try await stepped.mesh.send(SearchPhotos(favoritesOnly: true, limit: 1000)).photos
+            let favorites = try await stepped.mesh.send(SearchPhotos(PhotoFilter(favoritesOnly: true), limit: 1000))
+                .photos
             return (Set(trash.map(\.photo.id)), Set(favorites.map(\.id)))
         }
         let half = try await found()

@@ -123,7 +123,7 @@ import Testing
         }
         let job = try await library.mesh.send(RescanLibrary(digests: true)).job
         #expect(try await library.mesh.send(WaitForJob(job: job)).outcomes.isEmpty)
-        #expect(try await library.mesh.send(SearchPhotos(text: "harbour")).photos == [after])
+        #expect(try await library.mesh.send(SearchPhotos(PhotoFilter(text: "harbour"))).photos == [after])
         #expect(try await importing(test, into: library).outcomes == ["duplicate": 1])
         await library.close()
     }

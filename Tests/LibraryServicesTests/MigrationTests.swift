@@ -173,7 +173,7 @@ import Testing
         // The app's 0 is no date.
         #expect(photos[OldPhone.uuid(4)]?.dateSource == .fileName)
         let year = try await phone.test.mesh.send(
-            SearchPhotos(from: LocalDateTime("2020-01-01"), to: LocalDateTime("2020-12-31T23:59:59")))
+            SearchPhotos(PhotoFilter(from: LocalDateTime("2020-01-01"), to: LocalDateTime("2020-12-31T23:59:59"))))
         #expect(Set(year.photos.map(\.uuid)) == [OldPhone.uuid(1), OldPhone.uuid(3)])
         // Found out again, it stays.
         _ = try await phone.test.run(RedatePhotos())

@@ -17,9 +17,9 @@ import Testing
         let sea = Watched.follow(ObserveCategory(displayName: "SEA"), on: mesh)
         let all = Watched.follow(ObservePhotos(), on: mesh)
         let firstTwo = Watched.follow(ObservePhotos(limit: 2), on: mesh)
-        let inCars = Watched.follow(ObservePhotos(categoryId: cars), on: mesh)
-        let favorites = Watched.follow(ObservePhotos(favoritesOnly: true), on: mesh)
-        let captioned = Watched.follow(ObservePhotos(text: "SEA"), on: mesh)
+        let inCars = Watched.follow(ObservePhotos(PhotoFilter(categoryId: cars)), on: mesh)
+        let favorites = Watched.follow(ObservePhotos(PhotoFilter(favoritesOnly: true)), on: mesh)
+        let captioned = Watched.follow(ObservePhotos(PhotoFilter(text: "SEA")), on: mesh)
         let one = Watched.follow(ObservePhoto(id: 1), on: mesh)
         let settings = Watched.follow(ObserveSettings(), on: mesh)
         let pending = Watched.follow(ObservePendingSwipes(), on: mesh)
@@ -28,8 +28,7 @@ import Testing
 
         func fresh(_ message: ObservePhotos) async throws -> ObservedPhotos {
             let page = try await mesh.send(message.search)
-            let whole = SearchPhotos(
-                text: message.text, categoryId: message.categoryId, favoritesOnly: message.favoritesOnly, limit: 1000)
+            let whole = SearchPhotos(message.filter, limit: 1000)
             return ObservedPhotos(
                 photos: page.photos, next: page.next, total: try await mesh.send(whole).photos.count)
         }
@@ -38,9 +37,9 @@ import Testing
             await sea.becomes(ObservedCategory(category: try? await mesh.send(GetCategory(displayName: "sea"))))
             await all.becomes(try await fresh(ObservePhotos()))
             await firstTwo.becomes(try await fresh(ObservePhotos(limit: 2)))
-            await inCars.becomes(try await fresh(ObservePhotos(categoryId: cars)))
-            await favorites.becomes(try await fresh(ObservePhotos(favoritesOnly: true)))
-            await captioned.becomes(try await fresh(ObservePhotos(text: "SEA")))
+            await inCars.becomes(try await fresh(ObservePhotos(PhotoFilter(categoryId: cars))))
+            await favorites.becomes(try await fresh(ObservePhotos(PhotoFilter(favoritesOnly: true))))
+            await captioned.becomes(try await fresh(ObservePhotos(PhotoFilter(text: "SEA"))))
             await one.becomes(ObservedPhoto(photo: try? await mesh.send(GetPhoto(id: 1))))
             await settings.becomes(try await mesh.send(GetSettings()))
             await pending.becomes(try await mesh.send(ListPendingSwipes()))
@@ -210,10 +209,10 @@ import Testing
         let test = try await TestLibrary("unchanged")
         let mesh = test.mesh
         _ = try await test.importSamples(4, album: Self.small)
-        let inCars = Watched.follow(ObservePhotos(categoryId: 2), on: mesh)
+        let inCars = Watched.follow(ObservePhotos(PhotoFilter(categoryId: 2)), on: mesh)
         let first = Watched.follow(ObservePhoto(id: 1), on: mesh)
         let settings = Watched.follow(ObserveSettings(), on: mesh)
-        let sea = Watched.follow(ObservePhotos(text: "sea"), on: mesh)
+        let sea = Watched.follow(ObservePhotos(PhotoFilter(text: "sea")), on: mesh)
         let witness = Watched.follow(ObservePhotos(), on: mesh)
         await inCars.value { $0.total == 0 }
         await first.value { $0.photo?.caption == nil }

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func photosOfACategory() async throws {
-        try await follow(ObservePhotos(categoryId: 2), from: [5, 3, 1], to: [5, 4, 3, 1]) {
+        try await follow(ObservePhotos(PhotoFilter(categoryId: 2)), from: [5, 3, 1], to: [5, 4, 3, 1]) {
             _ = try await $0.send(MovePhotos(ids: [4], categoryId: 2))
         }
     }
@@ -72,32 +72,34 @@ import Testing
     }
 
     @Test func favorites() async throws {
-        try await follow(ObservePhotos(favoritesOnly: true), from: [], to: [6, 2]) {
+        try await follow(ObservePhotos(PhotoFilter(favoritesOnly: true)), from: [], to: [6, 2]) {
             _ = try await $0.send(SetFavorite(ids: [2, 6], isFavorite: true))
         }
     }
 
     @Test func photosByText() async throws {
-        try await follow(ObservePhotos(text: "DSC5"), from: [5], to: [5, 2]) {
+        try await follow(ObservePhotos(PhotoFilter(text: "DSC5")), from: [5], to: [5, 2]) {
             _ = try await $0.send(EditPhoto(id: 2, caption: "like dsc5"))
         }
     }
 
     @Test func photosByTextInACategory() async throws {
-        try await follow(ObservePhotos(text: "dsc", categoryId: 1), from: [6, 4, 2], to: [6, 2]) {
+        try await follow(ObservePhotos(PhotoFilter(text: "dsc", categoryId: 1)), from: [6, 4, 2], to: [6, 2]) {
             _ = try await $0.send(EditPhoto(id: 4, categoryId: 3))
         }
     }
 
     @Test func photosByDates() async throws {
-        try await follow(ObservePhotos(from: seconds(2), to: seconds(4)), from: [4, 3, 2], to: [6, 4, 3, 2]) {
+        try await follow(
+            ObservePhotos(PhotoFilter(from: seconds(2), to: seconds(4))), from: [4, 3, 2], to: [6, 4, 3, 2]
+        ) {
             _ = try await $0.send(EditPhoto(id: 6, takenAt: seconds(4)))
         }
     }
 
     @Test func photosByDatesInACategory() async throws {
         try await follow(
-            ObservePhotos(categoryId: 1, from: seconds(2), to: seconds(4)), from: [4, 2], to: [4, 3, 2]
+            ObservePhotos(PhotoFilter(categoryId: 1, from: seconds(2), to: seconds(4))), from: [4, 2], to: [4, 3, 2]
         ) {
             _ = try await $0.send(MovePhotos(ids: [3], categoryId: 1))
         }
@@ -105,7 +107,7 @@ import Testing
 
     @Test func photosByEveryFilter() async throws {
         let request = ObservePhotos(
-            text: "dsc", categoryId: 1, from: seconds(2), to: seconds(4), favoritesOnly: true)
+            PhotoFilter(text: "dsc", categoryId: 1, from: seconds(2), to: seconds(4), favoritesOnly: true))
         try await follow(request, from: [], to: [4]) {
             _ = try await $0.send(SetFavorite(ids: [1, 3, 4, 6], isFavorite: true))
         }

@@ -42,7 +42,7 @@ import Testing
         let test = try await library()
         let more = (20..<30).map { sample.photo($0, category: 4, takenAt: Int64($0) * 1000) }
         #expect(try await test.add(more) == PhotosChanged(count: 10))
-        #expect(try await ids(test, SearchPhotos(categoryId: 4)) == Array((10...19).reversed()))
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(categoryId: 4))) == Array((10...19).reversed()))
         let repeated = [sample.photo(40, takenAt: 1), sample.photo(41, takenAt: 1), sample.photo(25, takenAt: 1)]
         #expect(await status { _ = try await test.add(repeated) } == .alreadyExists)
         #expect(try await test.mesh.send(CountPhotos()).count == 19)
@@ -61,12 +61,12 @@ import Testing
         #expect(all.uuid == before.uuid && all.contentDigest == before.contentDigest && all.id == 5)
         // Lists, counts and the text index follow.
         #expect(try await ids(test) == [5, 9, 8, 7, 6, 4, 3, 2, 1])
-        #expect(try await ids(test, SearchPhotos(text: "ete")) == [5])
-        #expect(try await ids(test, SearchPhotos(text: "MEER", categoryId: 4, favoritesOnly: true)) == [5])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "ete"))) == [5])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "MEER", categoryId: 4, favoritesOnly: true))) == [5])
         #expect(try await test.mesh.send(GetCategory(id: 4)).photoCount == 1)
         let bare = try await test.mesh.send(EditPhoto(id: 5, name: "", caption: " "))
         #expect(bare.caption == nil && bare.displayName == before.fileName.dropLast(4))
-        #expect(try await ids(test, SearchPhotos(text: "ete")).isEmpty)
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "ete"))).isEmpty)
         await test.library.close()
     }
 
@@ -176,9 +176,9 @@ import Testing
 
     @Test func aCategorysPhotosComeNewestFirst() async throws {
         let test = try await library()
-        #expect(try await ids(test, SearchPhotos(categoryId: 1)) == [7, 4, 1])
-        #expect(try await ids(test, SearchPhotos(categoryId: 3)) == [9, 6, 3])
-        #expect(try await ids(test, SearchPhotos(categoryId: 4)).isEmpty)
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(categoryId: 1))) == [7, 4, 1])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(categoryId: 3))) == [9, 6, 3])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(categoryId: 4))).isEmpty)
         await test.library.close()
     }
 
@@ -186,17 +186,22 @@ import Testing
         let test = try await library()
         _ = try await test.mesh.send(SetFavorite(ids: [1, 4, 9], isFavorite: true))
         let requests: [(CountPhotos, Int)] = [
-            (CountPhotos(), 9), (CountPhotos(categoryId: 1), 3), (CountPhotos(categoryId: 4), 0),
-            (CountPhotos(categoryId: 99), 0), (CountPhotos(favoritesOnly: true), 3),
-            (CountPhotos(categoryId: 1, favoritesOnly: true), 2), (CountPhotos(text: "dsc4"), 1),
-            (CountPhotos(text: "ds"), 9), (CountPhotos(from: seconds(2), to: seconds(5)), 4),
-            (CountPhotos(text: "dsc", categoryId: 1, from: seconds(2), to: seconds(7), favoritesOnly: true), 1),
+            (CountPhotos(), 9), (CountPhotos(PhotoFilter(categoryId: 1)), 3),
+            (CountPhotos(PhotoFilter(categoryId: 4)), 0),
+            (CountPhotos(PhotoFilter(categoryId: 99)), 0), (CountPhotos(PhotoFilter(favoritesOnly: true)), 3),
+            (CountPhotos(PhotoFilter(categoryId: 1, favoritesOnly: true)), 2),
+            (CountPhotos(PhotoFilter(text: "dsc4")), 1),
+            (CountPhotos(PhotoFilter(text: "ds")), 9), (CountPhotos(PhotoFilter(from: seconds(2), to: seconds(5))), 4),
+            (
+                CountPhotos(
+                    PhotoFilter(text: "dsc", categoryId: 1, from: seconds(2), to: seconds(7), favoritesOnly: true)), 1
+            ),
         ]
         for (request, expected) in requests {
             #expect(try await test.mesh.send(request) == PhotoCount(count: expected), "\(request)")
-            #expect(try await test.mesh.send(request.search).photos.count == expected, "\(request)")
+            #expect(try await test.mesh.send(SearchPhotos(request.filter)).photos.count == expected, "\(request)")
         }
-        let turned = CountPhotos(from: seconds(2), to: seconds(1))
+        let turned = CountPhotos(PhotoFilter(from: seconds(2), to: seconds(1)))
         #expect(await status { _ = try await test.mesh.send(turned) } == .invalidArgument)
         await test.library.close()
     }
@@ -205,12 +210,12 @@ import Testing
         let test = try await library()
         #expect(try await test.mesh.send(SetFavorite(ids: [2, 8], isFavorite: true)).count == 2)
         #expect(try await test.mesh.send(SetFavorite(ids: [2, 3], isFavorite: true)).count == 1)
-        #expect(try await ids(test, SearchPhotos(favoritesOnly: true)) == [8, 3, 2])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(favoritesOnly: true))) == [8, 3, 2])
         #expect(try await test.mesh.send(SetFavorite(ids: [8], isFavorite: false)).count == 1)
-        #expect(try await ids(test, SearchPhotos(favoritesOnly: true)) == [3, 2])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(favoritesOnly: true))) == [3, 2])
         // `false` is a filter too; null is none.
-        #expect(try await ids(test, SearchPhotos(favoritesOnly: false)) == [9, 8, 7, 6, 5, 4, 1])
-        #expect(try await test.mesh.send(CountPhotos(favoritesOnly: false)).count == 7)
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(favoritesOnly: false))) == [9, 8, 7, 6, 5, 4, 1])
+        #expect(try await test.mesh.send(CountPhotos(PhotoFilter(favoritesOnly: false))).count == 7)
         #expect(try await ids(test, SearchPhotos()).count == 9)
         #expect(await status { _ = try await test.mesh.send(SetFavorite(ids: [99], isFavorite: true)) } == .notFound)
         await test.library.close()
@@ -219,32 +224,34 @@ import Testing
     @Test func textIsLookedForInNameCaptionAndPath() async throws {
         let test = try await library()
         let path = try await test.mesh.send(GetPhoto(id: 6)).path
-        #expect(try await ids(test, SearchPhotos(text: String(path.dropFirst(7).dropLast(4)))) == [6])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: String(path.dropFirst(7).dropLast(4))))) == [6])
         _ = try await test.mesh.send(SetCaption(id: 2, caption: "Ein großer Bär"))
         _ = try await test.mesh.send(SetCaption(id: 7, caption: "bar 100%"))
-        #expect(try await ids(test, SearchPhotos(text: "BÄR")) == [7, 2])
-        #expect(try await ids(test, SearchPhotos(text: "GROSSER")) == [2])
-        #expect(try await ids(test, SearchPhotos(text: "0%")) == [7])
-        #expect(try await ids(test, SearchPhotos(text: "dsc")) == [9, 8, 7, 6, 5, 4, 3, 2, 1])
-        #expect(try await ids(test, SearchPhotos(text: "bar", categoryId: 2)) == [2])
-        #expect(try await ids(test, SearchPhotos(text: "bar", categoryId: 3)).isEmpty)
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "BÄR"))) == [7, 2])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "GROSSER"))) == [2])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "0%"))) == [7])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "dsc"))) == [9, 8, 7, 6, 5, 4, 3, 2, 1])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "bar", categoryId: 2))) == [2])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "bar", categoryId: 3))).isEmpty)
         await test.library.close()
     }
 
     @Test func dateRangesAreInclusive() async throws {
         let test = try await library()
-        #expect(try await ids(test, SearchPhotos(from: seconds(3), to: seconds(5))) == [5, 4, 3])
-        let inside = SearchPhotos(from: LocalDateTime(milliseconds: 3001), to: LocalDateTime(milliseconds: 4999))
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(from: seconds(3), to: seconds(5)))) == [5, 4, 3])
+        let inside = SearchPhotos(
+            PhotoFilter(from: LocalDateTime(milliseconds: 3001), to: LocalDateTime(milliseconds: 4999)))
         #expect(try await ids(test, inside) == [4])
-        #expect(try await ids(test, SearchPhotos(from: seconds(5), to: seconds(5))) == [5])
-        #expect(try await ids(test, SearchPhotos(from: seconds(8))) == [9, 8])
-        #expect(try await ids(test, SearchPhotos(to: seconds(2))) == [2, 1])
-        #expect(try await ids(test, SearchPhotos(categoryId: 1, from: seconds(1), to: seconds(4))) == [4, 1])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(from: seconds(5), to: seconds(5)))) == [5])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(from: seconds(8)))) == [9, 8])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(to: seconds(2)))) == [2, 1])
+        #expect(
+            try await ids(test, SearchPhotos(PhotoFilter(categoryId: 1, from: seconds(1), to: seconds(4)))) == [4, 1])
         // Without a date of its own, a photo has that of its entry.
         let undated = sample.photo(50, takenAt: nil)
         _ = try await test.add([undated])
         let added = LocalDateTime(utc: undated.photo.createdAt)
-        #expect(try await ids(test, SearchPhotos(from: added, to: added)) == [10])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(from: added, to: added))) == [10])
         await test.library.close()
     }
 
@@ -253,11 +260,13 @@ import Testing
         for id in [1, 2, 4, 7] as [Int64] { _ = try await test.mesh.send(SetCaption(id: id, caption: "Strand \(id)")) }
         _ = try await test.mesh.send(SetFavorite(ids: [1, 2, 4, 9], isFavorite: true))
         let all = SearchPhotos(
-            text: "strand", categoryId: 1, from: seconds(2), to: seconds(8), favoritesOnly: true)
+            PhotoFilter(text: "strand", categoryId: 1, from: seconds(2), to: seconds(8), favoritesOnly: true))
         #expect(try await ids(test, all) == [4])
-        let anyCategory = SearchPhotos(text: "strand", from: seconds(2), to: seconds(8), favoritesOnly: true)
+        let anyCategory = SearchPhotos(
+            PhotoFilter(text: "strand", from: seconds(2), to: seconds(8), favoritesOnly: true))
         #expect(try await ids(test, anyCategory) == [4, 2])
-        let notOnlyFavorites = SearchPhotos(text: "strand", categoryId: 1, from: seconds(2), to: seconds(8))
+        let notOnlyFavorites = SearchPhotos(
+            PhotoFilter(text: "strand", categoryId: 1, from: seconds(2), to: seconds(8)))
         #expect(try await ids(test, notOnlyFavorites) == [7, 4])
         await test.library.close()
     }

@@ -21,14 +21,14 @@ import TextFolding
 
     /// What the specification says, word for word and slowly.
     private func expected(_ request: SearchPhotos, of entries: [Entry]) -> [Int64] {
-        let text = (request.text?.searchFolded ?? "").unicodeScalars
+        let text = (request.filter.text?.searchFolded ?? "").unicodeScalars
         return
             entries.filter { entry in
                 let photo = entry.photo
-                return (request.categoryId.map { $0 == photo.categoryId } ?? true)
-                    && (request.from.map { $0 <= photo.shownAt } ?? true)
-                    && (request.to.map { photo.shownAt <= $0 } ?? true)
-                    && (request.favoritesOnly ?? photo.isFavorite) == photo.isFavorite
+                return (request.filter.categoryId.map { $0 == photo.categoryId } ?? true)
+                    && (request.filter.from.map { $0 <= photo.shownAt } ?? true)
+                    && (request.filter.to.map { photo.shownAt <= $0 } ?? true)
+                    && (request.filter.favoritesOnly ?? photo.isFavorite) == photo.isFavorite
                     && (text.isEmpty || entry.fields.contains { $0.contains(text) })
             }
             .map(\.photo)
@@ -41,9 +41,7 @@ import TextFolding
         var next: String?
         repeat {
             let page = try await mesh.send(
-                SearchPhotos(
-                    text: request.text, categoryId: request.categoryId, from: request.from, to: request.to,
-                    favoritesOnly: request.favoritesOnly, limit: limit, after: next))
+                SearchPhotos(request.filter, limit: limit, after: next))
             #expect(page.photos.count <= limit && (page.next == nil || page.photos.count == limit))
             found += page.photos
             next = page.next
@@ -77,10 +75,11 @@ import TextFolding
                 let dates = [moments[sample.number(below: 6)], moments[sample.number(below: 6)]]
                 let isOrdered = (dates[0] ?? .min) <= (dates[1] ?? .max)
                 let request = SearchPhotos(
-                    text: text, categoryId: turn.isMultiple(of: 2) ? nil : categories[sample.number(below: 4)],
-                    from: turn == 0 ? nil : dates[isOrdered ? 0 : 1].map(LocalDateTime.init(milliseconds:)),
-                    to: turn == 0 ? nil : dates[isOrdered ? 1 : 0].map(LocalDateTime.init(milliseconds:)),
-                    favoritesOnly: [nil, false, nil, true][turn])
+                    PhotoFilter(
+                        text: text, categoryId: turn.isMultiple(of: 2) ? nil : categories[sample.number(below: 4)],
+                        from: turn == 0 ? nil : dates[isOrdered ? 0 : 1].map(LocalDateTime.init(milliseconds:)),
+                        to: turn == 0 ? nil : dates[isOrdered ? 1 : 0].map(LocalDateTime.init(milliseconds:)),
+                        favoritesOnly: [nil, false, nil, true][turn]))
                 let expected = expected(request, of: entries)
                 let limit = [1000, 100, 37, 333][turn]
                 let ids = try await found(request, limit: limit, in: test.mesh).map(\.id)
@@ -96,14 +95,14 @@ import TextFolding
         _ = try await test.add((0..<30).map { sample.photo($0, caption: "beach", takenAt: Int64($0 / 3) * 1000) })
         let before = try await test.allPhotos().map(\.id)
         for text in [nil, "beach", "be"] {
-            let first = try await test.mesh.send(SearchPhotos(text: text, limit: 10))
+            let first = try await test.mesh.send(SearchPhotos(PhotoFilter(text: text), limit: 10))
             let numbers = (0..<10).map { 100 + $0 + 100 * (text?.count ?? 0) }
             // Newer ones, older ones, and some of the very moment at which the page was cut.
             _ = try await test.add(numbers.map { sample.photo($0, caption: "other", takenAt: Int64($0 % 12) * 1000) })
-            let second = try await test.mesh.send(SearchPhotos(text: text, limit: 1000, after: first.next))
+            let second = try await test.mesh.send(SearchPhotos(PhotoFilter(text: text), limit: 1000, after: first.next))
             let seen = first.photos.map(\.id) + second.photos.map(\.id).filter(before.contains)
             #expect(seen == before, "\(text ?? "")")
-            let others = try await test.mesh.send(SearchPhotos(text: "other")).photos.map(\.id)
+            let others = try await test.mesh.send(SearchPhotos(PhotoFilter(text: "other"))).photos.map(\.id)
             _ = try await test.mesh.send(ForgetPhotos(ids: others))
         }
         await test.library.close()
@@ -119,8 +118,8 @@ import TextFolding
         _ = try await test.add(photos)
         let all = try await found(SearchPhotos(), limit: 777, in: test.mesh)
         #expect(all.map(\.id) == Array((51...3000).reversed()) + Array((1...50).reversed()))
-        let scans = try await found(SearchPhotos(text: "scan"), limit: 99, in: test.mesh)
-        #expect(scans.map(\.id) == expected(SearchPhotos(text: "scan"), of: all.map(Entry.init)))
+        let scans = try await found(SearchPhotos(PhotoFilter(text: "scan")), limit: 99, in: test.mesh)
+        #expect(scans.map(\.id) == expected(SearchPhotos(PhotoFilter(text: "scan")), of: all.map(Entry.init)))
         await test.library.close()
     }
 
@@ -130,7 +129,7 @@ import TextFolding
         _ = try await test.importSamples(6)
         let photos = try await test.allPhotos()
         func ids(_ text: String) async throws -> [Int64] {
-            try await test.mesh.send(SearchPhotos(text: text)).photos.map(\.id)
+            try await test.mesh.send(SearchPhotos(PhotoFilter(text: text))).photos.map(\.id)
         }
         _ = try await test.mesh.send(SetCaption(id: photos[0].id, caption: "old words"))
         _ = try await test.mesh.send(SetCaption(id: photos[0].id, caption: "new words\u{0}after"))

@@ -35,7 +35,7 @@ import Testing
             _ = try await test.mesh.send(SetCaption(id: photo.id, caption: caption))
         }
         func found(_ text: String) async throws -> [String?] {
-            try await test.mesh.send(SearchPhotos(text: text)).photos.map(\.caption)
+            try await test.mesh.send(SearchPhotos(PhotoFilter(text: text))).photos.map(\.caption)
         }
         #expect(try await found("ETE") == ["Été 100% bleu"])
         #expect(try await found("0% b") == ["Été 100% bleu"])
@@ -60,15 +60,21 @@ import Testing
                 == PhotosChanged(count: 3))
         let favorites = photos.filter { ["sample-0003", "sample-0007"].contains($0.name) }
         _ = try await test.mesh.send(SetFavorite(ids: favorites.map(\.id), isFavorite: true))
-        #expect(try await names(test, SearchPhotos(favoritesOnly: true)) == ["sample-0007", "sample-0003"])
         #expect(
-            try await names(test, SearchPhotos(categoryId: categories[2].id, favoritesOnly: true)) == ["sample-0003"])
+            try await names(test, SearchPhotos(PhotoFilter(favoritesOnly: true))) == ["sample-0007", "sample-0003"])
+        #expect(
+            try await names(test, SearchPhotos(PhotoFilter(categoryId: categories[2].id, favoritesOnly: true))) == [
+                "sample-0003"
+            ])
         let from = LocalDateTime(milliseconds: try #require(album.expected(3).takenAt))
         let to = LocalDateTime(milliseconds: try #require(album.expected(5).takenAt))
         #expect(
-            try await names(test, SearchPhotos(from: from, to: to)) == ["sample-0005", "sample-0004", "sample-0003"])
+            try await names(test, SearchPhotos(PhotoFilter(from: from, to: to))) == [
+                "sample-0005", "sample-0004", "sample-0003",
+            ])
         #expect(
-            try await names(test, SearchPhotos(text: "e-0004", categoryId: categories[2].id, from: from, to: to))
+            try await names(
+                test, SearchPhotos(PhotoFilter(text: "e-0004", categoryId: categories[2].id, from: from, to: to)))
                 == ["sample-0004"])
         await test.library.close()
     }
@@ -77,7 +83,7 @@ import Testing
         let test = try await TestLibrary()
         let bad = [
             SearchPhotos(limit: 0), SearchPhotos(limit: 1001), SearchPhotos(after: "x"), SearchPhotos(after: "1.2.3"),
-            SearchPhotos(from: LocalDateTime(milliseconds: 2), to: LocalDateTime(milliseconds: 1)),
+            SearchPhotos(PhotoFilter(from: LocalDateTime(milliseconds: 2), to: LocalDateTime(milliseconds: 1))),
         ]
         for request in bad {
             #expect(await status { _ = try await test.mesh.send(request) } == .invalidArgument)

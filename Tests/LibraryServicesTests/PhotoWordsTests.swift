@@ -20,9 +20,7 @@ import TextFolding
         repeat {
             let page = try await mesh.send(
                 SelectPhotos(
-                    text: request.text, words: request.words, categoryId: request.categoryId, from: request.from,
-                    to: request.to, favoritesOnly: request.favoritesOnly, firstId: request.firstId,
-                    lastId: request.lastId, limit: limit, after: after))
+                    request.filter, firstId: request.firstId, lastId: request.lastId, limit: limit, after: after))
             #expect(page.ids.count <= limit && (page.next == nil || page.next == page.ids.last))
             ids += page.ids
             after = page.next
@@ -49,12 +47,14 @@ import TextFolding
             for category in [nil, categories[0]] {
                 let meant = expected.filter { category == nil || $0.categoryId == category }.map(\.id)
                 #expect(
-                    try await test.mesh.send(CountPhotos(words: words, categoryId: category)).count == meant.count)
-                let page = try await test.mesh.send(SearchPhotos(words: words, categoryId: category, limit: 1000))
+                    try await test.mesh.send(CountPhotos(PhotoFilter(words: words, categoryId: category))).count
+                        == meant.count)
+                let page = try await test.mesh.send(
+                    SearchPhotos(PhotoFilter(words: words, categoryId: category), limit: 1000))
                 #expect(page.photos.count == min(1000, meant.count) && Set(page.photos.map(\.id)).isSubset(of: meant))
                 for limit in [7, 10_000] where limit > 7 || meant.count < 1000 {
                     let selected = try await ids(
-                        SelectPhotos(words: words, categoryId: category), limit: limit, in: test.mesh)
+                        SelectPhotos(PhotoFilter(words: words, categoryId: category)), limit: limit, in: test.mesh)
                     #expect(selected == meant.sorted())
                 }
             }
@@ -64,7 +64,8 @@ import TextFolding
         let both = photos.filter { contains($0, ["sommer", "img"]) }.map(\.id)
         #expect(!both.isEmpty)
         #expect(
-            try await ids(SelectPhotos(text: "sommer", words: ["img"]), limit: 10_000, in: test.mesh) == both.sorted())
+            try await ids(SelectPhotos(PhotoFilter(text: "sommer", words: ["img"])), limit: 10_000, in: test.mesh)
+                == both.sorted())
         await test.library.close()
     }
 
@@ -78,11 +79,12 @@ import TextFolding
         #expect(try await ids(SelectPhotos(lastId: 1), limit: 1, in: test.mesh) == [1])
         #expect(try await ids(SelectPhotos(firstId: .min, lastId: .max), limit: 10_000, in: test.mesh).count == 8)
         let second = LocalDateTime(milliseconds: 2000)
-        #expect(try await ids(SelectPhotos(to: second, firstId: 2), limit: 5, in: test.mesh) == [2])
+        #expect(try await ids(SelectPhotos(PhotoFilter(to: second), firstId: 2), limit: 5, in: test.mesh) == [2])
         for wrong in [
             SelectPhotos(limit: 0), SelectPhotos(limit: 10_001), SelectPhotos(firstId: 2, lastId: 1),
-            SelectPhotos(words: Array(repeating: "a", count: 17)), SelectPhotos(from: second, to: second.earlier),
-            SelectPhotos(words: [String(repeating: "x", count: 1001)]),
+            SelectPhotos(PhotoFilter(words: Array(repeating: "a", count: 17))),
+            SelectPhotos(PhotoFilter(from: second, to: second.earlier)),
+            SelectPhotos(PhotoFilter(words: [String(repeating: "x", count: 1001)])),
         ] {
             #expect(await status { _ = try await test.mesh.send(wrong) } == .invalidArgument)
         }
@@ -99,7 +101,7 @@ import TextFolding
         let target = try await test.mesh.send(ListCategories()).categories[1].id
         #expect(
             await status { _ = try await test.mesh.send(SetFavorite(ids: [1, 99], isFavorite: true)) } == .notFound)
-        #expect(try await test.mesh.send(CountPhotos(favoritesOnly: true)).count == 0)
+        #expect(try await test.mesh.send(CountPhotos(PhotoFilter(favoritesOnly: true))).count == 0)
         let marked = SetFavorite(ids: [1, 99, 1], isFavorite: true, ignoreMissing: true)
         #expect(try await test.mesh.send(marked).count == 1)
         let moved = MovePhotos(ids: [98, 2], categoryId: target, ignoreMissing: true)

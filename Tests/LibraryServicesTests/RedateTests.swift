@@ -199,14 +199,14 @@ import Testing
             func looked(_ request: RedatePhotos) async throws -> JSONValue? {
                 try await run(request, library).job.receipt?["photos"]
             }
-            #expect(try await looked(RedatePhotos(favoritesOnly: true, dryRun: true)) == 2)
-            #expect(try await looked(RedatePhotos(categoryId: 2, dryRun: true)) == 2)
-            #expect(try await looked(RedatePhotos(categoryId: 2, favoritesOnly: true, dryRun: true)) == 1)
-            #expect(try await looked(RedatePhotos(categoryId: 3, dryRun: true)) == 0)
+            #expect(try await looked(RedatePhotos(PhotoFilter(favoritesOnly: true), dryRun: true)) == 2)
+            #expect(try await looked(RedatePhotos(PhotoFilter(categoryId: 2), dryRun: true)) == 2)
+            #expect(try await looked(RedatePhotos(PhotoFilter(categoryId: 2, favoritesOnly: true), dryRun: true)) == 1)
+            #expect(try await looked(RedatePhotos(PhotoFilter(categoryId: 3), dryRun: true)) == 0)
             // By the dates of before, each once, though they move while it goes on.
             let last = try #require(all[0].takenAt?.milliseconds) - 7_200_000
             let range = RedatePhotos(
-                from: LocalDateTime(milliseconds: last - 3_661_000), to: LocalDateTime(milliseconds: last))
+                PhotoFilter(from: LocalDateTime(milliseconds: last - 3_661_000), to: LocalDateTime(milliseconds: last)))
             #expect(try await looked(range) == 2)
             let redated = try await photos(library).filter { $0.dateSource == .exif }
             #expect(Set(redated.map(\.id)) == [all[0].id, all[1].id])
@@ -216,8 +216,10 @@ import Testing
     @Test func wrongRequestsAreRefusedAtOnceAndKidsMayNot() async throws {
         let test = try await TestLibrary()
         let (early, late) = (LocalDateTime(milliseconds: 0), LocalDateTime(milliseconds: 1))
-        #expect(await status { _ = try await test.mesh.send(RedatePhotos(from: late, to: early)) } == .invalidArgument)
-        #expect(await status { _ = try await test.mesh.send(RedatePhotos(categoryId: 99)) } == .notFound)
+        #expect(
+            await status { _ = try await test.mesh.send(RedatePhotos(PhotoFilter(from: late, to: early))) }
+                == .invalidArgument)
+        #expect(await status { _ = try await test.mesh.send(RedatePhotos(PhotoFilter(categoryId: 99))) } == .notFound)
         let kid = CallContext.root(mesh: test.mesh, role: .kid)
         #expect(await status { _ = try await test.mesh.send(RedatePhotos(dryRun: true), in: kid) } == .permissionDenied)
         #expect(try await test.mesh.send(ListJobs()).jobs.isEmpty)

@@ -35,8 +35,9 @@ import Testing
         repeat {
             let page = try await test.mesh.send(
                 SearchPhotos(
-                    text: text, categoryId: category, favoritesOnly: favorites, reviewed: reviewed, decision: decision,
-                    limit: 2, after: next))
+                    PhotoFilter(
+                        text: text, categoryId: category, favoritesOnly: favorites, reviewed: reviewed,
+                        decision: decision), limit: 2, after: next))
             ids += page.photos.map(\.id)
             next = page.next
         } while next != nil
@@ -69,8 +70,9 @@ import Testing
                             decision: decision)
                         #expect(ids == wanted)
                         let count = CountPhotos(
-                            text: text, categoryId: category, favoritesOnly: favorites, reviewed: reviewed,
-                            decision: decision)
+                            PhotoFilter(
+                                text: text, categoryId: category, favoritesOnly: favorites, reviewed: reviewed,
+                                decision: decision))
                         #expect(try await test.mesh.send(count).count == wanted.count)
                     }
                 }
@@ -82,7 +84,7 @@ import Testing
     @Test func anObservationOfWhatIsNotReviewedFollowsTheReview() async throws {
         let (test, photos) = try await library(3)
         let session = try await session(test)
-        let rest = Watched.follow(ObservePhotos(reviewed: false), on: test.mesh)
+        let rest = Watched.follow(ObservePhotos(PhotoFilter(reviewed: false)), on: test.mesh)
         await rest.becomes(ObservedPhotos(photos: photos, next: nil, total: 3))
         try await record(test, photos[0], session, .keep)
         await rest.becomes(ObservedPhotos(photos: Array(photos[1...]), next: nil, total: 2))
@@ -93,7 +95,9 @@ import Testing
 
     @Test func aDecisionOfPhotosThatAreNotReviewedIsNoQuestion() async throws {
         let (test, _) = try await library(1)
-        let status = await status { _ = try await test.mesh.send(SearchPhotos(reviewed: false, decision: .keep)) }
+        let status = await status {
+            _ = try await test.mesh.send(SearchPhotos(PhotoFilter(reviewed: false, decision: .keep)))
+        }
         #expect(status == .invalidArgument)
         await test.library.close()
     }
@@ -127,7 +131,7 @@ import Testing
         let undone = try await test.mesh.send(UndoSwipes(sessionID: session, all: true))
         #expect(undone.count == 450 && undone.actions.count == 450)
         #expect(undone.actions.map(\.id) == undone.actions.map(\.id).sorted(by: >))
-        #expect(try await test.mesh.send(CountPhotos(reviewed: false)).count == 2)
+        #expect(try await test.mesh.send(CountPhotos(PhotoFilter(reviewed: false))).count == 2)
         await test.library.close()
     }
 

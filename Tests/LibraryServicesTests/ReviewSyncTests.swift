@@ -111,7 +111,7 @@ import Testing
         let street = try await ReviewNeighbours()
         let (home, laptop) = (street.home, street.laptop)
         for house in [home, laptop] { _ = try await house.mesh.send(ChangeSettings(autoProcessActions: true)) }
-        let favorites = Watched.follow(ObservePhotos(favoritesOnly: true), on: home.mesh)
+        let favorites = Watched.follow(ObservePhotos(PhotoFilter(favoritesOnly: true)), on: home.mesh)
         await favorites.value { $0.total == 0 }
         let session = try await laptop.start()
         try await laptop.decide(0, .favorite, in: session)

@@ -72,7 +72,7 @@ import Testing
         var after: String?
         var photos: [Int] = []
         repeat {
-            let page = try await test.mesh.send(MakeSheetPage(SearchPhotos(after: after), columns: 1))
+            let page = try await test.mesh.send(MakeSheetPage(after: after, columns: 1))
             #expect(page.mediaType == "image/jpeg")
             #expect(try bytes(of: page).starts(with: [0xFF, 0xD8]))
             photos.append(page.photos)
@@ -106,13 +106,15 @@ import Testing
         for request in [
             MakeSheetPage(columns: 0), MakeSheetPage(columns: 9), MakeSheetPage(page: 0),
             MakeSheetPage(heading: String(repeating: "x", count: 201)),
-            MakeSheetPage(SearchPhotos(after: "somewhere")),
-            MakeSheetPage(SearchPhotos(from: LocalDateTime("2025-02-01"), to: LocalDateTime("2025-01-01"))),
+            MakeSheetPage(after: "somewhere"),
+            MakeSheetPage(
+                PhotoFilter(from: LocalDateTime("2025-02-01"), to: LocalDateTime("2025-01-01"))),
         ] {
             #expect(await status { _ = try await test.mesh.send(request) } == .invalidArgument)
         }
         #expect(
-            await status { _ = try await test.mesh.send(MakeSheetPage(SearchPhotos(categoryId: 99))) } == .notFound)
+            await status { _ = try await test.mesh.send(MakeSheetPage(PhotoFilter(categoryId: 99))) }
+                == .notFound)
         let empty = try await test.mesh.send(MakeSheetPage())
         #expect(empty.photos == 0 && empty.pages == 1)
         await test.library.close()

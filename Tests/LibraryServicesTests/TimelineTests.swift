@@ -31,29 +31,30 @@ import Testing
         dates += ["2024-12-31T23:59:59.999", "2025-01-01T00:00:00", "2024-02-29T12:00:00"]
         let test = try await library(dates, favorites: [3, 30, 31, 60])
         let categories = try await test.mesh.send(ListCategories()).categories.map(\.id)
-        for search in [
-            SearchPhotos(), SearchPhotos(categoryId: categories[0]), SearchPhotos(favoritesOnly: true),
-            SearchPhotos(text: "number"), SearchPhotos(text: "er 3"), SearchPhotos(text: "7"),
-            SearchPhotos(text: "number", categoryId: categories[1]), SearchPhotos(reviewed: false),
-            SearchPhotos(reviewed: true), SearchPhotos(text: "nowhere"),
-            SearchPhotos(from: LocalDateTime("2024-02-15"), to: LocalDateTime("2025-01-12T10:00:30")),
+        for filter in [
+            PhotoFilter(), PhotoFilter(categoryId: categories[0]),
+            PhotoFilter(favoritesOnly: true),
+            PhotoFilter(text: "number"), PhotoFilter(text: "er 3"),
+            PhotoFilter(text: "7"),
+            PhotoFilter(text: "number", categoryId: categories[1]),
+            PhotoFilter(reviewed: false),
+            PhotoFilter(reviewed: true), PhotoFilter(text: "nowhere"),
+            PhotoFilter(from: LocalDateTime("2024-02-15"), to: LocalDateTime("2025-01-12T10:00:30")),
         ] {
-            try await check(search, test)
+            try await check(filter, test)
         }
         await test.library.close()
     }
 
     /// Against the list itself.
-    private func check(_ search: SearchPhotos, _ test: TestLibrary) async throws {
+    private func check(_ filter: PhotoFilter, _ test: TestLibrary) async throws {
         let all = try await test.mesh.send(
-            SearchPhotos(
-                text: search.text, categoryId: search.categoryId, from: search.from, to: search.to,
-                favoritesOnly: search.favoritesOnly, reviewed: search.reviewed, limit: 1000)
+            SearchPhotos(filter, limit: 1000)
         ).photos
         func expected(_ length: Int) -> [String: Int] {
             Dictionary(all.map { (String($0.shownAt.description.prefix(length)), 1) }, uniquingKeysWith: +)
         }
-        let timeline = try await test.mesh.send(GetTimeline(search))
+        let timeline = try await test.mesh.send(GetTimeline(filter))
         let months = try #require(timeline.months)
         #expect(timeline.count == all.count && timeline.days == nil)
         #expect(Dictionary(uniqueKeysWithValues: months.map { ($0.date, $0.count) }) == expected(7))
@@ -61,16 +62,14 @@ import Testing
         var days: [TimelineSpan] = []
         for month in months {
             #expect(month.anchors == nil)
-            let found = try await test.mesh.send(GetTimeline(search, month: month.date))
+            let found = try await test.mesh.send(GetTimeline(filter, month: month.date))
             #expect(found.count == all.count && found.months == nil)
             days += found.days ?? []
         }
         #expect(Dictionary(uniqueKeysWithValues: days.map { ($0.date, $0.count) }) == expected(10))
         for span in months + days {
             let page = try await test.mesh.send(
-                SearchPhotos(
-                    text: search.text, categoryId: search.categoryId, from: search.from, to: search.to,
-                    favoritesOnly: search.favoritesOnly, reviewed: search.reviewed, limit: 2, after: span.after))
+                SearchPhotos(filter, limit: 2, after: span.after))
             #expect(page.photos == Array(all.dropFirst(span.offset).prefix(2)), "\(span)")
         }
     }
@@ -81,14 +80,14 @@ import Testing
             Array(repeating: "2025-06-15T12:00:00", count: 1_500)
             + Array(repeating: "2025-06-15T11:00:00", count: 1_500)
         let test = try await library(["2025-06-16", "2025-06-15T13:00:00"] + many + ["2025-06-14", "2025-05-31"])
-        let search = SearchPhotos(text: text)
-        let found = try await test.mesh.send(GetTimeline(search, month: "2025-06"))
+        let filter = PhotoFilter(text: text)
+        let found = try await test.mesh.send(GetTimeline(filter, month: "2025-06"))
         let days = try #require(found.days)
         #expect(days.map(\.date) == ["2025-06-16", "2025-06-15", "2025-06-14"] && days.map(\.count) == [1, 3_001, 1])
         #expect(days.map(\.offset) == [0, 1, 3_002] && days.map(\.anchors?.count) == [0, 3, 0])
         let all = try await test.allPhotos()
         for (number, anchor) in try #require(days[1].anchors).enumerated() {
-            let page = try await test.mesh.send(SearchPhotos(text: text, limit: 3, after: anchor))
+            let page = try await test.mesh.send(SearchPhotos(filter, limit: 3, after: anchor))
             #expect(page.photos == Array(all.dropFirst(1 + (number + 1) * 1_000).prefix(3)))
         }
         await test.library.close()
@@ -104,9 +103,9 @@ import Testing
         #expect(try await test.mesh.send(GetTimeline()).months?.map(\.count) == [2])
         _ = try await test.mesh.send(RestorePhotos(ids: [newest.id]))
         #expect(try await test.mesh.send(GetTimeline()) == before)
-        #expect(try await test.mesh.send(GetTimeline(SearchPhotos(favoritesOnly: true))).count == 0)
+        #expect(try await test.mesh.send(GetTimeline(PhotoFilter(favoritesOnly: true))).count == 0)
         _ = try await test.mesh.send(SetFavorite(ids: [newest.id], isFavorite: true))
-        #expect(try await test.mesh.send(GetTimeline(SearchPhotos(favoritesOnly: true))).count == 1)
+        #expect(try await test.mesh.send(GetTimeline(PhotoFilter(favoritesOnly: true))).count == 1)
         await test.library.close()
     }
 

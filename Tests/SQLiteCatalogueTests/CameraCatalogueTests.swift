@@ -54,10 +54,9 @@ import TextFolding
                     ("IPHONE 12", nil, 1), ("5d canon", nil, 1), ("canon", nil, 2), ("eos", true, 2), (nil, true, 3),
                     (nil, false, 1),
                 ] as [(String?, Bool?, Int)] {
-                    let filter = try PhotoFilter(
-                        SearchPhotos(
-                            categoryId: category, favoritesOnly: favorites, camera: camera, hasCamera: isKnown,
-                            after: "70.5")
+                    let filter = try IndexFilter(
+                        PhotoFilter(categoryId: category, favoritesOnly: favorites, camera: camera, hasCamera: isKnown),
+                        after: "70.5"
                     ).lookedUp(in: connection)
                     for range in filter.ranges {
                         for statement in [
@@ -103,9 +102,10 @@ import TextFolding
                     for text in [nil, "DSC1"] {
                         func request(limit: Int? = nil, after: String? = nil) -> SearchPhotos {
                             SearchPhotos(
-                                text: text, categoryId: category, from: LocalDateTime(milliseconds: 5),
-                                favoritesOnly: favorites, reviewed: reviewed, decision: decision, camera: camera,
-                                hasCamera: isKnown, limit: limit, after: after)
+                                PhotoFilter(
+                                    text: text, categoryId: category, from: LocalDateTime(milliseconds: 5),
+                                    favoritesOnly: favorites, reviewed: reviewed, decision: decision, camera: camera,
+                                    hasCamera: isKnown), limit: limit, after: after)
                         }
                         let wanted = all.filter { photo in
                             let words = (camera ?? "").searchFolded.split(separator: " ")
@@ -134,9 +134,10 @@ import TextFolding
                         let selected = try table.ids(
                             PhotoIDQuery(
                                 SelectPhotos(
-                                    text: text, categoryId: category, from: LocalDateTime(milliseconds: 5),
-                                    favoritesOnly: favorites, reviewed: reviewed, decision: decision, camera: camera,
-                                    hasCamera: isKnown)))
+                                    PhotoFilter(
+                                        text: text, categoryId: category, from: LocalDateTime(milliseconds: 5),
+                                        favoritesOnly: favorites, reviewed: reviewed, decision: decision,
+                                        camera: camera, hasCamera: isKnown))))
                         #expect(selected.ids == wanted.sorted())
                     }
                 }
@@ -157,7 +158,7 @@ import TextFolding
                 return all.cameras.map { "\($0.name) \($0.photoCount)" } + ["\(list.withoutCamera)"]
             }
             #expect(try list() == ["Leica 20", "Canon EOS 10", "10"])
-            let canon = try photos.page(PhotoQuery(SearchPhotos(camera: "canon"))).photos
+            let canon = try photos.page(PhotoQuery(SearchPhotos(PhotoFilter(camera: "canon")))).photos
             _ = try trash.add(Array(canon.dropFirst()), at: .now())
             #expect(try list() == ["Leica 20", "Canon EOS 1", "10"])
             _ = try photos.forget([canon[0].id])

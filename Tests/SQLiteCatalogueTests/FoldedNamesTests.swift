@@ -105,7 +105,7 @@ import Testing
         await old.close()
         let database = try await opened(path)
         for (word, count) in [("lodz", 599), ("full", 600), ("ete", 600), ("beach", 600), ("aero", 600)] {
-            let query = try PhotoIDQuery(SelectPhotos(text: word))
+            let query = try PhotoIDQuery(SelectPhotos(PhotoFilter(text: word)))
             let found = try await database.read { connection in
                 let sieve = Sieve(all: [word.prefix(3), word.suffix(3)].map(String.init))
                 return (

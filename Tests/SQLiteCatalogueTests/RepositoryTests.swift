@@ -79,14 +79,15 @@ import Testing
             _ = try await catalogue.write { [sample] transaction in
                 try transaction.photos.insert((4...700).map { sample.photo($0, takenAt: Int64(10_000 - $0)) })
             }
-            let filter = try PhotoFilter(SearchPhotos(from: LocalDateTime(milliseconds: 2)))
+            let filter = PhotoFilter(from: LocalDateTime(milliseconds: 2))
             var ids: [Int64] = []
             while true {
                 let last = ids.last ?? 0
-                let page = try await catalogue.read { try $0.photos.page(filter, afterID: last).map(\.id) }
-                if page.isEmpty { break }
-                #expect(page.count <= 256)
-                ids += page
+                let query = try PhotoIDQuery(SelectPhotos(filter, limit: 256, after: last))
+                let page = try await catalogue.read { try $0.photos.ids(query) }
+                #expect(page.ids.count <= 256)
+                ids += page.ids
+                if page.next == nil { break }
             }
             #expect(ids == Array(2...700))
         }
@@ -177,7 +178,7 @@ import Testing
             }
             let (favorites, categories) = try await catalogue.read { transaction in
                 (
-                    try transaction.photos.count(PhotoQuery(SearchPhotos(favoritesOnly: true))),
+                    try transaction.photos.count(PhotoQuery(SearchPhotos(PhotoFilter(favoritesOnly: true)))),
                     try transaction.categories.count()
                 )
             }

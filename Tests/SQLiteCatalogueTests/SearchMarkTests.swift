@@ -65,7 +65,7 @@ import TextFolding
                 == SearchMark.trigram(category: 4101, favoritesOnly: false))
         try await database.read { connection in
             for (category, count) in [(5, 900), (4101, 0)] as [(Int64, Int)] {
-                let query = try PhotoQuery(SearchPhotos(text: "each", categoryId: category, limit: 1000))
+                let query = try PhotoQuery(SearchPhotos(PhotoFilter(text: "each", categoryId: category), limit: 1000))
                 #expect(try PhotoSearch(query, in: connection).page().photos.count == count)
                 #expect(try PhotoSearch(query, in: connection).total() == count)
             }
@@ -156,9 +156,11 @@ import TextFolding
         }
         let requests = ["mowing", "owi", "mo", "w"].flatMap { text in
             [
-                SearchPhotos(text: text, categoryId: 2), SearchPhotos(text: text, favoritesOnly: true),
-                SearchPhotos(text: text, categoryId: 2, from: LocalDateTime(milliseconds: 5), favoritesOnly: true),
-                SearchPhotos(text: text, from: LocalDateTime(milliseconds: 12_001 << 25)),
+                SearchPhotos(PhotoFilter(text: text, categoryId: 2)),
+                SearchPhotos(PhotoFilter(text: text, favoritesOnly: true)),
+                SearchPhotos(
+                    PhotoFilter(text: text, categoryId: 2, from: LocalDateTime(milliseconds: 5), favoritesOnly: true)),
+                SearchPhotos(PhotoFilter(text: text, from: LocalDateTime(milliseconds: 12_001 << 25))),
             ]
         }
         try await database.read { connection in

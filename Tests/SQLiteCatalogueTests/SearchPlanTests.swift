@@ -26,8 +26,8 @@ import Testing
             for (from, to, after) in [(nil, nil, nil), (from, to, nil), (nil, nil, place), (from, to, place)]
                 as [(LocalDateTime?, LocalDateTime?, String?)]
             {
-                let filter = try PhotoFilter(
-                    SearchPhotos(categoryId: category, from: from, to: to, favoritesOnly: isFavorite, after: after))
+                let filter = try IndexFilter(
+                    PhotoFilter(categoryId: category, from: from, to: to, favoritesOnly: isFavorite), after: after)
                 let lower = from == nil ? [] : ["shown_at>?"]
                 let upper = to == nil && after == nil ? [] : ["shown_at<?"]
                 var terms = [equal + lower + upper]
@@ -49,12 +49,10 @@ import Testing
                         #expect(counted.replacing("COVERING ", with: "") == search)
                     }
                 }
-                let byID = try plan(.walk(filter, afterID: 5, limit: 256), in: connection)
-                #expect(byID.hasPrefix("SEARCH p USING INTEGER PRIMARY KEY (rowid>?") && !byID.contains(";"))
                 let selection = try PhotoIDQuery(
                     SelectPhotos(
-                        words: ["be"], categoryId: category, from: from, to: to, favoritesOnly: isFavorite, firstId: 3,
-                        lastId: 9))
+                        PhotoFilter(words: ["be"], categoryId: category, from: from, to: to, favoritesOnly: isFavorite),
+                        firstId: 3, lastId: 9))
                 let ids = try plan(.ids(selection, selection.filter, limit: 256), in: connection)
                 #expect(ids.hasPrefix("SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?") && !ids.contains(";"))
                 let places = filter.searchPlaces

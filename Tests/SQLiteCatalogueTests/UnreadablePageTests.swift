@@ -32,18 +32,19 @@ import Testing
             let table = PhotoTable(connection: connection)
             var (found, next): ([Int64], String?) = ([], nil)
             repeat {
-                let request = SearchPhotos(words: words.isEmpty ? nil : words, limit: 7, after: next)
+                let request = SearchPhotos(PhotoFilter(words: words.isEmpty ? nil : words), limit: 7, after: next)
                 let page = try table.page(PhotoQuery(request))
                 #expect(page.photos.count == 7 || page.next == nil)
                 found += page.photos.map(\.id)
                 next = page.next
             } while next != nil
             #expect(Array(found.reversed()) == readable)
-            var walked: [Int64] = []
+            var (walked, after): ([Int64], Int64?) = ([], nil)
             while true {
-                let part = try table.page(PhotoQuery(SearchPhotos()).filter, afterID: walked.last ?? 0)
-                if part.isEmpty { break }
-                walked += part.map(\.id)
+                let part = try table.ids(PhotoIDQuery(SelectPhotos(limit: 256, after: after)))
+                walked += try table.findReadable(part.ids.map { .id($0) }).map(\.id)
+                guard let next = part.next else { break }
+                after = next
             }
             #expect(walked == readable)
         }

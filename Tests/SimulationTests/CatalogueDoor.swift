@@ -60,13 +60,13 @@ extension CatalogueDoor {
             return .text(
                 "\(photo.categoryId) \(photo.isFavorite) \(photo.lastDecision?.rawValue ?? "-") \(photo.caption ?? "")")
         case .searchPhotos(let category):
-            return .ids(try await send(SearchPhotos(categoryId: category)).photos.map(\.id).sorted())
+            return .ids(try await send(SearchPhotos(PhotoFilter(categoryId: category))).photos.map(\.id).sorted())
         case .searchReviewed(let review):
             let request =
                 switch review {
-                case .reviewed: SearchPhotos(reviewed: true)
-                case .notReviewed: SearchPhotos(reviewed: false)
-                case .decided(let decision): SearchPhotos(decision: Self.action(decision))
+                case .reviewed: SearchPhotos(PhotoFilter(reviewed: true))
+                case .notReviewed: SearchPhotos(PhotoFilter(reviewed: false))
+                case .decided(let decision): SearchPhotos(PhotoFilter(decision: Self.action(decision)))
                 }
             return .ids(try await send(request).photos.map(\.id).sorted())
         case .setFavorite(let ids, let isFavorite):

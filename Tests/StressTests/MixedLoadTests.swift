@@ -63,7 +63,7 @@ import Testing
             for _ in 0..<40 {
                 group.addTask {
                     guard let client = try? place.client() else { return }
-                    let request = Task { try await client.call(SearchPhotos(text: "sample")) }
+                    let request = Task { try await client.call(SearchPhotos(PhotoFilter(text: "sample"))) }
                     let watch = Task { try await client.call(WaitForJob(job: started.job)) }
                     client.close()
                     _ = await request.result
@@ -129,7 +129,7 @@ import Testing
                 RecordSwipe(
                     sessionID: session, photoIdentifier: shown.uuid, contentDigest: shown.contentDigest,
                     action: SwipeAction.allCases[pick % 3]))
-        case 8: _ = try await client.call(SearchPhotos(text: "sample", favoritesOnly: true))
+        case 8: _ = try await client.call(SearchPhotos(PhotoFilter(text: "sample", favoritesOnly: true)))
         default: _ = try await client.call(GetLibraryStatus(), deadlineMs: pick % 2 == 0 ? 1 : 5000)
         }
         return nil

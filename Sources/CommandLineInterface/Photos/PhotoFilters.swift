@@ -28,17 +28,10 @@ extension Option {
 
 /// Which photos are meant, whichever way a command line says it.
 package struct PhotoFilters: Sendable, Equatable {
-    package private(set) var words: [String] = []
-    /// By id or name.
-    package private(set) var category: String?
-    package private(set) var from: LocalDateTime?
-    package private(set) var to: LocalDateTime?
-    package private(set) var favoritesOnly: Bool?
-    package private(set) var reviewed: Bool?
-    package private(set) var decision: SwipeAction?
-    /// Words of its name.
-    package private(set) var camera: String?
-    package private(set) var hasCamera: Bool?
+    /// By id or name, which only a library knows the id of.
+    private var category: String?
+    /// The rest of them.
+    private var filter = PhotoFilter()
 
     /// Every photo.
     package init() {}
@@ -67,14 +60,14 @@ package struct PhotoFilters: Sendable, Equatable {
         for name in ["reviewed", "favorites"] where given[name] != nil && given["not-" + name] != nil {
             throw invocation.usageError("--\(name) and --not-\(name) exclude each other.")
         }
-        words = given[Self.text] ?? []
+        if let words = given[Self.text], !words.isEmpty { filter.words = words }
         category = given["category"]?.last
-        from = given["from"]?.last.flatMap { DateSpan($0)?.first }
-        to = given["to"]?.last.flatMap { DateSpan($0)?.last }
-        favoritesOnly = given["favorites"] != nil ? true : given["not-favorites"] != nil ? false : nil
-        reviewed = given["reviewed"] != nil ? true : given["not-reviewed"] != nil ? false : nil
-        decision = given["decision"]?.last.flatMap(SwipeAction.init)
-        (camera, hasCamera) = try Self.camera(given["camera"]?.last, invocation)
+        filter.from = given["from"]?.last.flatMap { DateSpan($0)?.first }
+        filter.to = given["to"]?.last.flatMap { DateSpan($0)?.last }
+        filter.favoritesOnly = given["favorites"] != nil ? true : given["not-favorites"] != nil ? false : nil
+        filter.reviewed = given["reviewed"] != nil ? true : given["not-reviewed"] != nil ? false : nil
+        filter.decision = given["decision"]?.last.flatMap(SwipeAction.init)
+        (filter.camera, filter.hasCamera) = try Self.camera(given["camera"]?.last, invocation)
     }
 
     /// `none` is no camera at all; with `=` before it, a word as every other.
@@ -91,14 +84,11 @@ package struct PhotoFilters: Sendable, Equatable {
         return (words, nil)
     }
 
-    /// The request for them, without its pages; it costs one to learn a category's id.
-    package func search(in library: any LibraryConnection) async throws -> SearchPhotos {
-        var id: Int64?
-        if let category { id = try await library.category(named: category).id }
-        return SearchPhotos(
-            words: words.isEmpty ? nil : words, categoryId: id, from: from, to: to,
-            favoritesOnly: favoritesOnly, reviewed: reviewed, decision: decision, camera: camera,
-            hasCamera: hasCamera)
+    /// The same as a daemon takes it; it costs a request to learn a category's id.
+    package func filter(in library: any LibraryConnection) async throws -> PhotoFilter {
+        var filter = filter
+        if let category { filter.categoryId = try await library.category(named: category).id }
+        return filter
     }
 
     // MARK: What --where takes
@@ -130,28 +120,5 @@ package struct PhotoFilters: Sendable, Equatable {
         case (let wanted?, nil), (let wanted?, ""?): return "\(name) needs a value: \(name)=\(wanted.name)"
         case (let wanted?, let value?): return wanted.kind.problem(with: value).map { "\(name) \($0)" }
         }
-    }
-}
-
-extension SearchPhotos {
-    /// One page of it.
-    package func page(limit: Int?, after: String? = nil) -> SearchPhotos {
-        SearchPhotos(
-            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
-            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera, limit: limit, after: after)
-    }
-
-    /// How many it finds.
-    package var count: CountPhotos {
-        CountPhotos(
-            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
-            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera)
-    }
-
-    /// One page of their ids.
-    package func selection(after: Int64? = nil) -> SelectPhotos {
-        SelectPhotos(
-            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
-            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera, after: after)
     }
 }

@@ -99,12 +99,8 @@ extension CommandTable {
         ) { invocation, session in
             let filters = try PhotoFilters(invocation)
             return try await session.withLibrary { library in
-                let search = try await filters.search(in: library)
                 let request = RedatePhotos(
-                    categoryId: search.categoryId, from: search.from, to: search.to,
-                    favoritesOnly: search.favoritesOnly, reviewed: search.reviewed, decision: search.decision,
-                    camera: search.camera, hasCamera: search.hasCamera,
-                    dryRun: invocation.has("dry-run") ? true : nil)
+                    try await filters.filter(in: library), dryRun: invocation.has("dry-run") ? true : nil)
                 return try await runJob(request, invocation, session, library)
             }
         },

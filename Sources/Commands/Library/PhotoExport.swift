@@ -53,12 +53,12 @@ struct PhotoExport: Sendable {
                     if let found { photos.append(found) }
                 }
             }
-            var search: SearchPhotos?
+            var filter: PhotoFilter?
             if all || selection?.filters != nil {
-                search = try await (selection?.filters ?? PhotoFilters()).search(in: library)
+                filter = try await (selection?.filters ?? PhotoFilters()).filter(in: library)
             }
-            if let search, !all {
-                let count = try await library.send(search.count).value.count
+            if let filter, !all {
+                let count = try await library.send(CountPhotos(filter)).value.count
                 guard count > 0 else { return nil }
                 let question = "Copy \(Figures.count(count, "photo")) to \(PlainText.neutralized(folder))?"
                 guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
@@ -94,8 +94,8 @@ struct PhotoExport: Sendable {
             await export(photos)
             var after: String?
             repeat {
-                guard let search else { break }
-                let page = try await library.send(search.page(limit: 1000, after: after)).value
+                guard let filter else { break }
+                let page = try await library.send(SearchPhotos(filter, limit: 1000, after: after)).value
                 await export(page.photos)
                 after = page.next
             } while after != nil

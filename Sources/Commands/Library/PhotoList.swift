@@ -28,10 +28,10 @@ struct PhotoList: Sendable {
         }
         let filters = try PhotoFilters(invocation, words: words)
         return try await session.withLibrary { library in
-            let search = try await filters.search(in: library)
-            if all { return try await everything(search, invocation, library) }
+            let filter = try await filters.filter(in: library)
+            if all { return try await everything(filter, invocation, library) }
             let answer = try await library.send(
-                search.page(limit: invocation.number("limit"), after: invocation.value("after")))
+                SearchPhotos(filter, limit: invocation.number("limit"), after: invocation.value("after")))
             guard !session.wantsJSON else {
                 session.show(json: answer.json)
                 return .done
@@ -61,7 +61,7 @@ struct PhotoList: Sendable {
 
     /// Page by page, so that a library of any size takes the memory of one.
     private func everything(
-        _ search: SearchPhotos, _ invocation: Invocation, _ library: any LibraryConnection
+        _ filter: PhotoFilter, _ invocation: Invocation, _ library: any LibraryConnection
     ) async throws -> ExitCode {
         let wantsIDs = invocation.has("ids")
         let isTable = !session.wantsJSON && !wantsIDs
@@ -70,7 +70,7 @@ struct PhotoList: Sendable {
         var count = 0
         repeat {
             try Task.checkCancellation()
-            let page = try await library.send(search.page(limit: Self.pageSize, after: after)).value
+            let page = try await library.send(SearchPhotos(filter, limit: Self.pageSize, after: after)).value
             if session.wantsJSON {
                 if count == 0 { session.console.results.write("{\"photos\":[") }
                 try writeJSON(page.photos, isFirst: count == 0)

@@ -110,7 +110,7 @@ struct PhotoSelection: Sendable {
     /// Their ids, each once, in the order in which they were named; by id where they were described. A uuid costs a request, a
     /// number none.
     func ids(in library: any LibraryConnection) async throws -> [Int64] {
-        if let filters { return try await Self.ids(try await filters.search(in: library), in: library) }
+        if let filters { return try await Self.ids(try await filters.filter(in: library), in: library) }
         var ids: [Int64] = []
         var seen: Set<Int64> = []
         for name in names {
@@ -134,11 +134,11 @@ struct PhotoSelection: Sendable {
         return ids
     }
 
-    private static func ids(_ search: SearchPhotos, in library: any LibraryConnection) async throws -> [Int64] {
+    private static func ids(_ filter: PhotoFilter, in library: any LibraryConnection) async throws -> [Int64] {
         var ids: [Int64] = []
         var after: Int64?
         repeat {
-            let page = try await library.send(search.selection(after: after)).value
+            let page = try await library.send(SelectPhotos(filter, after: after)).value
             ids += page.ids
             after = page.next
         } while after != nil

@@ -79,7 +79,7 @@ private struct SheetWriter {
     }
 
     private func write(_ library: any LibraryConnection) async throws -> Written {
-        let search = try await PhotoFilters(invocation, words: invocation.operandValues("WORD")).search(in: library)
+        let filter = try await PhotoFilters(invocation, words: invocation.operandValues("WORD")).filter(in: library)
         var after: String?
         var photos = 0
         var files: [String] = []
@@ -87,7 +87,7 @@ private struct SheetWriter {
         while true {
             let page = try await library.send(
                 MakeSheetPage(
-                    search.page(limit: nil, after: after), columns: invocation.number("columns"), format: target.format,
+                    filter, after: after, columns: invocation.number("columns"), format: target.format,
                     heading: invocation.value("heading"), page: number)
             ).value
             if number == 1 { try check(page) }

@@ -267,7 +267,7 @@ final class Review {
     private func loadMore() async throws {
         guard let next = state.next, state.following == nil else { return }
         let page = try await library.send(
-            search.page(limit: search.limit, after: next)
+            SearchPhotos(search.filter, limit: search.limit, after: next)
         ).value
         state.photos += page.photos
         state.next = page.next

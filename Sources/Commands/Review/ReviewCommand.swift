@@ -29,17 +29,15 @@ extension CommandTable {
         }
         let filters = try PhotoFilters(invocation)
         return try await session.withLibrary { library in
-            let wanted = try await filters.search(in: library)
-            let search = SearchPhotos(
-                categoryId: wanted.categoryId, from: wanted.from, to: wanted.to, favoritesOnly: wanted.favoritesOnly,
-                reviewed: wanted.reviewed == nil && wanted.decision == nil ? false : wanted.reviewed,
-                decision: wanted.decision, camera: wanted.camera, hasCamera: wanted.hasCamera, limit: 50)
+            var filter = try await filters.filter(in: library)
+            if filter.decision == nil { filter.reviewed = filter.reviewed ?? false }
+            let search = SearchPhotos(filter, limit: 50)
             let first = try await library.send(search).value
             guard !first.photos.isEmpty else {
                 session.console.message("There is nothing to review.")
                 return .done
             }
-            let count = try await library.send(search.count).value.count
+            let count = try await library.send(CountPhotos(filter)).value.count
             let categories = try await library.send(ListCategories()).value.categories
             let settings = try await library.send(GetSettings()).value
             let review = Review(

@@ -69,11 +69,9 @@ extension CommandTable {
     private static func photos(_ invocation: Invocation, _ session: Session) async throws -> ObservePhotos {
         let filters = try PhotoFilters(invocation)
         // A connection costs little, and one that a category's name is looked up with is not the one that is watched.
-        let search = try await session.withLibrary { try await filters.search(in: $0) }
-        return ObservePhotos(
-            text: invocation.value("text"), categoryId: search.categoryId, from: search.from, to: search.to,
-            favoritesOnly: search.favoritesOnly, reviewed: search.reviewed, decision: search.decision,
-            camera: search.camera, hasCamera: search.hasCamera, limit: invocation.number("limit"))
+        var filter = try await session.withLibrary { try await filters.filter(in: $0) }
+        filter.text = invocation.value("text")
+        return ObservePhotos(filter, limit: invocation.number("limit"))
     }
 }
 

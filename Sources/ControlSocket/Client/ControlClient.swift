@@ -6,7 +6,7 @@ import ServiceMesh
 ///
 /// ```swift
 /// let client = try ControlClient(path: ControlAddress.resolve())
-/// let page = try await client.call(SearchPhotos(text: "beach"))
+/// let page = try await client.call(SearchPhotos(PhotoFilter(text: "beach")))
 /// ```
 ///
 /// Errors of a request are ``/ServiceMesh/MeshError``, as in the process itself; those of the connection are

@@ -11,6 +11,9 @@ public actor PhotoRedater: MeshService {
     public static let serviceName = "PhotoRedater"
     public static var messages: MessageList<PhotoRedater> { RedatePhotos.self }
 
+    /// Photos that are looked up together.
+    private static let pageLength = 256
+
     /// How far a job has come; kept after each page.
     private struct Progress: Codable {
         /// The last photo's id.
@@ -37,8 +40,8 @@ public actor PhotoRedater: MeshService {
     }
 
     func check(_ request: RedatePhotos) async throws {
-        _ = try PhotoQuery(request.search)
-        guard let category = request.categoryId else { return }
+        _ = try PhotoQuery(request.filter)
+        guard let category = request.filter.categoryId else { return }
         _ = try await catalogue.read { try $0.categories.require(.id(category)) }
     }
 
@@ -55,7 +58,7 @@ public actor PhotoRedater: MeshService {
     }
 
     private func redate(_ request: RedatePhotos, _ job: Job) async throws {
-        let query = try PhotoQuery(request.search)
+        let query = try PhotoQuery(request.filter)
         let done = try await Set(job.recordedItems().compactMap(Self.id))
         var progress = job.checkpoint.flatMap { try? JSONDecoder().decode(Progress.self, from: $0) } ?? Progress()
         let total = try await catalogue.read { try $0.photos.count(query) }
@@ -65,11 +68,15 @@ public actor PhotoRedater: MeshService {
         while true {
             try await job.mayContinue()
             let last = progress.last
-            let page = try await catalogue.read { try $0.photos.page(query.filter, afterID: last) }
-            guard let end = page.last else { return }
-            try await redate(page.filter { !done.contains($0.id) }, request.dryRun == true, job)
-            job.advance(items: Int64(page.count { done.contains($0.id) }))
-            progress = Progress(last: end.id, photos: progress.photos + Int64(page.count))
+            let selection = try PhotoIDQuery(SelectPhotos(request.filter, limit: Self.pageLength, after: last))
+            let (ids, photos) = try await catalogue.read { transaction in
+                let ids = try transaction.photos.ids(selection).ids
+                return (ids, try transaction.photos.findReadable(ids.map { .id($0) }))
+            }
+            guard let end = ids.last else { return }
+            try await redate(photos.filter { !done.contains($0.id) }, request.dryRun == true, job)
+            job.advance(items: Int64(ids.count { done.contains($0) }))
+            progress = Progress(last: end, photos: progress.photos + Int64(ids.count))
             try await job.keep(checkpoint: JSONEncoder().encode(progress))
         }
     }

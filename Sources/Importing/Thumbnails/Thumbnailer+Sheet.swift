@@ -27,9 +27,9 @@ extension Thumbnailer {
         let layout = SheetLayout(columns: try Self.columns(of: request))
         try Self.checkHeading(of: request)
         let number = try Self.pageNumber(of: request)
-        let query = try PhotoQuery(request.search(limit: layout.room))
+        let query = try PhotoQuery(request.filter, after: request.after, limit: layout.room)
         let (found, count, categories) = try await catalogue.read { transaction in
-            if let id = request.categoryId { _ = try transaction.categories.require(.id(id)) }
+            if let id = request.filter.categoryId { _ = try transaction.categories.require(.id(id)) }
             return (
                 try transaction.photos.page(query), try transaction.photos.count(query),
                 try transaction.categories.all()
@@ -157,7 +157,7 @@ extension Thumbnailer {
         of request: MakeSheetPage, _ categories: [Int64: LibraryModel.Category]
     ) -> String {
         if let heading = request.heading, !heading.isEmpty { return heading }
-        return request.categoryId.flatMap { categories[$0]?.displayName } ?? "Photos"
+        return request.filter.categoryId.flatMap { categories[$0]?.displayName } ?? "Photos"
     }
 
     private static func pageNumber(of request: MakeSheetPage) throws -> Int? {

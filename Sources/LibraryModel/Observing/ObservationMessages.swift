@@ -63,62 +63,45 @@ public struct ObservedCategory: Codable, Sendable, Equatable {
 /// Observes photos that meet every filter given: a page of them, newest first, and how many there are in all.
 /// Takes what ``SearchPhotos`` takes. Without `after` it is the first page, which new photos enter.
 /// Errors: `invalid_argument` (limit, cursor, dates the wrong way round).
-public struct ObservePhotos: Message, Hashable {
+public struct ObservePhotos: FilteredMessage, Hashable {
     public typealias Reply = Done
     public typealias Update = ObservedPhotos
     public static let method = "photo.observe"
     public static let access = Role.kid
     public static let kind = MessageKind.observation
     public static let summary = "A page of photos by filters, and how many there are, now and after each change."
-    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
-    public let text: String?
-    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
-    public let words: [String]?
-    public let categoryId: Int64?
-    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
-    public let from: LocalDateTime?
-    public let to: LocalDateTime?
-    public let favoritesOnly: Bool?
-    /// Whether a review has decided about the picture as it is now; both unless told.
-    public let reviewed: Bool?
-    /// Only those about which a review decided this last.
-    public let decision: SwipeAction?
-    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
-    public let camera: String?
-    /// Whether its camera is known; both unless told.
-    public let hasCamera: Bool?
+    public let filter: PhotoFilter
     /// 1…1000; 100 unless told.
     public let limit: Int?
     /// The `next` of a page before, to observe the one that follows it.
     public let after: String?
 
-    public init(
-        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
-        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
-        camera: String? = nil, hasCamera: Bool? = nil,
-        limit: Int? = nil,
-        after: String? = nil
-    ) {
-        self.text = text
-        self.words = words
-        self.categoryId = categoryId
-        self.from = from
-        self.to = to
-        self.favoritesOnly = favoritesOnly
-        self.reviewed = reviewed
-        self.decision = decision
-        self.camera = camera
-        self.hasCamera = hasCamera
+    public init(_ filter: PhotoFilter = PhotoFilter(), limit: Int? = nil, after: String? = nil) {
+        self.filter = filter
         self.limit = limit
         self.after = after
     }
 
-    /// The request that answers once with the same page.
-    public var search: SearchPhotos {
-        SearchPhotos(
-            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
-            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera, limit: limit, after: after)
+    private enum CodingKeys: CodingKey {
+        case limit, after
     }
+
+    public init(from decoder: any Decoder) throws {
+        filter = try PhotoFilter(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        limit = try container.decodeIfPresent(Int.self, forKey: .limit)
+        after = try container.decodeIfPresent(String.self, forKey: .after)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try filter.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(limit, forKey: .limit)
+        try container.encodeIfPresent(after, forKey: .after)
+    }
+
+    /// The request that answers once with the same page.
+    public var search: SearchPhotos { SearchPhotos(filter, limit: limit, after: after) }
 }
 
 public struct ObservedPhotos: Codable, Sendable, Equatable {

@@ -4,54 +4,40 @@ import ServiceMesh
 /// Photos that meet every filter given, newest first, a page at a time. Without filters: the whole library.
 /// Errors: `invalid_argument` (limit, cursor, dates the wrong way round, long or many words, a decision of
 /// photos that are not reviewed, words of a camera that is not known).
-public struct SearchPhotos: Message {
+public struct SearchPhotos: FilteredMessage {
     public typealias Reply = PhotoPage
     public static let method = "photo.search"
     public static let access = Role.kid
     public static let kind = MessageKind.read
     public static let summary = "Photos by text, category, dates, favourite, review and camera, newest first, in pages."
-    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
-    public let text: String?
-    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
-    public let words: [String]?
-    public let categoryId: Int64?
-    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
-    public let from: LocalDateTime?
-    public let to: LocalDateTime?
-    /// Whether photos are favourites, or are none; both unless told.
-    public let favoritesOnly: Bool?
-    /// Whether a review has decided about the picture as it is now; both unless told.
-    public let reviewed: Bool?
-    /// Only those about which a review decided this last.
-    public let decision: SwipeAction?
-    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
-    public let camera: String?
-    /// Whether its camera is known; both unless told.
-    public let hasCamera: Bool?
+    public let filter: PhotoFilter
     /// 1…1000; 100 unless told.
     public let limit: Int?
     /// The `next` of the page before.
     public let after: String?
 
-    public init(
-        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
-        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
-        camera: String? = nil, hasCamera: Bool? = nil,
-        limit: Int? = nil,
-        after: String? = nil
-    ) {
-        self.text = text
-        self.words = words
-        self.categoryId = categoryId
-        self.from = from
-        self.to = to
-        self.favoritesOnly = favoritesOnly
-        self.reviewed = reviewed
-        self.decision = decision
-        self.camera = camera
-        self.hasCamera = hasCamera
+    public init(_ filter: PhotoFilter = PhotoFilter(), limit: Int? = nil, after: String? = nil) {
+        self.filter = filter
         self.limit = limit
         self.after = after
+    }
+
+    private enum CodingKeys: CodingKey {
+        case limit, after
+    }
+
+    public init(from decoder: any Decoder) throws {
+        filter = try PhotoFilter(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        limit = try container.decodeIfPresent(Int.self, forKey: .limit)
+        after = try container.decodeIfPresent(String.self, forKey: .after)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try filter.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(limit, forKey: .limit)
+        try container.encodeIfPresent(after, forKey: .after)
     }
 }
 
@@ -70,55 +56,25 @@ public struct PhotoPage: Codable, Sendable, Equatable {
 /// for pages. Not for following a number: ``ObservePhotos`` and ``ObserveCategory`` bring it after each change.
 /// Errors: `invalid_argument` (dates the wrong way round, a long text, a decision of photos that are not reviewed,
 /// words of a camera that is not known).
-public struct CountPhotos: Message {
+public struct CountPhotos: FilteredMessage {
     public typealias Reply = PhotoCount
     public static let method = "photo.count"
     public static let access = Role.kid
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "How many photos meet the filters."
-    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
-    public let text: String?
-    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
-    public let words: [String]?
-    /// One that is not there has none.
-    public let categoryId: Int64?
-    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
-    public let from: LocalDateTime?
-    public let to: LocalDateTime?
-    /// Whether photos are favourites, or are none; both unless told.
-    public let favoritesOnly: Bool?
-    /// Whether a review has decided about the picture as it is now; both unless told.
-    public let reviewed: Bool?
-    /// Only those about which a review decided this last.
-    public let decision: SwipeAction?
-    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
-    public let camera: String?
-    /// Whether its camera is known; both unless told.
-    public let hasCamera: Bool?
+    public let filter: PhotoFilter
 
-    public init(
-        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
-        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
-        camera: String? = nil, hasCamera: Bool? = nil
-    ) {
-        self.text = text
-        self.words = words
-        self.categoryId = categoryId
-        self.from = from
-        self.to = to
-        self.favoritesOnly = favoritesOnly
-        self.reviewed = reviewed
-        self.decision = decision
-        self.camera = camera
-        self.hasCamera = hasCamera
+    public init(_ filter: PhotoFilter = PhotoFilter()) {
+        self.filter = filter
     }
 
-    /// The search that finds those that are counted.
-    public var search: SearchPhotos {
-        SearchPhotos(
-            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
-            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera)
+    public init(from decoder: any Decoder) throws {
+        filter = try PhotoFilter(from: decoder)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try filter.encode(to: encoder)
     }
 }
 
@@ -132,7 +88,7 @@ public struct PhotoCount: Codable, Sendable, Equatable {
 /// pages, and a range of ids. Not for showing photos: they come in no order that means anything to a person.
 /// Errors: `invalid_argument` (limit, ranges and dates the wrong way round, long or many words, a decision of photos that are
 /// not reviewed, words of a camera that is not known).
-public struct SelectPhotos: Message {
+public struct SelectPhotos: FilteredMessage {
     public typealias Reply = SelectedPhotos
     public static let method = "photo.select"
     public static let access = Role.kid
@@ -140,24 +96,7 @@ public struct SelectPhotos: Message {
     public static let summary = "The ids of the photos that meet the filters, in large pages."
     /// Ids on a page, at most, and unless told.
     public static let maximumLimit = 10_000
-    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
-    public let text: String?
-    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
-    public let words: [String]?
-    public let categoryId: Int64?
-    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
-    public let from: LocalDateTime?
-    public let to: LocalDateTime?
-    /// Whether photos are favourites, or are none; both unless told.
-    public let favoritesOnly: Bool?
-    /// Whether a review has decided about the picture as it is now; both unless told.
-    public let reviewed: Bool?
-    /// Only those about which a review decided this last.
-    public let decision: SwipeAction?
-    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
-    public let camera: String?
-    /// Whether its camera is known; both unless told.
-    public let hasCamera: Bool?
+    public let filter: PhotoFilter
     /// Inclusive; ids between them that are no photo's are passed over.
     public let firstId: Int64?
     public let lastId: Int64?
@@ -167,32 +106,36 @@ public struct SelectPhotos: Message {
     public let after: Int64?
 
     public init(
-        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
-        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
-        camera: String? = nil, hasCamera: Bool? = nil,
-        firstId: Int64? = nil, lastId: Int64? = nil, limit: Int? = nil, after: Int64? = nil
+        _ filter: PhotoFilter = PhotoFilter(), firstId: Int64? = nil, lastId: Int64? = nil, limit: Int? = nil,
+        after: Int64? = nil
     ) {
-        self.text = text
-        self.words = words
-        self.categoryId = categoryId
-        self.from = from
-        self.to = to
-        self.favoritesOnly = favoritesOnly
-        self.reviewed = reviewed
-        self.decision = decision
-        self.camera = camera
-        self.hasCamera = hasCamera
+        self.filter = filter
         self.firstId = firstId
         self.lastId = lastId
         self.limit = limit
         self.after = after
     }
 
-    /// The search that finds the same photos, were its pages put together.
-    public var search: SearchPhotos {
-        SearchPhotos(
-            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
-            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera)
+    private enum CodingKeys: CodingKey {
+        case firstId, lastId, limit, after
+    }
+
+    public init(from decoder: any Decoder) throws {
+        filter = try PhotoFilter(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        firstId = try container.decodeIfPresent(Int64.self, forKey: .firstId)
+        lastId = try container.decodeIfPresent(Int64.self, forKey: .lastId)
+        limit = try container.decodeIfPresent(Int.self, forKey: .limit)
+        after = try container.decodeIfPresent(Int64.self, forKey: .after)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try filter.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(firstId, forKey: .firstId)
+        try container.encodeIfPresent(lastId, forKey: .lastId)
+        try container.encodeIfPresent(limit, forKey: .limit)
+        try container.encodeIfPresent(after, forKey: .after)
     }
 }
 

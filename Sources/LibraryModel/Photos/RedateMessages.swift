@@ -11,49 +11,35 @@ import ServiceMesh
 ///
 /// The filters are those of ``SearchPhotos``. Errors at once: `invalid_argument` (dates the wrong way round), `not_found`
 /// (category).
-public struct RedatePhotos: Message {
+public struct RedatePhotos: FilteredMessage {
     public typealias Reply = JobStarted
     public static let method = "photo.redate"
     public static let access = Role.parent
     public static let kind = MessageKind.job
     public static let summary = "Finds out again when photos were taken and with what, from their files and names."
-    public let categoryId: Int64?
-    /// Inclusive, by the date that the photos have before.
-    public let from: LocalDateTime?
-    public let to: LocalDateTime?
-    public let favoritesOnly: Bool?
-    /// Whether a review has decided about the picture as it is now; both unless told.
-    public let reviewed: Bool?
-    /// Only those about which a review decided this last.
-    public let decision: SwipeAction?
-    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
-    public let camera: String?
-    /// Whether its camera is known; both unless told.
-    public let hasCamera: Bool?
+    public let filter: PhotoFilter
     /// Only says what would change.
     public let dryRun: Bool?
 
-    public init(
-        categoryId: Int64? = nil, from: LocalDateTime? = nil, to: LocalDateTime? = nil, favoritesOnly: Bool? = nil,
-        reviewed: Bool? = nil, decision: SwipeAction? = nil, camera: String? = nil, hasCamera: Bool? = nil,
-        dryRun: Bool? = nil
-    ) {
-        self.categoryId = categoryId
-        self.from = from
-        self.to = to
-        self.favoritesOnly = favoritesOnly
-        self.reviewed = reviewed
-        self.decision = decision
-        self.camera = camera
-        self.hasCamera = hasCamera
+    public init(_ filter: PhotoFilter = PhotoFilter(), dryRun: Bool? = nil) {
+        self.filter = filter
         self.dryRun = dryRun
     }
 
-    /// The search that finds those that are looked at.
-    public var search: SearchPhotos {
-        SearchPhotos(
-            categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly, reviewed: reviewed,
-            decision: decision, camera: camera, hasCamera: hasCamera)
+    private enum CodingKeys: CodingKey {
+        case dryRun
+    }
+
+    public init(from decoder: any Decoder) throws {
+        filter = try PhotoFilter(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        dryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try filter.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(dryRun, forKey: .dryRun)
     }
 }
 

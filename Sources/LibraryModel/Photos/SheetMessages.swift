@@ -9,7 +9,7 @@ import ServiceMesh
 ///
 /// Errors: `invalid_argument` (as ``SearchPhotos``; columns, a page's number, a long heading), `not_found` (the category),
 /// `resource_exhausted` (``maximumAtOnce`` are being made), `unavailable` (no helper could be started).
-public struct MakeSheetPage: Message {
+public struct MakeSheetPage: FilteredMessage {
     public typealias Reply = MadeSheetPage
     public static let method = "photo.sheet"
     public static let access = Role.kid
@@ -28,18 +28,7 @@ public struct MakeSheetPage: Message {
         case jpeg, png
     }
 
-    /// The filters of ``SearchPhotos``.
-    public let text: String?
-    public let words: [String]?
-    public let categoryId: Int64?
-    public let from: LocalDateTime?
-    public let to: LocalDateTime?
-    /// Whether photos are favourites, or are none; both unless told.
-    public let favoritesOnly: Bool?
-    public let reviewed: Bool?
-    public let decision: SwipeAction?
-    public let camera: String?
-    public let hasCamera: Bool?
+    public let filter: PhotoFilter
     /// The `next` of the page before.
     public let after: String?
     /// Photos side by side, 1…8; 4 unless told. How many rows there are follows from it.
@@ -52,31 +41,39 @@ public struct MakeSheetPage: Message {
     public let page: Int?
 
     public init(
-        _ search: SearchPhotos = SearchPhotos(), columns: Int? = nil, format: Format? = nil, heading: String? = nil,
-        page: Int? = nil
+        _ filter: PhotoFilter = PhotoFilter(), after: String? = nil, columns: Int? = nil, format: Format? = nil,
+        heading: String? = nil, page: Int? = nil
     ) {
-        text = search.text
-        words = search.words
-        categoryId = search.categoryId
-        from = search.from
-        to = search.to
-        favoritesOnly = search.favoritesOnly
-        reviewed = search.reviewed
-        decision = search.decision
-        camera = search.camera
-        hasCamera = search.hasCamera
-        after = search.after
+        self.filter = filter
+        self.after = after
         self.columns = columns
         self.format = format
         self.heading = heading
         self.page = page
     }
 
-    /// The search that finds its photos, so many at most.
-    public func search(limit: Int?) -> SearchPhotos {
-        SearchPhotos(
-            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
-            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera, limit: limit, after: after)
+    private enum CodingKeys: CodingKey {
+        case after, columns, format, heading, page
+    }
+
+    public init(from decoder: any Decoder) throws {
+        filter = try PhotoFilter(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        after = try container.decodeIfPresent(String.self, forKey: .after)
+        columns = try container.decodeIfPresent(Int.self, forKey: .columns)
+        format = try container.decodeIfPresent(Format.self, forKey: .format)
+        heading = try container.decodeIfPresent(String.self, forKey: .heading)
+        page = try container.decodeIfPresent(Int.self, forKey: .page)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try filter.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(after, forKey: .after)
+        try container.encodeIfPresent(columns, forKey: .columns)
+        try container.encodeIfPresent(format, forKey: .format)
+        try container.encodeIfPresent(heading, forKey: .heading)
+        try container.encodeIfPresent(page, forKey: .page)
     }
 }
 

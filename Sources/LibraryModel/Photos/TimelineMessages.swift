@@ -9,7 +9,7 @@ import ServiceMesh
 /// taken, else when it was added, in UTC. Not for following changes: ``ObservePhotos`` tells when to ask again.
 ///
 /// Errors: `invalid_argument` (as ``SearchPhotos``, and a month that is not written `2025-06`).
-public struct GetTimeline: Message, Hashable {
+public struct GetTimeline: FilteredMessage, Hashable {
     public typealias Reply = PhotoTimeline
     public static let method = "photo.timeline"
     public static let access = Role.kid
@@ -20,43 +20,33 @@ public struct GetTimeline: Message, Hashable {
     /// Photos of a day between two of its anchors.
     public static let anchorDistance = 1_000
 
-    /// The filters of ``SearchPhotos``.
-    public let text: String?
-    public let words: [String]?
-    public let categoryId: Int64?
-    public let from: LocalDateTime?
-    public let to: LocalDateTime?
-    public let favoritesOnly: Bool?
-    public let reviewed: Bool?
-    public let decision: SwipeAction?
-    public let camera: String?
-    public let hasCamera: Bool?
+    public let filter: PhotoFilter
     /// `2025-06`: its days are told, and no months.
     public let month: String?
 
-    public init(_ search: SearchPhotos = SearchPhotos(), month: String? = nil) {
-        text = search.text
-        words = search.words
-        categoryId = search.categoryId
-        from = search.from
-        to = search.to
-        favoritesOnly = search.favoritesOnly
-        reviewed = search.reviewed
-        decision = search.decision
-        camera = search.camera
-        hasCamera = search.hasCamera
+    public init(_ filter: PhotoFilter = PhotoFilter(), month: String? = nil) {
+        self.filter = filter
         self.month = month
     }
 
-    /// The search that finds its photos.
-    public var search: SearchPhotos {
-        SearchPhotos(
-            text: text, words: words, categoryId: categoryId, from: from, to: to, favoritesOnly: favoritesOnly,
-            reviewed: reviewed, decision: decision, camera: camera, hasCamera: hasCamera)
+    private enum CodingKeys: CodingKey {
+        case month
+    }
+
+    public init(from decoder: any Decoder) throws {
+        filter = try PhotoFilter(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        month = try container.decodeIfPresent(String.self, forKey: .month)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try filter.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(month, forKey: .month)
     }
 
     /// The same for another month, or for all.
-    public func of(month: String?) -> GetTimeline { GetTimeline(search, month: month) }
+    public func of(month: String?) -> GetTimeline { GetTimeline(filter, month: month) }
 }
 
 public struct PhotoTimeline: Codable, Sendable, Equatable {

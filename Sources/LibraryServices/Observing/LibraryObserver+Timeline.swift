@@ -14,7 +14,7 @@ extension LibraryObserver {
     private static let mostKept = 32
 
     func timeline(_ request: GetTimeline) async throws -> PhotoTimeline {
-        let query = try PhotoQuery(request.search)
+        let query = try PhotoQuery(request.filter)
         let months = try await spans(request.of(month: nil)) {
             try $0.photos.months(query, most: GetTimeline.maximumMonths)
         }

@@ -78,7 +78,7 @@ public actor PhotoStore: MeshService {
     }
 
     func count(_ request: CountPhotos) async throws -> PhotoCount {
-        let query = try PhotoQuery(request.search)
+        let query = try PhotoQuery(request.filter)
         return PhotoCount(count: try await catalogue.read { try $0.photos.count(query) })
     }
 

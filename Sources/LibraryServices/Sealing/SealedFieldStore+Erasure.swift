@@ -167,7 +167,7 @@ extension SealedFieldStore {
     private func mentions(_ names: Set<String>) async throws -> Int {
         var count = 0
         for name in names {
-            let query = try PhotoQuery(SearchPhotos(text: String(name.prefix(SearchText.maximumLength))))
+            let query = try PhotoQuery(SearchPhotos(PhotoFilter(text: String(name.prefix(SearchText.maximumLength)))))
             count += try await catalogue.read { try $0.photos.count(query) }
         }
         return count

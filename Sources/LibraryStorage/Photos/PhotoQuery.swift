@@ -5,22 +5,27 @@ import TextFolding
 /// One page of a search. A page begins where the one before ended (by date and id, not by offset), so that it stays
 /// right while photos are added.
 package struct PhotoQuery: Sendable {
-    package let filter: PhotoFilter
+    package let filter: IndexFilter
     /// Nil where every photo that passes the filter is meant.
     package let words: SearchWords?
     package let limit: Int
 
     /// - Throws: `invalid_argument`.
+    package init(_ wanted: PhotoFilter, after cursor: String? = nil, limit: Int? = nil) throws {
+        self.limit = try PageLimit.validated(limit)
+        filter = try IndexFilter(wanted, after: cursor)
+        words = try SearchWords(wanted)
+    }
+
+    /// - Throws: `invalid_argument`.
     package init(_ request: SearchPhotos) throws {
-        limit = try PageLimit.validated(request.limit)
-        filter = try PhotoFilter(request)
-        words = try SearchWords(text: request.text, words: request.words)
+        try self.init(request.filter, after: request.after, limit: request.limit)
     }
 }
 
 /// One page of the ids of photos, in the order of ids.
 package struct PhotoIDQuery: Sendable {
-    package let filter: PhotoFilter
+    package let filter: IndexFilter
     /// Nil where every photo that passes the filter is meant.
     package let words: SearchWords?
     /// Those greater than it.
@@ -38,8 +43,8 @@ package struct PhotoIDQuery: Sendable {
         if let first = request.firstId, let last = request.lastId, first > last {
             throw MeshError(.invalidArgument, "'firstId' must not be greater than 'lastId'.")
         }
-        filter = try PhotoFilter(request.search)
-        words = try SearchWords(text: request.text, words: request.words)
+        filter = try IndexFilter(request.filter)
+        words = try SearchWords(request.filter)
         // No photo has the least of all numbers, so none is lost before it.
         let first = request.firstId.map { $0 == .min ? $0 : $0 - 1 } ?? .min
         after = max(first, request.after ?? .min)
@@ -83,6 +88,9 @@ package struct SearchWords: Sendable {
 
     /// Nil where every photo contains them.
     /// - Throws: `invalid_argument` for too many, or for a long one.
+    package init?(_ filter: PhotoFilter) throws { try self.init(text: filter.text, words: filter.words) }
+
+    /// The same of texts that stand in no filter.
     package init?(text: String?, words: [String]?) throws {
         guard (words?.count ?? 0) <= Self.maximumCount else {
             throw MeshError(.invalidArgument, "A search has \(Self.maximumCount) words at most. Leave some out.")

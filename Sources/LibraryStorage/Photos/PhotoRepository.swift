@@ -16,8 +16,6 @@ package protocol PhotoRepository {
     func findReadable(_ keys: [PhotoKey]) throws -> [Photo]
     /// One page of what a query asks for.
     func page(_ query: PhotoQuery) throws -> PhotoPage
-    /// Photos that pass a filter, by id, from the one behind `id` on, whatever becomes of their dates meanwhile; 256 at a time.
-    func page(_ filter: PhotoFilter, afterID id: Int64) throws -> [Photo]
     /// One page of the ids of photos, ascending.
     func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos
     /// How many photos meet a query's filters, on all pages.

@@ -40,17 +40,6 @@ struct PhotoTable: PhotoRepository {
 
     func page(_ query: PhotoQuery) throws -> PhotoPage { try PhotoSearch(query, in: connection).page() }
 
-    func page(_ filter: PhotoFilter, afterID id: Int64) throws -> [Photo] {
-        let filter = try filter.lookedUp(in: connection)
-        return try connection.walked(from: id) { last in
-            let statement = PhotoStatement.walk(filter, afterID: last, limit: 256)
-            return try connection.readable("photos", statement.sql, values: statement.values) {
-                last = try $0["id"]
-                return try PhotoColumns.photo($0)
-            }
-        }
-    }
-
     func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos {
         // One more than asked for tells whether there is a next page.
         let filter = try query.filter.lookedUp(in: connection)

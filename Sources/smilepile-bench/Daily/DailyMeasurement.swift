@@ -88,7 +88,7 @@ struct DailyMeasurement: Measurement {
 
     private struct Page {
         let name: String
-        let request: SearchPhotos
+        let filter: PhotoFilter
         /// How many it has at least, where there are so many photos.
         let found: Int
         /// Seconds.
@@ -100,52 +100,52 @@ struct DailyMeasurement: Measurement {
         let marked = photos / Self.every / 2
         return [
             Page(
-                name: "page of what is not reviewed", request: SearchPhotos(reviewed: false),
+                name: "page of what is not reviewed", filter: PhotoFilter(reviewed: false),
                 found: min(100, marked * 8 / 10)),
             Page(
                 name: "page of what is not reviewed in a category",
-                request: SearchPhotos(categoryId: category, reviewed: false), found: min(100, marked / 4)),
+                filter: PhotoFilter(categoryId: category, reviewed: false), found: min(100, marked / 4)),
             Page(
-                name: "page of what is to go to the trash", request: SearchPhotos(decision: .trash),
+                name: "page of what is to go to the trash", filter: PhotoFilter(decision: .trash),
                 found: min(100, marked * 8 / 10)),
-            Page(name: "page of what is reviewed", request: SearchPhotos(reviewed: true), found: 100),
+            Page(name: "page of what is reviewed", filter: PhotoFilter(reviewed: true), found: 100),
         ]
             + [
-                ("page of the camera of most photos", SearchPhotos(camera: "iphone 12"), 100),
-                ("page of a camera of few", SearchPhotos(camera: "pentax"), min(100, photos / 10_000)),
-                ("page of ten cameras of one make", SearchPhotos(camera: "canon"), 100),
-                ("page of photos without a camera", SearchPhotos(hasCamera: false), 100),
+                ("page of the camera of most photos", PhotoFilter(camera: "iphone 12"), 100),
+                ("page of a camera of few", PhotoFilter(camera: "pentax"), min(100, photos / 10_000)),
+                ("page of ten cameras of one make", PhotoFilter(camera: "canon"), 100),
+                ("page of photos without a camera", PhotoFilter(hasCamera: false), 100),
                 (
                     "page of the camera of most, in a category without",
-                    SearchPhotos(categoryId: other, camera: "iphone 12"), 0
+                    PhotoFilter(categoryId: other, camera: "iphone 12"), 0
                 ),
                 (
                     "page of the camera of most, of favourites without",
-                    SearchPhotos(favoritesOnly: true, camera: "iphone 12"), 0
+                    PhotoFilter(favoritesOnly: true, camera: "iphone 12"), 0
                 ),
                 (
                     "page of the camera of most, of a year without",
-                    SearchPhotos(
+                    PhotoFilter(
                         from: LocalDateTime(
                             milliseconds: GeneratedCatalogue.firstDate + GeneratedCatalogue.span * 3 / 4),
                         camera: "iphone 12"), 0
                 ),
                 (
                     "page of one make, of a category's favourites",
-                    SearchPhotos(categoryId: category, favoritesOnly: true, camera: "canon"), 100
+                    PhotoFilter(categoryId: category, favoritesOnly: true, camera: "canon"), 100
                 ),
-                ("page of one make with a word", SearchPhotos(text: "kasekuchen", camera: "canon"), 100),
+                ("page of one make with a word", PhotoFilter(text: "kasekuchen", camera: "canon"), 100),
                 (
                     "page of one make that is not reviewed",
-                    SearchPhotos(reviewed: false, camera: "canon"), 1
+                    PhotoFilter(reviewed: false, camera: "canon"), 1
                 ),
-            ].map { Page(name: $0, request: $1, found: $2, must: $1.text == nil ? 0.01 : 0.05) }
+            ].map { Page(name: $0, filter: $1, found: $2, must: $1.text == nil ? 0.01 : 0.05) }
     }
 
     private func figure(_ page: Page, _ mesh: Mesh) async throws -> Figure {
-        let found = try await mesh.send(page.request).photos.count
+        let found = try await mesh.send(SearchPhotos(page.filter)).photos.count
         let times = try await Measuring.interleaved(
-            runs: runs, [{ try await Measuring.seconds { _ = try await mesh.send(page.request) } }])
+            runs: runs, [{ try await Measuring.seconds { _ = try await mesh.send(SearchPhotos(page.filter)) } }])
         return Figure(
             "\(page.name) (\(found) found)", ours: Format.seconds(times[0]), must: "< \(Format.seconds(page.must))",
             holds: times[0] < page.must && found >= page.found)
@@ -187,7 +187,7 @@ struct DailyMeasurement: Measurement {
                 { try await DurableMeasurement.rate(many, callers: DurableMeasurement.callers, swipe) },
                 {
                     try await Measuring.seconds {
-                        _ = try await mesh.send(SearchPhotos(decision: .trash, limit: 100))
+                        _ = try await mesh.send(SearchPhotos(PhotoFilter(decision: .trash), limit: 100))
                     }
                 },
                 { try await DurableMeasurement.rate(single, callers: 1, swipe) },

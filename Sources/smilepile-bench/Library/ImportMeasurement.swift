@@ -131,7 +131,7 @@ struct ImportMeasurement: Measurement {
                 turn += 1
                 group.addTask {
                     let began = MonotonicClock.now()
-                    _ = try await library.mesh.send(SearchPhotos(text: "sample", limit: 20))
+                    _ = try await library.mesh.send(SearchPhotos(PhotoFilter(text: "sample"), limit: 20))
                     await observed.took(Double(MonotonicClock.now() - began) / 1e9)
                 }
                 // The measurement's own clock; nothing is decided by it.

@@ -52,7 +52,7 @@ struct Screen: Sendable, CustomTestStringConvertible {
         try await $0.smilepile("photos", "favorite", String($0.photos()[0].id))
     }
     private static let unfavourAll: @Sendable (House) async throws -> Void = { house in
-        for photo in try await house.photos(SearchPhotos(favoritesOnly: true, limit: 1000)) {
+        for photo in try await house.photos(SearchPhotos(PhotoFilter(favoritesOnly: true), limit: 1000)) {
             try await house.smilepile("photos", "unfavorite", String(photo.id))
         }
     }

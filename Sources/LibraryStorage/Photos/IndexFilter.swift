@@ -7,7 +7,7 @@ import TextFolding
 ///
 /// There is one upper bound, the lower of the cursor and `to`: of two, a database may use only one, and with the wrong
 /// one each page would walk over all those before it.
-package struct PhotoFilter: Sendable {
+package struct IndexFilter: Sendable {
     package let category: Int64?
     /// Whether photos must be favourites, or must be none; nil for all.
     package let isFavorite: Bool?
@@ -23,22 +23,23 @@ package struct PhotoFilter: Sendable {
     private let endOfAll: PhotoPlace?
 
     /// - Throws: `invalid_argument`.
-    package init(_ request: SearchPhotos) throws {
-        if let from = request.from, let to = request.to, from > to {
+    /// - Parameter cursor: of the page before; nil for the first one.
+    package init(_ wanted: PhotoFilter, after cursor: String? = nil) throws {
+        if let from = wanted.from, let to = wanted.to, from > to {
             throw MeshError(.invalidArgument, "'from' must not be later than 'to'.")
         }
-        category = request.categoryId
-        isFavorite = request.favoritesOnly
-        review = try ReviewFilter(reviewed: request.reviewed, decision: request.decision)
-        camera = try CameraFilter(words: request.camera, isKnown: request.hasCamera)
-        from = request.from?.milliseconds
-        endOfAll = request.to.flatMap { $0.milliseconds < .max ? PhotoPlace(date: $0.milliseconds + 1, id: .min) : nil }
+        category = wanted.categoryId
+        isFavorite = wanted.favoritesOnly
+        review = try ReviewFilter(reviewed: wanted.reviewed, decision: wanted.decision)
+        camera = try CameraFilter(words: wanted.camera, isKnown: wanted.hasCamera)
+        from = wanted.from?.milliseconds
+        endOfAll = wanted.to.flatMap { $0.milliseconds < .max ? PhotoPlace(date: $0.milliseconds + 1, id: .min) : nil }
         end = endOfAll
-        if let cursor = try request.after.map(PhotoPlace.init) { end = min(end ?? cursor, cursor) }
+        if let cursor = try cursor.map(PhotoPlace.init) { end = min(end ?? cursor, cursor) }
     }
 
     /// The same without the place at which the page begins.
-    package var ofAllPages: PhotoFilter {
+    package var ofAllPages: IndexFilter {
         var wider = self
         wider.end = endOfAll
         return wider
@@ -52,21 +53,21 @@ package struct PhotoFilter: Sendable {
     package var canUseTotals: Bool { isWithoutDates && review == .any && camera == .any }
 
     /// The same, with the cameras that were found.
-    package func among(_ cameras: FoundCameras) -> PhotoFilter {
+    package func among(_ cameras: FoundCameras) -> IndexFilter {
         var narrower = self
         narrower.cameras = cameras
         return narrower
     }
 
     /// The same, but only what is shown at `date` or later.
-    package func since(_ date: Int64) -> PhotoFilter {
+    package func since(_ date: Int64) -> IndexFilter {
         var narrower = self
         narrower.from = max(from ?? date, date)
         return narrower
     }
 
     /// The same, but only what stands before `place`.
-    package func before(_ place: PhotoPlace) -> PhotoFilter {
+    package func before(_ place: PhotoPlace) -> IndexFilter {
         var narrower = self
         narrower.end = min(end ?? place, place)
         return narrower

@@ -4,7 +4,7 @@ import LibraryModel
 import LibraryStorage
 
 // How SQLite is asked for what a filter lets pass.
-extension PhotoFilter {
+extension IndexFilter {
     /// The index that has the photos in question together and in order. Named in every statement: what SQLite's
     /// planner would choose depends on statistics, and a wrong choice costs seconds.
     ///
@@ -117,7 +117,7 @@ extension PhotoFilter {
     }
 
     /// The same, with its cameras looked up. There are few, so their names are compared one by one.
-    func lookedUp(in connection: Connection) throws -> PhotoFilter {
+    func lookedUp(in connection: Connection) throws -> IndexFilter {
         var names: [String]?
         var photos = 0
         switch camera {

@@ -1,0 +1,50 @@
+import ServiceMesh
+
+/// Which photos are meant: those that meet every filter given; without any, all of the library.
+///
+/// It is declared once, and the messages that take it hold it (``FilteredMessage``). As JSON its members stand among those of
+/// the message: `{"words":["sea"],"categoryId":5,"limit":100}`.
+public struct PhotoFilter: Codable, Sendable, Hashable {
+    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
+    public var text: String?
+    /// Each of them somewhere there, in any order, as `text` is; 16 at most.
+    public var words: [String]?
+    /// One that is not there has no photos.
+    public var categoryId: Int64?
+    /// Inclusive, by the date taken on the camera's clock, else the date added in UTC.
+    public var from: LocalDateTime?
+    public var to: LocalDateTime?
+    /// Whether photos are favourites, or are none; both unless told.
+    public var favoritesOnly: Bool?
+    /// Whether a review has decided about the picture as it is now; both unless told.
+    public var reviewed: Bool?
+    /// Only those about which a review decided this last.
+    public var decision: SwipeAction?
+    /// Words of its camera's name ("Apple iPhone 12"), which must all be in it, in any order; case and diacritics ignored.
+    public var camera: String?
+    /// Whether its camera is known; both unless told.
+    public var hasCamera: Bool?
+
+    public init(
+        text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
+        to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
+        camera: String? = nil, hasCamera: Bool? = nil
+    ) {
+        self.text = text
+        self.words = words
+        self.categoryId = categoryId
+        self.from = from
+        self.to = to
+        self.favoritesOnly = favoritesOnly
+        self.reviewed = reviewed
+        self.decision = decision
+        self.camera = camera
+        self.hasCamera = hasCamera
+    }
+}
+
+/// A message about the photos that a filter lets pass. It is coded as one object, the filter's members among its own: a
+/// client that knows the filter of one such message knows that of all.
+public protocol FilteredMessage: Message {
+    var filter: PhotoFilter { get }
+}
