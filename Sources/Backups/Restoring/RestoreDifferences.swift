@@ -95,33 +95,17 @@ extension RestorePlan {
 
     // MARK: Photos
 
-    /// - Parameter isForeign: another program's backup says nothing of names and dates, and its pictures are what photos are
-    ///   made of.
+    /// - Parameter isForeign: another program's pictures are what photos are made of.
     mutating func compare(_ photo: Photo, with there: Photo, isForeign: Bool, prefersBackup: Bool) {
         var wanted = there
         var fields: [Difference] = []
         if matchedCategories[photo.categoryId] != there.categoryId {
             fields.append(Difference("category", was: ownCategories[there.categoryId]))
         }
-        if photo.name != there.name, !isForeign {
-            fields.append(Difference("name", was: "'\(there.name)'"))
-            wanted.name = photo.name
-        }
-        if photo.caption != there.caption, !isForeign || photo.caption != nil {
-            fields.append(Difference("caption", was: there.caption.map { "'\($0)'" }))
-            wanted.caption = photo.caption
-        }
-        if photo.isFavorite != there.isFavorite {
-            fields.append(Difference("favourite mark", was: there.isFavorite ? "set" : nil))
-            wanted.isFavorite = photo.isFavorite
-        }
-        if !isForeign,
-            photo.takenAt != there.takenAt || photo.takenOffset != there.takenOffset
-                || photo.dateSource != there.dateSource
-        {
-            fields.append(Difference("date", was: there.takenAt.map { "\($0)" }))
-            (wanted.takenAt, wanted.takenOffset) = (photo.takenAt, photo.takenOffset)
-            wanted.dateSource = photo.dateSource
+        for field in EditableField.all where !isForeign || field.isSaidByOthers(photo) {
+            guard !field.isEqual(photo, there) else { continue }
+            fields.append(Difference(field.name, was: field.text(there)))
+            field.copy(photo, &wanted)
         }
         // The category is one of the backup until the new ones have their ids.
         wanted.categoryId = photo.categoryId

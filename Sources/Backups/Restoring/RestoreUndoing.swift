@@ -59,34 +59,21 @@ struct RestoreUndoing {
     private mutating func undo(_ before: Photo, _ after: Photo) throws {
         guard var photo = try transaction.photos.find(.uuid(after.uuid)) else { return gone(after.path, "the photo") }
         var (restored, changed): ([String], [String]) = ([], [])
-        func put<Value: Equatable>(_ name: String, _ field: WritableKeyPath<Photo, Value>) {
-            guard before[keyPath: field] != after[keyPath: field] else { return }
-            if photo[keyPath: field] == after[keyPath: field] {
-                photo[keyPath: field] = before[keyPath: field]
-                restored.append(name)
+        for field in EditableField.all where !field.isEqual(before, after) {
+            if field.isEqual(photo, after) {
+                field.copy(before, &photo)
+                restored.append(field.name)
             } else {
-                changed.append(name)
+                changed.append(field.name)
             }
         }
-        put("name", \.name)
-        put("caption", \.caption)
-        put("favourite mark", \.isFavorite)
-        if photo.takenAt == after.takenAt, photo.takenOffset == after.takenOffset, photo.dateSource == after.dateSource
-        {
-            if before.takenAt != after.takenAt || before.takenOffset != after.takenOffset
-                || before.dateSource != after.dateSource
-            {
-                (photo.takenAt, photo.takenOffset) = (before.takenAt, before.takenOffset)
-                photo.dateSource = before.dateSource
-                restored.append("date")
+        if before.categoryId != after.categoryId {
+            if photo.categoryId == after.categoryId, try transaction.categories.find(.id(before.categoryId)) != nil {
+                photo.categoryId = before.categoryId
+                restored.append("category")
+            } else {
+                changed.append("category")
             }
-        } else if before.takenAt != after.takenAt {
-            changed.append("date")
-        }
-        if try transaction.categories.find(.id(before.categoryId)) != nil {
-            put("category", \.categoryId)
-        } else if before.categoryId != after.categoryId {
-            changed.append("category")
         }
         if !restored.isEmpty { try transaction.photos.update(photo) }
         tell(photo.path, restored: restored, changed: changed)

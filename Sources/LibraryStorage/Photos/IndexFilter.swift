@@ -8,9 +8,8 @@ import TextFolding
 /// There is one upper bound, the lower of the cursor and `to`: of two, a database may use only one, and with the wrong
 /// one each page would walk over all those before it.
 package struct IndexFilter: Sendable {
-    package let category: Int64?
-    /// Whether photos must be favourites, or must be none; nil for all.
-    package let isFavorite: Bool?
+    /// As it was asked for. A member that has no form of its own here is read from it.
+    package let wanted: PhotoFilter
     package let review: ReviewFilter
     package let camera: CameraFilter
     /// The cameras that ``camera`` lets pass; nil until the catalogue has looked them up, for which no search is made.
@@ -28,8 +27,7 @@ package struct IndexFilter: Sendable {
         if let from = wanted.from, let to = wanted.to, from > to {
             throw MeshError(.invalidArgument, "'from' must not be later than 'to'.")
         }
-        category = wanted.categoryId
-        isFavorite = wanted.favoritesOnly
+        self.wanted = wanted
         review = try ReviewFilter(reviewed: wanted.reviewed, decision: wanted.decision)
         camera = try CameraFilter(words: wanted.camera, isKnown: wanted.hasCamera)
         from = wanted.from?.milliseconds
@@ -45,12 +43,20 @@ package struct IndexFilter: Sendable {
         return wider
     }
 
+    package var category: Int64? { wanted.categoryId }
+    /// Whether photos must be favourites, or must be none; nil for all.
+    package var isFavorite: Bool? { wanted.favoritesOnly }
     package var favoritesOnly: Bool { isFavorite == true }
 
     package var isWithoutDates: Bool { from == nil && end == nil }
 
     /// Whether nothing but the category and the mark decides: what the totals of categories tell.
-    package var canUseTotals: Bool { isWithoutDates && review == .any && camera == .any }
+    package var canUseTotals: Bool {
+        // The texts of a search are no part of this filter, and every other member counts, also one that is added later.
+        var others = wanted
+        (others.text, others.words, others.categoryId, others.favoritesOnly) = (nil, nil, nil, nil)
+        return isWithoutDates && others == PhotoFilter()
+    }
 
     /// The same, with the cameras that were found.
     package func among(_ cameras: FoundCameras) -> IndexFilter {
