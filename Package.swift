@@ -215,16 +215,21 @@ let package = Package(
             ]),
 
         // Programs: wiring only
+        // The daemon: opens a library and serves its messages on a socket until it is told to stop.
         program(
             "smilepiled",
             ["SmilePile", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "CSystemd", "CLinux"]),
+        // The command line.
         program("smilepile", ["Commands"]),
+        // The page for browsers, in front of a daemon's socket.
         program(
             "smilepile-web",
             [
                 "WebServer", "WebPage", "ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "CSystemd",
             ]),
+        // The helper that opens pictures, shut in: one of several, and of a life of seconds.
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
+        // What is fast, and how fast beside the programs that others would use; and the campaigns.
         program(
             "smilepile-bench",
             [

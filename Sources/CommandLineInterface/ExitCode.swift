@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// How the program ends, for scripts (<doc:Commands>).
+/// How the program ends, for scripts.
 public enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     case failed = 1

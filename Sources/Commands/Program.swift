@@ -9,7 +9,7 @@ import ServiceMesh
 /// A command is one row of `CommandTable`: its words, operands, options, examples, and what it does. From that
 /// table come parsing (`Syntax`), help (`Help`) and shell completions (`Completions`). A command speaks to the
 /// daemon through `LibraryConnection`, writes results and messages to a `Console`, and ends with an
-/// ``ExitCode``. What the daemon or a file says passes `PlainText` before a person sees it.
+/// `ExitCode`. What the daemon or a file says passes `PlainText` before a person sees it.
 public struct Program: Sendable {
     private let environment: [String: String]
     private let currentFolder: String
