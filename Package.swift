@@ -123,7 +123,7 @@ let package = Package(
         module(
             "SQLiteCatalogue", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "TextFolding", "Database"]),
         module("PhotoFolder", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "CLinux"]),
-        // The stores, and what the services above share; those see the stores' declarations and not each other
+        // The stores, and what the modules above share
         module(
             "LibraryServices",
             [

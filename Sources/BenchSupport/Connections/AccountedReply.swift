@@ -12,7 +12,7 @@ enum AccountedReply {
     case update
     case senseless
 
-    package init(_ line: ArraySlice<UInt8>) {
+    init(_ line: ArraySlice<UInt8>) {
         if line.starts(with: Self.updateHead) {
             self = .update
             return

@@ -18,7 +18,7 @@ final class LineLink {
     private var searched = 0
     private var chunk = [UInt8](repeating: 0, count: 1 << 16)
 
-    package init(path: String) throws {
+    init(path: String) throws {
         descriptor = try LineSocket.connected(to: path)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     }

@@ -9,7 +9,7 @@ final class ReadinessSocket: Sendable {
     private let folder: String
     private let descriptor: Int32
 
-    package init(environment: [String: String]) throws {
+    init(environment: [String: String]) throws {
         let places = [ControlAddress.runtimeFolder(environment), environment["TMPDIR"], "/tmp"]
             .compactMap { $0 }.filter { $0.hasPrefix("/") }
         var made: String?

@@ -64,7 +64,7 @@ struct SecretLine {
     private let mostBytes: Int
     private var bytes: [UInt8] = []
 
-    package init(mostBytes: Int) { self.mostBytes = mostBytes }
+    init(mostBytes: Int) { self.mostBytes = mostBytes }
 
     /// - Returns: the outcome, with the byte that ends the line.
     mutating func take(_ byte: UInt8) -> SecretPrompt.Outcome? {

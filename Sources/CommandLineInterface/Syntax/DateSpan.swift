@@ -13,7 +13,7 @@ struct DateSpan: Equatable {
     let last: LocalDateTime
 
     /// - Parameter now: what the clock on the wall shows.
-    package init?(_ text: String, now: LocalDateTime = LocalDateTime(here: .now())) {
+    init?(_ text: String, now: LocalDateTime = LocalDateTime(here: .now())) {
         let begin = now.milliseconds - now.milliseconds.remainder(of: Self.day)
         switch text.lowercased() {
         case "today": self.init(day: begin)
