@@ -14,12 +14,31 @@ shared_by_threads=(
     LibraryServicesTests StressTests
 )
 
+# Suites of these modules that ask what comes of something, and not what becomes of two that meet: documents and dialects,
+# hostile bytes, dates, words, tables of one connection. What they run is run under Thread Sanitizer by the others, in a
+# quarter of the time that these took there; CI runs them without it, and Scripts/test-races with it.
+# shellcheck disable=SC2034
+one_at_a_time=(
+    LibraryServicesTests/{BackedUpFile,BackupReaders,BackupStory,Camera,Date,DateRevision,FileCopy,FilePath,FilteredMessage}Tests
+    LibraryServicesTests/{ForeignBackup,ForeignDocument,ForeignName,GroupTime,Guide,HostileBackup,HostileMigration}Tests
+    LibraryServicesTests/{HostileSchema,HostileValue,KeptSidecar,KeptUnseen,LegacyValue,LocationImport,LongLists}Tests
+    LibraryServicesTests/{MethodTable,Migration,MigrationFuzz,NumberedCategory,PhoneBackup,PhotoSearch,PhotoWords,PIN}Tests
+    LibraryServicesTests/{Redate,RepackedBackup,RestoreCompletion,RestoreDifference,RestoreOfDamaged,Role}Tests
+    LibraryServicesTests/{SalvagedBackup,SealedBackup,SealedSidecar,SearchIndex,Sheet,Shortage,SidecarImport}Tests
+    LibraryServicesTests/UnpackedBackupTests
+    SQLiteCatalogueTests/{CameraCatalogue,CatalogueMigration,FoldedNames,ManyPhotos,ReviewMerge,SearchMark,SearchPlace}Tests
+    SQLiteCatalogueTests/{SearchPlan,UnreadablePage}Tests
+)
+
 say() { printf '%s\n' "$*" >&2; }
 
 fail() {
     say "$(basename "$0"): $*"
     exit 1
 }
+
+# Prints a regular expression that any of the arguments matches.
+alternatives() { (IFS='|' && printf '(%s)' "$*"); }
 
 # Prints the comment at the top of a script: its help.
 usage() { sed -n '2,/^$/ { /^#/ s/^# \{0,1\}//p }' "$1"; }
