@@ -33,6 +33,9 @@ package struct FileState: Equatable, Sendable {
     package var isFresh: Bool {
         var now = timespec()
         guard clock_gettime(CLOCK_REALTIME, &now) == 0 else { return true }
-        return max(modified.seconds, changed.seconds) >= now.tv_sec - 3
+        return isFresh(at: now.tv_sec)
     }
+
+    /// - Parameter now: seconds since 1970.
+    package func isFresh(at now: Int) -> Bool { max(modified.seconds, changed.seconds) >= now - 3 }
 }

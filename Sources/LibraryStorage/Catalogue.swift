@@ -69,6 +69,7 @@ package protocol CatalogueTransaction {
     var photos: any PhotoRepository { get }
     var sealedFields: any SealedFieldRepository { get }
     var failedSources: any FailedSourceRepository { get }
+    var knownFiles: any KnownFileRepository { get }
     var trash: any TrashRepository { get }
     var categories: any CategoryRepository { get }
     var swipes: any SwipeRepository { get }

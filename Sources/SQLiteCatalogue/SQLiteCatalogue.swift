@@ -185,6 +185,7 @@ struct SQLTransaction: CatalogueTransaction {
     var devices: any DeviceRepository { DeviceTable(connection: connection) }
     var jobs: any JobRepository { JobRows(connection: connection) }
     var failedSources: any FailedSourceRepository { FailedSourceTable(connection: connection) }
+    var knownFiles: any KnownFileRepository { KnownFileTable(connection: connection) }
     var discardedFiles: any DiscardedFileRepository { DiscardedFileTable(connection: connection) }
     var unfinishedBackups: any UnfinishedBackupRepository { UnfinishedBackupTable(connection: connection) }
     var madeBackups: any MadeBackupRepository { MadeBackupTable(connection: connection) }

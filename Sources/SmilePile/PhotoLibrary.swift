@@ -285,7 +285,9 @@ public final class PhotoLibrary: Sendable {
             PhotoRedater(
                 catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, width: width),
             UploadStore(namedFiles: namedFiles, files: files, due: due),
-            PhotoImporter(namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width),
+            PhotoImporter(
+                namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width,
+                wall: wallClock ?? WallClock { .now() }),
             GroupStore(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
                 boot: bootClock, wall: wallClock, looks: groupLooks),

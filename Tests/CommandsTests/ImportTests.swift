@@ -37,9 +37,12 @@ struct ImportTests {
     func leftOut() async throws {
         let stage = try stage(Sample.importJob())
         #expect(
-            await stage.run("import", "/p", "--exclude", "*.gif", "--exclude", "Drafts/", "--include-hidden") == .done)
+            await stage.run(
+                "import", "/p", "--exclude", "*.gif", "--exclude", "Drafts/", "--include-hidden", "--verify-known")
+                == .done)
         let params = try #require(stage.params("library.import"))
         #expect(params["exclude"] == ["*.gif", "Drafts/"] && params["includeHidden"] == true)
+        #expect(params["verifyKnown"] == true)
     }
 
     @Test("A list on standard input: a path a line, or with a zero behind each, of any bytes")
@@ -69,10 +72,12 @@ struct ImportTests {
 
     @Test("What was found besides has a line for each kind of thing")
     func sums() {
-        func receipt(_ reduced: Int, _ passedOver: [String: Int], isDryRun: Bool = false) -> ImportReceipt {
+        func receipt(
+            _ reduced: Int, _ passedOver: [String: Int], known: Int = 0, isDryRun: Bool = false
+        ) -> ImportReceipt {
             ImportReceipt(
-                categoryId: 1, files: 3, imported: 3, reduced: reduced, completed: 0, duplicates: 0, problems: 0,
-                notDone: 0, passedOver: passedOver, isDryRun: isDryRun, ending: .complete)
+                categoryId: 1, files: 3, imported: 3, reduced: reduced, completed: 0, duplicates: 0, known: known,
+                problems: 0, notDone: 0, passedOver: passedOver, isDryRun: isDryRun, ending: .complete)
         }
         #expect(ImportReport.sums(receipt(0, [:])).isEmpty)
         #expect(
@@ -80,6 +85,10 @@ struct ImportTests {
                 "2 photos are shown smaller than they came.", "300 videos, 1 archive left where they are.",
                 "2 hidden or system files and folders not looked at; with them: --include-hidden",
                 "1 file or folder excluded.",
+            ])
+        #expect(
+            ImportReport.sums(receipt(0, [:], known: 64_000)) == [
+                "64000 files imported before and not written to since, so not opened; to read them: --verify-known"
             ])
         #expect(ImportReport.sums(receipt(1, [:], isDryRun: true)) == ["1 photo would be shown smaller than it came."])
     }

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+import LibraryServices
 import SampleAlbum
 import ServiceMesh
 import SmilePile
@@ -15,11 +16,14 @@ final class TestLibrary: Sendable {
     /// Of its sealed fields; made when something is sealed.
     var keyFile: String { folder.file("config/sealing.key") }
 
-    /// - Parameter imageMemory: bytes that image workers share for big photos.
-    init(_ purpose: String = "library", imageMemory: UInt64? = nil) async throws {
+    /// - Parameters:
+    ///   - imageMemory: bytes that image workers share for big photos.
+    ///   - wallClock: the machine's unless told.
+    init(_ purpose: String = "library", imageMemory: UInt64? = nil, wallClock: WallClock? = nil) async throws {
         folder = try TemporaryFolder(purpose)
         var options = PhotoLibrary.Options(workers: 2)
         if let imageMemory { options.imageMemory = imageMemory }
+        options.wallClock = wallClock
         options.keyFile = folder.file("config/sealing.key")
         library = try await PhotoLibrary.open(at: folder.file("library"), options: options)
     }

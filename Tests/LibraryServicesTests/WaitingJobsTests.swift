@@ -127,7 +127,8 @@ import Testing
         let paths = [folder.file("gone.jpg"), folder.file("gone") + "/", folder.file("album") + "/"]
         let found = try SourceFiles(
             paths: paths.map(FilePath.init(text:)), selection: SourceSelection(),
-            namedFiles: NamedFiles(library: folder.file("library"), files: [], folders: []), isCancelled: { false })
+            namedFiles: NamedFiles(library: folder.file("library"), files: [], folders: []), now: .now(),
+            isCancelled: { false })
         #expect(found.files.count == 2)
         #expect(found.refused.map(\.item) == [folder.file("gone.jpg"), folder.file("gone")])
     }

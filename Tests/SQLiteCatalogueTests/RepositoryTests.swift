@@ -42,6 +42,46 @@ import Testing
         }
     }
 
+    @Test func whatIsKnownOfAFileGoesWithItsPhoto() async throws {
+        try await withCatalogue { catalogue, database in
+            func file(_ inode: Int64, changed: Int64 = 5) -> FileStamp {
+                FileStamp(device: 7, inode: inode, size: 1 << 40, modified: .max, changed: changed)
+            }
+            func known(_ files: [FileStamp]) async throws -> [Int64: Int64] {
+                let photos = try await catalogue.read { try $0.knownFiles.find(files) }
+                return Dictionary(photos.map { ($0.file.inode, $0.id) }, uniquingKeysWith: { first, _ in first })
+            }
+            func keep(_ files: [FileStamp], _ photo: Int64) async throws {
+                try await catalogue.write {
+                    try $0.knownFiles.keep(files.map { KnownFile(file: $0, photo: photo) })
+                }
+            }
+            try await keep([file(1), file(11)], 1)
+            try await keep([file(2)], 2)
+            try await keep([file(3)], 3)
+            // A photo that is not there.
+            try await keep([file(4)], 99)
+            let all = [1, 2, 3, 4, 11].map { file($0) }
+            #expect(try await known(all) == [1: 1, 11: 1, 2: 2, 3: 3])
+            #expect(try await known([file(1, changed: 6)]) == [:])
+            // The inode is another file's by now.
+            try await keep([file(11, changed: 9)], 3)
+            #expect(try await known(all) == [1: 1, 2: 2, 3: 3])
+            #expect(try await known([file(11, changed: 9)]) == [11: 3])
+            _ = try await catalogue.write { transaction in
+                try transaction.trash.add(transaction.photos.require([.id(1)]), at: Timestamp(milliseconds: 1))
+            }
+            #expect(try await known(all) == [2: 2, 3: 3])
+            // Another source in the place of the photo's.
+            try await database.write {
+                try $0.execute("UPDATE photos SET source_digest = 'f' || substr(source_digest, 2) WHERE id = 2")
+                try $0.execute("UPDATE photos SET caption = 'the same source' WHERE id = 3")
+            }
+            #expect(try await known(all) == [3: 3])
+            #expect(try await catalogue.read { try $0.isConsistent() })
+        }
+    }
+
     @Test func aPhotosDateIsWrittenWhereItIsStillTheOneThatWasLookedAt() async throws {
         try await withCatalogue { catalogue, _ in
             try await catalogue.journal.begin(

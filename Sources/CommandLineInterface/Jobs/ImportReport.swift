@@ -15,6 +15,11 @@ enum ImportReport {
                 "\(Figures.count(receipt.completed, "photo")) that the library had \(would ? "would get" : "got") "
                     + "what was missing: originals, sidecars, or a picture to show.")
         }
+        if receipt.known > 0 {
+            lines.append(
+                "\(Figures.count(receipt.known, "file")) imported before and not written to since, so not opened; "
+                    + "to read \(receipt.known == 1 ? "it" : "them"): --verify-known")
+        }
         // In the order of the declaration, which is what people look for first.
         let left = PassedOver.allCases.compactMap { kind -> String? in
             guard let words = words(kind), let count = receipt.passedOver[kind.rawValue] else { return nil }

@@ -9,7 +9,8 @@ extension CommandTable {
                 Folders are read with everything below them. The kind of a file is told by its content. Photos are shown at
                 2048 pixels at most; the files that they were made of are kept beside them, byte for byte, and so are their
                 sidecars (.xmp, Google Takeout's .json). Files that the library has already are not stored again; photos
-                that lack their original or sidecars get them. Pictures too large for the memory there is are kept, and shown
+                that lack their original or sidecars get them. A file that was imported and has not been written to since
+                is not even opened. Pictures too large for the memory there is are kept, and shown
                 once a newer version can: import them again then. Videos, documents and other files are left where they
                 are and counted, and so is what systems leave in folders (dot files, Thumbs.db, @eaDir and such). Ctrl-C
                 stops; what is imported stays.
@@ -26,6 +27,7 @@ extension CommandTable {
                     "exclude", "GLOB", .text, repeats: true,
                     help: "Leave out files and folders of such a name: '*.gif', Drafts/."),
                 .flag("include-hidden", help: "Take dot files and what else systems leave in folders, too."),
+                .flag("verify-known", help: "Read files too that were imported and have not been written to since."),
                 .flag("dry-run", help: "Only look: say what would be imported, store nothing."), detach, verbose,
             ],
             examples: [
@@ -42,6 +44,7 @@ extension CommandTable {
                     categoryId: category, originals: invocation.has("no-originals") ? false : nil,
                     exclude: invocation.has("exclude") ? invocation.values("exclude") : nil,
                     includeHidden: invocation.has("include-hidden") ? true : nil,
+                    verifyKnown: invocation.has("verify-known") ? true : nil,
                     dryRun: invocation.has("dry-run") ? true : nil)
                 return try await runJob(invocation, session, library) {
                     try await library.send(try await ImportPaths.fitting(message, library))

@@ -30,7 +30,8 @@ struct LegacyPhotoFiles: Sendable {
             return
         }
         let sources = try SourceFiles(
-            paths: [FilePath(bytes: folder.utf8)], selection: .all, namedFiles: namedFiles, isCancelled: isCancelled)
+            paths: [FilePath(bytes: folder.utf8)], selection: .all, namedFiles: namedFiles, now: .now(),
+            isCancelled: isCancelled)
         if let failure = sources.gone.first { throw failure }
         let found = sources.files
         files = found

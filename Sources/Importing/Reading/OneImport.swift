@@ -16,6 +16,8 @@ struct OneImport: Sendable {
         var isJournaled = false
         /// Of the bytes that a dry run has looked at.
         var sourceDigest: String?
+        /// The photo that was made from the same bytes, where the catalogue has not been told yet that it was.
+        var photo: Int64?
     }
 
     let mesh: Mesh
@@ -112,6 +114,11 @@ struct OneImport: Sendable {
         ReceiptLine(item: file.item, outcome: outcome.rawValue, detail: detail)
     }
 
+    /// The line of a file that was not opened.
+    func knownLine(_ file: SourceFiles.File, of photo: Int64) -> ReceiptLine {
+        line(file, .known, "the library has it as photo \(photo)")
+    }
+
     private func line(_ file: SourceFiles.File, describing error: MeshError) -> ReceiptLine {
         switch (error.details["imaging"]?.stringValue, error.status) {
         case (_, .cancelled): line(file, .cancelled, nil)
@@ -165,14 +172,19 @@ struct OneImport: Sendable {
             return Outcome(line: line(file, .duplicate, "the library had a photo of the same bytes (\(short))"))
         }
         if let shown = try await tryAgain(photo, with: file, digest) { return shown }
-        if let completed = try await complete(photo, with: file, digest) { return completed }
+        if var completed = try await complete(photo, with: file, digest) {
+            completed.photo = photo.id
+            return completed
+        }
         let has =
             if let there = photo.originalPath, try await isThere(there) {
                 photo.unseenBy == nil ? "with its original" : "which cannot be shown yet, with its original"
             } else {
                 "\(photo.width) x \(photo.height), without its original"
             }
-        return Outcome(line: line(file, .duplicate, "the library has it as photo \(photo.id), \(has) (\(short))"))
+        return Outcome(
+            line: line(file, .duplicate, "the library has it as photo \(photo.id), \(has) (\(short))"),
+            photo: photo.id)
     }
 
     func isThere(_ path: String) async throws -> Bool {
@@ -228,7 +240,7 @@ struct OneImport: Sendable {
             try Task.checkCancellation()
             // What has no date stands where it was entered.
             photo.createdAt = overrides.createdAt ?? .now()
-            try await enter(photo, prepared, prepared.position ?? facts.position, location, imported)
+            try await enter(photo, prepared, from: file, prepared.position ?? facts.position, location, imported)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
@@ -251,8 +263,8 @@ struct OneImport: Sendable {
 
     /// Enters the row, and where the key has changed since its place was sealed, once more with that sealed anew.
     private func enter(
-        _ photo: Photo, _ prepared: PreparedPhoto, _ position: GeoPosition?, _ sealed: SealedLocation?,
-        _ line: ReceiptLine
+        _ photo: Photo, _ prepared: PreparedPhoto, from file: SourceFiles.File, _ position: GeoPosition?,
+        _ sealed: SealedLocation?, _ line: ReceiptLine
     ) async throws {
         var location = sealed
         for attempt in 1...3 {
@@ -260,7 +272,7 @@ struct OneImport: Sendable {
                 _ = try await mesh.send(
                     AddPhoto(
                         photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize, job: job,
-                        line: job == nil ? nil : line, sealedLocation: location?.sealed))
+                        line: job == nil ? nil : line, sealedLocation: location?.sealed, file: file.stamp))
                 return
             } catch let error as MeshError where error.details["reason"] == "key_changed" && attempt < 3 {
                 location = try await seal(position, of: photo.uuid)

@@ -2,12 +2,14 @@ import Executors
 import Files
 import Foundation
 import LibraryModel
+import LibraryServices
 import LibraryStorage
 import ServiceMesh
 
 /// Imports files and folders: several at once, one line in the receipt for each, whatever becomes of it.
 ///
-/// Per file: is it a duplicate (only a file whose size some source had is hashed first) → the Thumbnailer makes
+/// Files that are known to be what photos were made from are passed over unopened (``KnownSources``). Of each of the
+/// others: is it a duplicate (only a file whose size some source had is hashed first) → the Thumbnailer makes
 /// photo and thumbnail in `staging/` → both are linked into place, durably → the PhotoStore enters the row → the
 /// staging names go. A file that fails anywhere leaves nothing behind.
 public actor PhotoImporter: MeshService {
@@ -20,12 +22,17 @@ public actor PhotoImporter: MeshService {
     private let namedFiles: NamedFiles
     private let photoFiles: any PhotoFiles
     private let files: BlockingPool
+    private let wall: WallClock
     /// Files under way at once: one for each worker, and two more that read or publish meanwhile.
     private let width: Int
     private unowned var mesh: Mesh?
     private var lists = PathLists()
 
-    package init(namedFiles: NamedFiles, photoFiles: any PhotoFiles, files: BlockingPool, workers: Int) {
+    package init(
+        namedFiles: NamedFiles, photoFiles: any PhotoFiles, files: BlockingPool, workers: Int,
+        wall: WallClock = WallClock { .now() }
+    ) {
+        self.wall = wall
         self.namedFiles = namedFiles
         self.photoFiles = photoFiles
         self.files = files
@@ -173,10 +180,12 @@ public actor PhotoImporter: MeshService {
         let one = OneImport(
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: TimeoutBudget())
+        let unknown = request.verifyKnown == true ? rest : try await passOverKnown(rest, one, job)
         var passedOver = found.passedOver
+        var compared: [KnownFile] = []
         let order = EntryOrder(width: width)
         await withTaskGroup(of: (SourceFiles.File, Ending).self) { group in
-            var next = rest.enumerated().makeIterator()
+            var next = unknown.enumerated().makeIterator()
             func startNext() {
                 // Interrupted, the rest has no line, so that the next run finds it.
                 guard !job.isInterrupted, let (number, file) = next.next() else { return }
@@ -201,7 +210,12 @@ public actor PhotoImporter: MeshService {
             // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
             while let (file, ending) = await group.next() {
                 switch ending {
-                case .told(let outcome): note(outcome, of: file, in: job)
+                case .told(let outcome):
+                    note(outcome, of: file, in: job)
+                    if !isDryRun, let photo = outcome.photo, let stamp = file.stamp {
+                        compared.append(KnownFile(file: stamp, photo: photo))
+                    }
+                    if compared.count == KnownSources.batch { await keep(&compared) }
                 case .passedOver(let why):
                     passedOver[why, default: 0] += 1
                     job.advance(items: 1, bytes: file.size)
@@ -209,8 +223,49 @@ public actor PhotoImporter: MeshService {
                 startNext()
             }
         }
+        await keep(&compared)
         if job.isInterrupted { throw CancellationError() }
         return await receipt(job, category: category, passedOver, isDryRun: isDryRun)
+    }
+
+    /// Gives the files their lines that need not be opened.
+    /// - Returns: the others, and where the job is stopped all that was not come to.
+    private func passOverKnown(
+        _ files: [SourceFiles.File], _ one: OneImport, _ job: Job
+    ) async throws -> [SourceFiles.File] {
+        let sources = KnownSources(
+            mesh: one.mesh, photoFiles: photoFiles, pool: self.files, keepsOriginals: one.keepsOriginals)
+        var unknown: [SourceFiles.File] = []
+        for start in stride(from: 0, to: files.count, by: KnownSources.batch) {
+            let batch = files[start..<min(start + KnownSources.batch, files.count)]
+            let photos: [Int: Int64]
+            do {
+                try await job.mayContinue()
+                photos = try await sources.photos(of: batch)
+            } catch  where job.isCancelled || job.isInterrupted {
+                return unknown + files[start...]
+            }
+            var known: (lines: [ReceiptLine], bytes: Int64) = ([], 0)
+            for index in batch.indices {
+                if let photo = photos[index] {
+                    known.lines.append(one.knownLine(files[index], of: photo))
+                    known.bytes = known.bytes.addingReportingOverflow(files[index].size).partialValue
+                } else {
+                    unknown.append(files[index])
+                }
+            }
+            job.record(known.lines)
+            job.advance(items: Int64(known.lines.count), bytes: known.bytes)
+        }
+        return unknown
+    }
+
+    /// That these are known saves work next time, and is no part of what becomes of them.
+    private func keep(_ compared: inout [KnownFile]) async {
+        let files = compared
+        compared = []
+        guard !files.isEmpty, let mesh else { return }
+        _ = try? await uncancelled { try await mesh.send(KeepKnownFiles(files: files)) }
     }
 
     /// What a file comes to in the receipt.
@@ -251,6 +306,7 @@ public actor PhotoImporter: MeshService {
         let namedFiles = namedFiles
         let selection = SourceSelection(
             excluding: request.exclude ?? [], includesHidden: request.includeHidden == true)
+        let wall = wall
         let isCancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await files.run {
@@ -258,7 +314,7 @@ public actor PhotoImporter: MeshService {
                     !done.contains($0.text) || FileSystem.isThere($0)
                 }
                 return try SourceFiles(
-                    paths: wanted, selection: selection, namedFiles: namedFiles,
+                    paths: wanted, selection: selection, namedFiles: namedFiles, now: wall.now(),
                     isCancelled: { isCancelled.isSet || job.isCancelled })
             }
         } onCancel: {
@@ -293,8 +349,8 @@ public actor PhotoImporter: MeshService {
         let notDone = count(.cancelled)
         return ImportReceipt(
             categoryId: category, files: ImportOutcome.allCases.map(count).reduce(0, +), imported: count(.imported),
-            reduced: reduced, completed: count(.completed), duplicates: count(.duplicate), problems: problems,
-            notDone: notDone,
+            reduced: reduced, completed: count(.completed), duplicates: count(.duplicate), known: count(.known),
+            problems: problems, notDone: notDone,
             passedOver: Dictionary(uniqueKeysWithValues: passedOver.map { ($0.key.rawValue, $0.value) }),
             isDryRun: isDryRun,
             ending: ending ?? (notDone > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))

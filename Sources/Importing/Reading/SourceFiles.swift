@@ -15,12 +15,17 @@ struct SourceFiles {
         let size: Int64
         /// When it was last written to.
         let modified: Timestamp
+        /// Of the moment when the folder was read; nil where it may be written to and its status stay the same.
+        let stamp: FileStamp?
         /// What lies beside it, where its folder was read.
         let folder: SourceFolder?
 
-        init(path: FilePath, item: String? = nil, _ status: stat, in folder: SourceFolder? = nil) {
+        init(
+            path: FilePath, item: String? = nil, _ status: stat, stamp: FileStamp? = nil, in folder: SourceFolder? = nil
+        ) {
             self.path = path
             self.item = item ?? path.text
+            self.stamp = stamp
             self.folder = folder
             size = Int64(status.st_size)
             let (seconds, overflow) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1000)
@@ -57,6 +62,7 @@ struct SourceFiles {
     }
 
     private let selection: SourceSelection
+    private let now: Timestamp
     private let library: FilePath
     private let uploads: String?
     private let ownFiles: Set<FileIdentity>
@@ -68,10 +74,13 @@ struct SourceFiles {
     /// - Parameters:
     ///   - paths: absolute; a link among them is followed, links found below are not.
     ///   - namedFiles: of the library, which is itself passed over.
+    ///   - now: a file that was written to just before may be so again without being told by its status.
     init(
-        paths: [FilePath], selection: SourceSelection, namedFiles: NamedFiles, isCancelled: () -> Bool
+        paths: [FilePath], selection: SourceSelection, namedFiles: NamedFiles, now: Timestamp,
+        isCancelled: () -> Bool
     ) throws {
         self.selection = selection
+        self.now = now
         // Found paths are real ones, so the library's has to be one too, or it is not recognised behind a link.
         let own = FilePath(bytes: namedFiles.library.utf8)
         library = (try? FileSystem.real(own)) ?? own
@@ -118,7 +127,10 @@ struct SourceFiles {
                     refuse(path, "it is the library itself")
                 case S_IFREG where path.withCString(FileSystem.isOfKernel): refuse(path, "it is no file on a disk")
                 case S_IFREG:
-                    files.append(File(path: path, item: item(path), status, in: folder(of: path)))
+                    files.append(
+                        File(
+                            path: path, item: item(path), status,
+                            stamp: isUpload(path) ? nil : FileStamp(status, at: now), in: folder(of: path)))
                 case S_IFDIR: waiting += try entries(of: entry).reversed()
                 case S_IFLNK: refuse(path, "it is a link; links in folders are not followed")
                 default: refuse(path, "it is not a file")

@@ -32,12 +32,14 @@ public struct ImportPhotos: Message {
     public let exclude: [String]?
     /// Whether what systems and programs leave behind in folders is looked at too: dot files, `Thumbs.db`, `@eaDir` and such.
     public let includeHidden: Bool?
+    /// Whether files that are known to be what photos were made from are read all the same.
+    public let verifyKnown: Bool?
     /// Only looks: says of each file whether it would be imported, stores nothing.
     public let dryRun: Bool?
 
     public init(
         paths: [String], categoryId: Int64? = nil, originals: Bool? = nil, exclude: [String]? = nil,
-        includeHidden: Bool? = nil, dryRun: Bool? = nil
+        includeHidden: Bool? = nil, verifyKnown: Bool? = nil, dryRun: Bool? = nil
     ) {
         self.paths = paths
         list = nil
@@ -46,6 +48,7 @@ public struct ImportPhotos: Message {
         self.originals = originals
         self.exclude = exclude
         self.includeHidden = includeHidden
+        self.verifyKnown = verifyKnown
         self.dryRun = dryRun
     }
 
@@ -64,6 +67,7 @@ public struct ImportPhotos: Message {
         originals = try container.decodeIfPresent(Bool.self, forKey: .originals)
         exclude = try container.decodeIfPresent([String].self, forKey: .exclude)
         includeHidden = try container.decodeIfPresent(Bool.self, forKey: .includeHidden)
+        verifyKnown = try container.decodeIfPresent(Bool.self, forKey: .verifyKnown)
         dryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun)
     }
 
@@ -75,6 +79,7 @@ public struct ImportPhotos: Message {
         originals = other.originals
         exclude = other.exclude
         includeHidden = other.includeHidden
+        verifyKnown = other.verifyKnown
         dryRun = other.dryRun
     }
 
@@ -133,6 +138,8 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case completed
     /// The library has a photo made from the same bytes.
     case duplicate
+    /// The library has a photo made from this file, which has not been written to since: it was not opened.
+    case known
     /// Not a kind of picture that is taken.
     case unsupported
     /// A picture that cannot be decoded.
@@ -159,8 +166,8 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     public var isLasting: Bool {
         switch self {
         case .unsupported, .damaged, .tooLarge: true
-        case .imported, .completed, .duplicate, .keptUnseen, .cancelled, .timedOut, .unreadable, .noSpace, .changed,
-            .workerLost:
+        case .imported, .completed, .duplicate, .known, .keptUnseen, .cancelled, .timedOut, .unreadable, .noSpace,
+            .changed, .workerLost:
             false
         }
     }
@@ -168,7 +175,7 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     /// Whether a person should look at it.
     public var needsAttention: Bool {
         switch self {
-        case .imported, .completed, .duplicate, .keptUnseen, .cancelled: false
+        case .imported, .completed, .duplicate, .known, .keptUnseen, .cancelled: false
         case .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .noSpace, .changed, .workerLost: true
         }
     }
@@ -195,7 +202,10 @@ public struct ImportReceipt: JobReceipt {
     public let reduced: Int
     /// Photos that lacked their original, sidecars or a picture to show, and have got them.
     public let completed: Int
+    /// Of the same bytes as another file's photo.
     public let duplicates: Int
+    /// Not opened, because they are the files that photos were made from.
+    public let known: Int
     /// What needs attention: see ``ImportOutcome/needsAttention``.
     public let problems: Int
     /// Not looked at, because the job was stopped.
@@ -206,8 +216,8 @@ public struct ImportReceipt: JobReceipt {
     public let ending: JobEnding
 
     public init(
-        categoryId: Int64, files: Int, imported: Int, reduced: Int, completed: Int, duplicates: Int, problems: Int,
-        notDone: Int, passedOver: [String: Int], isDryRun: Bool, ending: JobEnding
+        categoryId: Int64, files: Int, imported: Int, reduced: Int, completed: Int, duplicates: Int, known: Int = 0,
+        problems: Int, notDone: Int, passedOver: [String: Int], isDryRun: Bool, ending: JobEnding
     ) {
         self.categoryId = categoryId
         self.files = files
@@ -215,6 +225,7 @@ public struct ImportReceipt: JobReceipt {
         self.reduced = reduced
         self.completed = completed
         self.duplicates = duplicates
+        self.known = known
         self.problems = problems
         self.notDone = notDone
         self.passedOver = passedOver
@@ -231,6 +242,7 @@ public struct ImportReceipt: JobReceipt {
         reduced = try container.decodeIfPresent(Int.self, forKey: .reduced) ?? 0
         completed = try container.decodeIfPresent(Int.self, forKey: .completed) ?? 0
         duplicates = try container.decode(Int.self, forKey: .duplicates)
+        known = try container.decodeIfPresent(Int.self, forKey: .known) ?? 0
         problems = try container.decode(Int.self, forKey: .problems)
         notDone = try container.decode(Int.self, forKey: .notDone)
         passedOver = try container.decodeIfPresent([String: Int].self, forKey: .passedOver) ?? [:]

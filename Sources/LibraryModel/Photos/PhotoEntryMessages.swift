@@ -23,11 +23,14 @@ public struct AddPhoto: Message {
     /// Where it was taken, sealed for the photo's uuid by ``SealLocation``; written in the same transaction. Where the key has
     /// changed since, the request fails with `unavailable` and nothing is entered: seal it again.
     public let sealedLocation: Data?
+    /// The file that it was made from, to be known again as ``KeepKnownFiles`` keeps it.
+    public let file: FileStamp?
 
     public init(
         photo: Photo, sourceDigest: String, sourceSize: Int64, job: JobID? = nil, line: ReceiptLine? = nil,
-        sealedLocation: Data? = nil
+        sealedLocation: Data? = nil, file: FileStamp? = nil
     ) {
+        self.file = file
         self.sealedLocation = sealedLocation
         self.photo = photo
         self.sourceDigest = sourceDigest

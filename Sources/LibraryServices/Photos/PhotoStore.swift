@@ -20,6 +20,8 @@ public actor PhotoStore: MeshService {
         AddPhotos.self
         FindSourceDigests.self
         FindPhotoOfSource.self
+        FindKnownFiles.self
+        KeepKnownFiles.self
         AddSourceFailure.self
         CompletePhoto.self
         ReplacePlaceholder.self
@@ -118,7 +120,26 @@ public actor PhotoStore: MeshService {
         return try await catalogue.write { transaction in
             let photo = try transaction.photos.insert(new, line: request.line, of: request.job)
             if let location { try Self.keep(location, of: photo, in: transaction) }
+            if let file = request.file {
+                try transaction.knownFiles.keep([KnownFile(file: file, photo: photo.id)])
+            }
             return photo
+        }
+    }
+
+    func knownFiles(_ files: [FileStamp]) async throws -> KnownFiles {
+        try Self.checkCount(ofKnownFiles: files.count)
+        return KnownFiles(photos: try await catalogue.read { try $0.knownFiles.find(files) })
+    }
+
+    func keepKnownFiles(_ files: [KnownFile]) async throws {
+        try Self.checkCount(ofKnownFiles: files.count)
+        try await catalogue.write { try $0.knownFiles.keep(files) }
+    }
+
+    private static func checkCount(ofKnownFiles count: Int) throws {
+        guard count <= FindKnownFiles.maximumCount else {
+            throw MeshError(.invalidArgument, "Name at most \(FindKnownFiles.maximumCount) files.")
         }
     }
 
@@ -275,6 +296,17 @@ extension FindPhotoOfSource: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> FoundPhoto {
         let digest = digest
         return FoundPhoto(photo: try await service.catalogue.read { try $0.photos.find(sourceDigest: digest) })
+    }
+}
+
+extension FindKnownFiles: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> KnownFiles { try await service.knownFiles(files) }
+}
+
+extension KeepKnownFiles: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> Done {
+        try await service.keepKnownFiles(files)
+        return Done()
     }
 }
 

@@ -42,6 +42,7 @@ package enum CatalogueSchema {
             Migration(version: 17, name: "decisions by their time, and what restores overwrite", script: version17),
             Migration(
                 version: 18, name: "many photos leave the text index together", script: SearchMarkSchema.pausedDeletion),
+            Migration(version: 19, name: "files that became photos", script: version19),
         ])
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

@@ -8,7 +8,7 @@ import { attempt } from '../core/toasts.js';
 
 const linesAtOnce = 200;
 /** What needs nobody's attention in a receipt. */
-const fine = new Set(['imported', 'completed', 'duplicate', 'restored', 'kept', 'added', 'verified', 'sent', 'fetched']);
+const fine = new Set(['imported', 'completed', 'duplicate', 'known', 'restored', 'kept', 'added', 'verified', 'sent', 'fetched']);
 
 /** The job's name for a person; of one that this page does not know, the daemon's own. */
 export const jobName = (method) => (has(`job.${method}`) ? t(`job.${method}`) : method);

@@ -464,6 +464,7 @@ export default {
   'outcome.imported': 'importiert',
   'outcome.kept': 'behalten',
   'outcome.kept_unseen': 'behalten, noch nicht anzeigbar',
+  'outcome.known': 'früher importiert',
   'outcome.left': 'blieb, wie es war',
   'outcome.lost': 'nicht angenommen',
   'outcome.merged': 'zusammengeführt',

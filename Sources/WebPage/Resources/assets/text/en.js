@@ -464,6 +464,7 @@ export default {
   'outcome.imported': 'imported',
   'outcome.kept': 'kept',
   'outcome.kept_unseen': 'kept, cannot be shown yet',
+  'outcome.known': 'imported before',
   'outcome.left': 'left as it was',
   'outcome.lost': 'not taken',
   'outcome.merged': 'merged',
