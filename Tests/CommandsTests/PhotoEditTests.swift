@@ -13,6 +13,12 @@ struct PhotoEditTests {
         (photo.takenAt, photo.takenOffset) = (LocalDateTime("1987-08-01T14:05"), 120)
         photo.dateSource = .person
         try stage.answer("photo.edit", photo)
+        let others = [Int64](13...14).map { id in
+            var other = photo
+            other.id = id
+            return other
+        }
+        try stage.answer("photo.editAll", EditedPhotos(photos: [photo] + others))
         return stage
     }
 
@@ -39,8 +45,8 @@ struct PhotoEditTests {
         let stage = try stage()
         #expect(await stage.run("photos", "edit", "12", "13", "14", "--shift", "1h") == .done)
         #expect(
-            stage.allParams("photo.edit")
-                == [12, 13, 14].map { ["id": .integer($0), "shift": 3_600_000] as JSONValue })
+            stage.allParams("photo.editAll") == [["ids": [12, 13, 14], "shift": 3_600_000]])
+        #expect(stage.results.split(separator: "\n").count == 3 && stage.results.hasPrefix("Photo 12: "))
     }
 
     @Test("In JSON one photo is the photo, and several are one document that counts them")

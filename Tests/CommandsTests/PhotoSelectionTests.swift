@@ -157,11 +157,13 @@ struct PhotoSelectionTests {
     func captions() async throws {
         let stage = try stage(says: "yes")
         try stage.answer("photo.select", SelectedPhotos(ids: [2, 5], next: nil))
-        try stage.answer("photo.caption", Sample.photo(2, caption: "Sea"))
+        try stage.answer("photo.editAll", EditedPhotos(photos: [Sample.photo(2, caption: "Sea")]))
         #expect(await stage.run("photos", "caption", "2-5", "Sea") == .done)
         #expect(await stage.run("photos", "caption", "--where", "from=2025", "Sea") == .done)
         #expect(stage.questions == ["Write this caption to 2 photos? [y/N] "])
-        #expect(stage.allParams("photo.caption").count == 4)
+        #expect(
+            stage.allParams("photo.editAll")
+                == [JSONValue](repeating: ["ids": [2, 5], "caption": "Sea", "ignoreMissing": true], count: 2))
         #expect(await stage.run("photos", "caption", "--where", "from=2025", "2", "Sea") == .usage)
     }
 

@@ -80,6 +80,8 @@ import Testing
         try await after(DeleteCategory(id: added.id + 1))
         try await after(EditPhoto(id: 6, name: "New name", caption: "Not the sea", isFavorite: true))
         try await after(EditPhoto(id: 6, name: "Old name", caption: "", isFavorite: false))
+        try await after(EditPhotos(ids: [6, 3], caption: "The same words"))
+        try await after(EditPhotos(ids: [6, 3], caption: ""))
         try await after(SetFavorite(ids: [1, 2], isFavorite: true))
         try await after(MovePhotos(ids: [2, 3], categoryId: cars))
         try await after(SetCaption(id: 3, caption: "By the sea"))

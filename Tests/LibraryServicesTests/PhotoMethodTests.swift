@@ -70,6 +70,31 @@ import Testing
         await test.library.close()
     }
 
+    @Test func severalAreEditedAlikeOrNoneIs() async throws {
+        let test = try await library()
+        let edited = try await test.mesh.send(EditPhotos(ids: [5, 2, 5], caption: " By the sea ")).photos
+        #expect(edited.map(\.id) == [5, 2] && edited.map(\.caption) == ["By the sea", "By the sea"])
+        #expect(try await test.mesh.send(GetPhoto(id: 2)) == edited[1])
+        #expect(try await ids(test, SearchPhotos(PhotoFilter(text: "sea"))).sorted() == [2, 5])
+        let shifted = try await test.mesh.send(EditPhotos(ids: [2, 99, 3], shift: 3_600_000, ignoreMissing: true))
+        #expect(shifted.photos.map(\.id) == [2, 3] && shifted.photos.allSatisfy { $0.dateSource == .person })
+        #expect(shifted.photos[0].takenAt?.milliseconds == edited[1].shownAt.milliseconds + 3_600_000)
+        let before = try await test.allPhotos()
+        let wrong: [(EditPhotos, MeshStatus)] = [
+            (EditPhotos(ids: [1, 99], caption: "x"), .notFound), (EditPhotos(ids: [], caption: "x"), .invalidArgument),
+            (EditPhotos(ids: [1]), .invalidArgument), (EditPhotos(ids: Array(1...101), caption: "x"), .invalidArgument),
+            (EditPhotos(ids: [1], takenAt: seconds(1), shift: 1), .invalidArgument),
+            (EditPhotos(ids: [1, 2], caption: String(repeating: "x", count: 2001)), .invalidArgument),
+            // Of the second the date would leave the calendar.
+            (EditPhotos(ids: [1, 2], shift: .max), .invalidArgument),
+        ]
+        for (request, expected) in wrong {
+            #expect(await status { _ = try await test.mesh.send(request) } == expected, "\(request)")
+        }
+        #expect(try await test.allPhotos() == before)
+        await test.library.close()
+    }
+
     @Test func wrongEditsChangeNothing() async throws {
         let test = try await library()
         let before = try await test.mesh.send(GetPhoto(id: 5))

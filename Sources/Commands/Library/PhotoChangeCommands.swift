@@ -204,24 +204,25 @@ extension CommandTable {
                 text == nil ? "Remove the captions of \(photos)?" : "Write this caption to \(photos)?"
             }
             if let ending { return ending }
-            var captioned: [Photo] = []
-            for id in ids {
-                guard
-                    let answer = try await selection.unlessGone({
-                        try await library.send(SetCaption(id: id, caption: text))
-                    })
-                else { continue }
-                let photo = answer.value
-                guard !session.wantsJSON else {
-                    if ids.count == 1 { session.show(json: answer.json) } else { captioned.append(photo) }
-                    continue
-                }
+            func tell(_ photo: Photo) {
                 let now = photo.caption.map { "is now: " + PlainText.neutralized($0) } ?? "was removed."
                 session.console.result("The caption of photo \(photo.id) \(now)")
             }
-            if session.wantsJSON, ids.count > 1 {
-                session.show(json: try JSONText.encode(PhotoPage(photos: captioned, next: nil)))
+            guard ids.count > 1 else {
+                let answer = try await selection.unlessGone {
+                    try await library.send(SetCaption(id: ids[0], caption: text))
+                }
+                if let answer { session.show(answer, human: tell) }
+                return .done
             }
+            var captioned: [Photo] = []
+            _ = try await PhotoBatches.change(ids, session, size: EditPhotos.maximumCount) { batch in
+                let message = EditPhotos(ids: batch, caption: text ?? "", ignoreMissing: selection.ignoreMissing)
+                let photos = try await library.send(message).value.photos
+                if session.wantsJSON { captioned += photos } else { photos.forEach(tell) }
+                return photos.count
+            }
+            if session.wantsJSON { session.show(json: try JSONText.encode(PhotoPage(photos: captioned, next: nil))) }
             return .done
         }
     }
@@ -250,20 +251,29 @@ extension CommandTable {
             guard ids.count == 1 || invocation.value("name") == nil else {
                 throw invocation.usageError("Name one photo at a time.")
             }
-            // One photo is told as it is now; of more, as by the other commands, how many there are, in one document.
+            func tell(_ photo: Photo) {
+                let date = LocalDate.taken(photo) ?? "no date"
+                session.console.result("Photo \(photo.id): \(PlainText.neutralized(photo.displayName)), \(date)")
+            }
+            // One photo that was named is told as it is now; else, as by the other commands, how many there are.
             let tellsCount = session.wantsJSON && (ids.count != 1 || !selection.mustExist)
             var count = 0
-            for id in ids {
+            if ids.count == 1 {
                 let request = EditPhoto(
-                    id: id, name: invocation.value("name"), takenAt: invocation.clock("date"), takenOffset: offset,
+                    id: ids[0], name: invocation.value("name"), takenAt: invocation.clock("date"), takenOffset: offset,
                     shift: shift)
-                guard let answer = try await selection.unlessGone({ try await library.send(request) }) else { continue }
-                count += 1
-                guard !tellsCount else { continue }
-                session.show(answer) { photo in
-                    let date = LocalDate.taken(photo) ?? "no date"
-                    session.console.result(
-                        "Photo \(photo.id): \(PlainText.neutralized(photo.displayName)), \(date)")
+                if let answer = try await selection.unlessGone({ try await library.send(request) }) {
+                    count = 1
+                    if !tellsCount { session.show(answer, human: tell) }
+                }
+            } else {
+                count = try await PhotoBatches.change(ids, session, size: EditPhotos.maximumCount) { batch in
+                    let request = EditPhotos(
+                        ids: batch, takenAt: invocation.clock("date"), takenOffset: offset, shift: shift,
+                        ignoreMissing: selection.ignoreMissing)
+                    let photos = try await library.send(request).value.photos
+                    if !tellsCount { photos.forEach(tell) }
+                    return photos.count
                 }
             }
             if tellsCount { try session.show(changed: count) { "\($0) changed." } }

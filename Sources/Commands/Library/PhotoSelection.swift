@@ -225,9 +225,10 @@ enum PhotoBatches {
     static let size = 10_000
 
     /// Sends them one after the other, each of which is done as a whole or not at all.
+    /// - Parameter size: how many photos one names.
     /// - Returns: how many were changed in all.
     static func change(
-        _ ids: [Int64], _ session: Session, _ send: ([Int64]) async throws -> Int
+        _ ids: [Int64], _ session: Session, size: Int = size, _ send: ([Int64]) async throws -> Int
     ) async throws -> Int {
         var count = 0
         for start in stride(from: 0, to: ids.count, by: size) {

@@ -104,6 +104,46 @@ public struct EditPhoto: Message {
     }
 }
 
+/// Changes what is given of several photos alike, as ``EditPhoto`` does of one: all or none. Other writes wait meanwhile, some 0.1 ms for
+/// each photo, which is why there are few in one request.
+/// Errors: those of ``EditPhoto``, naming the first photo that is not there; `invalid_argument` for none or more than ``maximumCount``.
+public struct EditPhotos: Message {
+    public typealias Reply = EditedPhotos
+    public static let method = "photo.editAll"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Changes the caption or the date of several photos alike."
+    /// Photos in one request.
+    public static let maximumCount = 100
+    public let ids: [Int64]
+    /// An empty text removes it.
+    public let caption: String?
+    /// See ``EditPhoto``; so too the next two.
+    public let takenAt: LocalDateTime?
+    public let takenOffset: Int?
+    public let shift: Int64?
+    /// What names no photo is passed over, and not refused: a selection may be older than the last change.
+    public let ignoreMissing: Bool?
+
+    public init(
+        ids: [Int64], caption: String? = nil, takenAt: LocalDateTime? = nil, takenOffset: Int? = nil,
+        shift: Int64? = nil, ignoreMissing: Bool? = nil
+    ) {
+        self.ids = ids
+        self.caption = caption
+        self.takenAt = takenAt
+        self.takenOffset = takenOffset
+        self.shift = shift
+        self.ignoreMissing = ignoreMissing
+    }
+}
+
+public struct EditedPhotos: Codable, Sendable, Equatable {
+    /// As they are now, in the order in which they were named, each once.
+    public let photos: [Photo]
+    public init(photos: [Photo]) { self.photos = photos }
+}
+
 /// Puts photos into the trash, from which they can be restored for 30 days. All or none. They are named in one way: by
 /// ids, by uuids, by paths, or as all of a category; the category stays, also empty.
 /// Errors: `not_found`, naming the first; `invalid_argument` unless they are named in one way.

@@ -28,6 +28,7 @@ public actor PhotoStore: MeshService {
         SetFavorite.self
         MovePhotos.self
         EditPhoto.self
+        EditPhotos.self
         SetCaption.self
         DeletePhotos.self
         ForgetPhotos.self
@@ -180,6 +181,25 @@ public actor PhotoStore: MeshService {
     func edit(_ request: EditPhoto) async throws -> Photo {
         let edit = try PhotoEdit(request)
         return try await catalogue.write { try Self.apply(edit, id: request.id, in: $0) }
+    }
+
+    func editAll(_ request: EditPhotos) async throws -> EditedPhotos {
+        let edit = try PhotoEdit(
+            EditPhoto(
+                id: 0, caption: request.caption, takenAt: request.takenAt, takenOffset: request.takenOffset,
+                shift: request.shift))
+        guard request.ids.count <= EditPhotos.maximumCount else {
+            throw MeshError(.invalidArgument, "Name at most \(EditPhotos.maximumCount) photos.")
+        }
+        let ids = try Self.validated(request.ids).map(PhotoKey.id)
+        return try await catalogue.write { transaction in
+            let photos =
+                request.ignoreMissing == true
+                ? try transaction.photos.findReadable(ids) : try transaction.photos.require(ids)
+            let edited = try photos.map { try edit.applied(to: $0) }
+            for photo in edited { try transaction.photos.update(photo) }
+            return EditedPhotos(photos: edited)
+        }
     }
 
     func setCaption(_ request: SetCaption) async throws -> Photo {
@@ -341,6 +361,10 @@ extension MovePhotos: HandledMessage {
 
 extension EditPhoto: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> Photo { try await service.edit(self) }
+}
+
+extension EditPhotos: HandledMessage {
+    public func perform(on service: PhotoStore) async throws -> EditedPhotos { try await service.editAll(self) }
 }
 
 extension SetCaption: HandledMessage {
