@@ -128,4 +128,51 @@ import Testing
         try await filled.check("a deletion by the trigger")
         try await filled.end()
     }
+
+    /// Those of which something has to be decided are among the others: a picture that the library has by now, one that is in the
+    /// trash twice, a category that is gone, an id that is another photo's.
+    @Test func whatNeedsADecisionComesBackAsItWouldAlone() async throws {
+        func outcome(together: Bool) async throws -> [String] {
+            let filled = try await Filled()
+            let (staying, purged) = try await filled.database.write { connection -> (Int, Int) in
+                let trash = TrashTable(connection: connection)
+                _ = try trash.add(
+                    PhotoTable(connection: connection).require((1...600).map { .id($0) }),
+                    at: Timestamp(milliseconds: 1))
+                // By ids that leave none of them the first or the last of its part.
+                try connection.execute(
+                    "UPDATE photos SET source_digest = (SELECT source_digest FROM trash WHERE id = 50) WHERE id = 700")
+                try connection.execute("UPDATE photos SET uuid = (SELECT uuid FROM trash WHERE id = 51) WHERE id = 701")
+                try connection.execute(
+                    "UPDATE trash SET source_digest = (SELECT source_digest FROM trash WHERE id = 60) WHERE id IN (61, 62)"
+                )
+                try connection.execute("UPDATE trash SET uuid = (SELECT uuid FROM trash WHERE id = 70) WHERE id = 71")
+                try connection.execute(
+                    "UPDATE trash SET category_id = 99, category_name = 'gone', category_position = 1 WHERE id IN (80, 81)"
+                )
+                try connection.execute("UPDATE trash SET category_id = 98, category_name = 'c3' WHERE id = 82")
+                try connection.execute("UPDATE photos SET id = 90 WHERE id = 790")
+                let ids = [Int64](1...500)
+                let staying =
+                    try together ? trash.restore(ids) : ids.flatMap { try trash.restore([$0]) }
+                let rest = [Int64](501...600)
+                let files = try together ? trash.purge(rest) : rest.flatMap { try trash.purge([$0]) }
+                #expect(staying.map(\.id) == [50, 51, 61, 62, 71])
+                return (staying.count, files.count)
+            }
+            try await filled.check("restoring some")
+            let lines = try await filled.database.read { connection in
+                try [
+                    "SELECT uuid || path || source_digest || search_text || created_at AS c FROM photos ORDER BY uuid",
+                    "SELECT p.uuid || c.display_name || c.position AS c FROM photos p JOIN categories c ON c.id = p.category_id ORDER BY 1",
+                    "SELECT id AS c FROM trash ORDER BY id", "SELECT path AS c FROM discarded_files ORDER BY path",
+                    "SELECT category_id || ' ' || photos AS c FROM category_totals ORDER BY 1",
+                ].flatMap { try connection.query("SELECT CAST(t.c AS TEXT) FROM (\($0)) AS t") { try $0[0] as String } }
+            }
+            try await filled.end()
+            return lines + ["\(staying) \(purged)"]
+        }
+        let (one, other) = (try await outcome(together: true), try await outcome(together: false))
+        #expect(one == other, "\(Set(one).symmetricDifference(other).prefix(10))")
+    }
 }

@@ -8,7 +8,7 @@ import ServiceMesh
 
 /// Imports files and folders: several at once, one line in the receipt for each, whatever becomes of it.
 ///
-/// Files that are known to be what photos were made from are passed over unopened (``KnownSources``). Of each of the
+/// Files that are known to be what photos were made from are passed over unopened (`KnownSources`). Of each of the
 /// others: is it a duplicate (only a file whose size some source had is hashed first) → the Thumbnailer makes
 /// photo and thumbnail in `staging/` → both are linked into place, durably → the PhotoStore enters the row → the
 /// staging names go. A file that fails anywhere leaves nothing behind.

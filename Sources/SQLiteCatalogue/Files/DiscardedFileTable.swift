@@ -7,10 +7,23 @@ struct DiscardedFileTable: DiscardedFileRepository {
     let connection: Connection
 
     func add(_ paths: [String]) throws {
-        for path in paths {
-            try connection.execute("INSERT OR IGNORE INTO discarded_files (path) VALUES (?)", path)
+        for some in paths.parts(of: Self.pathsInStatement) {
+            if some.count == Self.pathsInStatement {
+                try connection.execute(Self.insertion, values: Array(some))
+            } else {
+                // Each number of rows would be a statement that is prepared and kept.
+                for path in some {
+                    try connection.execute("INSERT OR IGNORE INTO discarded_files (path) VALUES (?)", path)
+                }
+            }
         }
     }
+
+    private static let pathsInStatement = 100
+    private static let insertion = """
+        INSERT OR IGNORE INTO discarded_files (path)
+        VALUES \(Array(repeating: "(?)", count: pathsInStatement).joined(separator: ", "))
+        """
 
     func all() throws -> [String] {
         try connection.query("SELECT path FROM discarded_files ORDER BY path") { try $0[0] as String }

@@ -224,12 +224,12 @@ struct PhotoTable: PhotoRepository {
     }
 
     /// Ids, each once, as JSON lists of some thousands.
-    static func lists(_ ids: [Int64]) -> [String] {
-        let all = Array(Set(ids))
-        return stride(from: 0, to: all.count, by: idsInList).map { start in
-            "[" + all[start..<min(start + idsInList, all.count)].map(String.init).joined(separator: ",") + "]"
-        }
-    }
+    static func lists(_ ids: [Int64]) -> [String] { parts(Array(Set(ids))).map(list) }
+
+    /// The ids in their order, some thousands at a time.
+    static func parts(_ ids: [Int64]) -> [[Int64]] { ids.parts(of: idsInList).map(Array.init) }
+
+    static func list(_ ids: [Int64]) -> String { "[" + ids.map(String.init).joined(separator: ",") + "]" }
 
     private static let idsInList = 5_000
 
@@ -263,18 +263,20 @@ struct PhotoTable: PhotoRepository {
         }
     }
 
-    private func insertRows(_ photos: [SourcedPhoto]) throws {
+    /// - Parameter keepsIDs: whether they get the ids that they have, which must be free and at most
+    ///   ``SearchPlace/maximumKeptID``, or new ones.
+    func insertRows(_ photos: [SourcedPhoto], keepingIDs keepsIDs: Bool = false) throws {
         let columns = Self.columns
-        let row = "(" + Array(repeating: "?", count: columns.count).joined(separator: ", ") + ")"
-        var rest = photos[...]
-        while !rest.isEmpty {
-            let some = rest.prefix(Self.rowsInStatement)
-            rest = rest.dropFirst(Self.rowsInStatement)
+        let row = "(" + Array(repeating: "?", count: columns.count + 1).joined(separator: ", ") + ")"
+        for some in photos.parts(of: Self.rowsInStatement) {
             var values: [(any SQLBindable)?] = []
-            values.reserveCapacity(columns.count * some.count)
-            for new in some { for column in columns { values.append(column.value(new)) } }
+            values.reserveCapacity((columns.count + 1) * some.count)
+            for new in some {
+                values.append(keepsIDs ? new.photo.id : nil)
+                for column in columns { values.append(column.value(new)) }
+            }
             try connection.execute(
-                "INSERT INTO photos (\(columns.map(\.name).joined(separator: ", "))) VALUES "
+                "INSERT INTO photos (id, \(columns.map(\.name).joined(separator: ", "))) VALUES "
                     + Array(repeating: row, count: some.count).joined(separator: ", "), values: values)
         }
     }

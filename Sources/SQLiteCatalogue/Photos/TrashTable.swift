@@ -120,17 +120,21 @@ struct TrashTable: TrashRepository {
     }
 
     private func require(_ id: Int64) throws -> Entry {
-        let found = try connection.firstReadable("trash", "SELECT * FROM trash WHERE id = ?", values: [id]) { row in
-            Entry(
-                photo: try PhotoColumns.sourcedPhoto(row),
-                category: CategoryEntry(
-                    CategoryDetails(
-                        displayName: try row["category_name"], colorHex: try row["category_color"],
-                        iconResource: try row["category_icon"]),
-                    isDefault: try row["category_is_default"], position: try row["category_position"]))
+        let found = try connection.firstReadable("trash", "SELECT * FROM trash WHERE id = ?", values: [id]) {
+            try Self.entry($0)
         }
         guard let found else { throw CatalogueError.notInTrash(id) }
         return found
+    }
+
+    private static func entry(_ row: borrowing Row) throws -> Entry {
+        Entry(
+            photo: try PhotoColumns.sourcedPhoto(row),
+            category: CategoryEntry(
+                CategoryDetails(
+                    displayName: try row["category_name"], colorHex: try row["category_color"],
+                    iconResource: try row["category_icon"]),
+                isDefault: try row["category_is_default"], position: try row["category_position"]))
     }
 
     func isUnreadable(_ id: Int64) throws -> Bool {
@@ -148,13 +152,52 @@ struct TrashTable: TrashRepository {
         var staying: [StayingPhoto] = []
         try photos.indexedTogether {
             var entered: [Int64] = []
-            for id in ids {
-                if let stays = try restore(id, &entered) { staying.append(stays) }
+            for part in PhotoTable.parts(ids) {
+                let plain = part.count < Self.fewPhotos ? [] : try restorePlain(part)
+                entered += plain
+                let done = Set(plain)
+                for id in part where !done.contains(id) {
+                    if let stays = try restore(id, &entered) { staying.append(stays) }
+                }
             }
             return entered
         }
         return staying
     }
+
+    /// Restores those of which nothing has to be decided, with a few statements: their ids are free, their categories are there,
+    /// and no other photo is the same picture.
+    ///
+    /// One after the other they take a square of their number: SQLite keeps what a savepoint has changed in a chain of blocks, and
+    /// follows it from its beginning at the end of each statement.
+    /// - Returns: their ids, which they keep.
+    private func restorePlain(_ ids: [Int64]) throws -> [Int64] {
+        let entries = try connection.readable("trash", Self.plain, values: [PhotoTable.list(ids)]) {
+            try Self.entry($0)
+        }
+        guard !entries.isEmpty else { return [] }
+        try photos.insertRows(entries.map(\.photo), keepingIDs: true)
+        let entered = entries.map(\.photo.photo.id)
+        try connection.execute(
+            "DELETE FROM trash WHERE id IN (SELECT value FROM json_each(?))", PhotoTable.list(entered))
+        return entered
+    }
+
+    /// Of fewer the statement would be prepared for once.
+    private static let fewPhotos = 100
+
+    private static let plain = """
+        SELECT * FROM (
+            SELECT t.*, count(*) OVER (PARTITION BY t.source_digest) AS of_source,
+                count(*) OVER (PARTITION BY t.uuid) AS of_uuid, count(*) OVER (PARTITION BY t.path) AS of_path
+            FROM json_each(?1) AS l CROSS JOIN trash AS t ON t.id = l.value) AS t
+        WHERE of_source = 1 AND of_uuid = 1 AND of_path = 1 AND t.id BETWEEN 1 AND \(SearchPlace.maximumKeptID)
+            AND EXISTS (SELECT 1 FROM categories WHERE id = t.category_id)
+            AND NOT EXISTS (SELECT 1 FROM photos WHERE id = t.id)
+            AND NOT EXISTS (SELECT 1 FROM photos WHERE source_digest = t.source_digest)
+            AND NOT EXISTS (SELECT 1 FROM photos WHERE uuid = t.uuid)
+            AND NOT EXISTS (SELECT 1 FROM photos WHERE path = t.path)
+        """
 
     /// - Parameter entered: gets the id that the photo has in the library.
     private func restore(_ id: Int64, _ entered: inout [Int64]) throws -> StayingPhoto? {
@@ -190,10 +233,16 @@ struct TrashTable: TrashRepository {
     }
 
     func purge(_ ids: [Int64]) throws -> [StoredName] {
-        try ids.flatMap { id in
-            let photo = try require(id).photo.photo
-            try connection.execute("DELETE FROM trash WHERE id = ?", id)
-            let paths = photo.filePaths
+        try PhotoTable.parts(ids).flatMap { part in
+            let list = PhotoTable.list(part)
+            let entries = try connection.readable(
+                "trash", "SELECT t.* FROM json_each(?1) AS l CROSS JOIN trash AS t ON t.id = l.value", values: [list]
+            ) { try Self.entry($0) }
+            let found = Set(entries.map(\.photo.photo.id))
+            // Which is not there, or cannot be read.
+            for id in part where !found.contains(id) { _ = try require(id) }
+            try connection.execute("DELETE FROM trash WHERE id IN (SELECT value FROM json_each(?))", list)
+            let paths = entries.flatMap(\.photo.photo.filePaths)
             try DiscardedFileTable(connection: connection).add(paths)
             return paths.compactMap { StoredName(path: $0) }
         }
