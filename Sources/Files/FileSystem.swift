@@ -196,6 +196,20 @@ package enum FileSystem {
         0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x6367_7270, 0x7363_6673, 0x6265_6570,
     ]
 
+    /// Whether the status of a file tells it from all others that were there before: where inodes stay what they are when the file
+    /// system is mounted again, and times are exact. FAT and exFAT number files as they are come upon and count seconds in twos, so
+    /// two cards of a camera that knows no time may have the same numbers, sizes and times; what FUSE shows has what somebody's
+    /// program makes up.
+    package static func tellsFilesApart(_ path: UnsafePointer<CChar>) -> Bool {
+        exactFileSystems.contains(clinux_file_system(path))
+    }
+
+    /// The magic numbers of ext2 to 4, XFS, Btrfs, F2FS, bcachefs, JFS, ZFS, NTFS of the kernel, tmpfs, overlayfs, NFS and SMB.
+    private static let exactFileSystems: Set = [
+        0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0xca45_1a4e, 0x3153_464a, 0x2fc1_2fc1, 0x7366_746e, 0x0102_1994,
+        0x794c_7630, 0x6969, 0xfe53_4d42, 0xff53_4d42,
+    ]
+
     package static func isSameFile(_ one: String, _ other: String) throws -> Bool {
         guard let first = try status(one), let second = try status(other) else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino

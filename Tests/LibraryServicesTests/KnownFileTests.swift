@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import LibraryModel
 import LibraryServices
@@ -8,7 +9,12 @@ import TestSupport
 import Testing
 
 /// Files that are imported again.
-@Suite(.timeLimit(.minutes(2))) struct KnownFileTests {
+@Suite(
+    .timeLimit(.minutes(2)),
+    .enabled(
+        if: FileSystem.tellsFilesApart(NSTemporaryDirectory()),
+        "temporary files are on a file system on which no file is known"))
+struct KnownFileTests {
     /// A library whose clock is an hour ahead of the file system's, so that no file seems to be written to just now, and a
     /// folder of two photos and a larger one, imported.
     private func imported() async throws -> (TestLibrary, String) {

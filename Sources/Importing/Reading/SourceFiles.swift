@@ -15,7 +15,7 @@ struct SourceFiles {
         let size: Int64
         /// When it was last written to.
         let modified: Timestamp
-        /// Of the moment when the folder was read; nil where it may be written to and its status stay the same.
+        /// Of the moment when the folder was read; nil where it may be written to, or be another file, and its status stay the same.
         let stamp: FileStamp?
         /// What lies beside it, where its folder was read.
         let folder: SourceFolder?
@@ -68,6 +68,8 @@ struct SourceFiles {
     private let ownFiles: Set<FileIdentity>
     private let ownFolders: Set<FileIdentity>
     private var seen: Set<FilePath> = []
+    /// By device, whether a file's status tells it from all others.
+    private var tellingApart: [dev_t: Bool] = [:]
     /// Folders that were read for the sidecars in them; those that have none are nil.
     private var folders: [FilePath: SourceFolder?] = [:]
 
@@ -129,8 +131,7 @@ struct SourceFiles {
                 case S_IFREG:
                     files.append(
                         File(
-                            path: path, item: item(path), status,
-                            stamp: isUpload(path) ? nil : FileStamp(status, at: now), in: folder(of: path)))
+                            path: path, item: item(path), status, stamp: stamp(path, status), in: folder(of: path)))
                 case S_IFDIR: waiting += try entries(of: entry).reversed()
                 case S_IFLNK: refuse(path, "it is a link; links in folders are not followed")
                 default: refuse(path, "it is not a file")
@@ -139,6 +140,13 @@ struct SourceFiles {
                 refuse(path, String(cString: strerror(failure.code)))
             }
         }
+    }
+
+    /// Uploads come once.
+    private mutating func stamp(_ path: FilePath, _ status: stat) -> FileStamp? {
+        let tellsApart = tellingApart[status.st_dev] ?? path.withCString(FileSystem.tellsFilesApart)
+        tellingApart[status.st_dev] = tellsApart
+        return tellsApart && !isUpload(path) ? FileStamp(status, at: now) : nil
     }
 
     private func isUpload(_ path: FilePath) -> Bool {
