@@ -180,7 +180,7 @@ public actor PhotoImporter: MeshService {
         let one = OneImport(
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: TimeoutBudget())
-        let unknown = request.verifyKnown == true ? rest : try await passOverKnown(rest, one, job)
+        let unknown = request.verifyKnown == true ? rest : await passOverKnown(rest, one, job)
         var passedOver = found.passedOver
         var compared: [KnownFile] = []
         let order = EntryOrder(width: width)
@@ -232,18 +232,19 @@ public actor PhotoImporter: MeshService {
     /// - Returns: the others, and where the job is stopped all that was not come to.
     private func passOverKnown(
         _ files: [SourceFiles.File], _ one: OneImport, _ job: Job
-    ) async throws -> [SourceFiles.File] {
+    ) async -> [SourceFiles.File] {
         let sources = KnownSources(
             mesh: one.mesh, photoFiles: photoFiles, pool: self.files, keepsOriginals: one.keepsOriginals)
         var unknown: [SourceFiles.File] = []
         for start in stride(from: 0, to: files.count, by: KnownSources.batch) {
             let batch = files[start..<min(start + KnownSources.batch, files.count)]
-            let photos: [Int: Int64]
+            var photos: [Int: Int64] = [:]
             do {
                 try await job.mayContinue()
                 photos = try await sources.photos(of: batch)
-            } catch  where job.isCancelled || job.isInterrupted {
-                return unknown + files[start...]
+            } catch {
+                if job.isCancelled || job.isInterrupted { return unknown + files[start...] }
+                // What cannot be looked up, for a page that the disk has lost, is read.
             }
             var known: (lines: [ReceiptLine], bytes: Int64) = ([], 0)
             for index in batch.indices {
