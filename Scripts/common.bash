@@ -22,7 +22,7 @@ one_at_a_time=(
     LibraryServicesTests/{BackedUpFile,BackupReaders,BackupStory,Camera,Date,DateRevision,FileCopy,FilePath,FilteredMessage}Tests
     LibraryServicesTests/{ForeignBackup,ForeignDocument,ForeignName,GroupTime,Guide,HostileBackup,HostileMigration}Tests
     LibraryServicesTests/{HostileSchema,HostileValue,KeptSidecar,KeptUnseen,LegacyValue,LocationImport,LongLists}Tests
-    LibraryServicesTests/{MethodTable,Migration,MigrationFuzz,NumberedCategory,PhoneBackup,PhotoSearch,PhotoWords,PIN}Tests
+    LibraryServicesTests/{MethodTable,Migration,MigrationFuzz,NumberedCategory,PhoneBackup,PhotoSearch,PhotoWords}Tests
     LibraryServicesTests/{Redate,RepackedBackup,RestoreCompletion,RestoreDifference,RestoreOfDamaged,Role}Tests
     LibraryServicesTests/{SalvagedBackup,SealedBackup,SealedSidecar,SearchIndex,Sheet,Shortage,SidecarImport}Tests
     LibraryServicesTests/UnpackedBackupTests

@@ -197,17 +197,17 @@ package enum FileSystem {
     ]
 
     /// Whether the status of a file tells it from all others that were there before: where inodes stay what they are when the file
-    /// system is mounted again, and times are exact. FAT and exFAT number files as they are come upon and count seconds in twos, so
-    /// two cards of a camera that knows no time may have the same numbers, sizes and times; what FUSE shows has what somebody's
-    /// program makes up.
+    /// system is mounted again, and a change of the status has a time that nobody can set. FAT and exFAT number files as they are
+    /// come upon and count seconds in twos, so two cards of a camera that knows no time may have the same numbers, sizes and times;
+    /// NFS and SMB may show such a card, and what FUSE shows is what somebody's program makes up.
     package static func tellsFilesApart(_ path: UnsafePointer<CChar>) -> Bool {
         exactFileSystems.contains(clinux_file_system(path))
     }
 
-    /// The magic numbers of ext2 to 4, XFS, Btrfs, F2FS, bcachefs, JFS, ZFS, NTFS of the kernel, tmpfs, overlayfs, NFS and SMB.
+    /// The magic numbers of ext2 to 4, XFS, Btrfs, F2FS, bcachefs, JFS, ZFS, NTFS of the kernel, tmpfs and overlayfs.
     private static let exactFileSystems: Set = [
         0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0xca45_1a4e, 0x3153_464a, 0x2fc1_2fc1, 0x7366_746e, 0x0102_1994,
-        0x794c_7630, 0x6969, 0xfe53_4d42, 0xff53_4d42,
+        0x794c_7630,
     ]
 
     package static func isSameFile(_ one: String, _ other: String) throws -> Bool {

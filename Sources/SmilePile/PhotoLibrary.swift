@@ -84,6 +84,8 @@ public final class PhotoLibrary: Sendable {
         package var bootClock = BootClock.system
         /// By which groups' photos expire and the trash is emptied; for tests, which set it. Nil: the machine's.
         package var wallClock: WallClock?
+        /// By which a file seems to be written to just now, and is not known later; for tests, which are faster or slower than that.
+        package var sourceClock = WallClock { .now() }
         /// The way to other machines that keep groups; for tests, which are those machines.
         package var groupRemotes: GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) }
         /// Until a machine that keeps groups is asked once more because somebody looks at them; for tests, which do not wait.
@@ -147,6 +149,7 @@ public final class PhotoLibrary: Sendable {
                         workers: ImageWorkerPool(
                             executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
                         width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
+                        sourceClock: options.sourceClock,
                         groupLooks: GroupLooks(pause: options.groupLookPause), groupRemotes: options.groupRemotes,
                         reviewRemotes: options.reviewRemotes,
                         isMachineIdle: options.isMachineIdle, due: due, lostLogLines: options.lostLogLines),
@@ -247,7 +250,8 @@ public final class PhotoLibrary: Sendable {
         namedFiles: NamedFiles, path: String, scratch: String, keyFile: KeyFile?, files: BlockingPool,
         bulk: BlockingPool, deriver: KeyDeriver = KeyDeriver(), workers: ImageWorkerPool, width: Int,
         bootClock: BootClock = .system,
-        wallClock: WallClock? = nil, groupLooks: GroupLooks = GroupLooks(),
+        wallClock: WallClock? = nil, sourceClock: WallClock = WallClock { .now() },
+        groupLooks: GroupLooks = GroupLooks(),
         groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
         reviewRemotes: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) },
         isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle, due: DueTime = .following(),
@@ -287,7 +291,7 @@ public final class PhotoLibrary: Sendable {
             UploadStore(namedFiles: namedFiles, files: files, due: due),
             PhotoImporter(
                 namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width,
-                wall: wallClock ?? WallClock { .now() }),
+                wall: sourceClock),
             GroupStore(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
                 boot: bootClock, wall: wallClock, looks: groupLooks),

@@ -19,7 +19,7 @@ struct KnownFileTests {
     /// folder of two photos and a larger one, imported.
     private func imported() async throws -> (TestLibrary, String) {
         let test = try await TestLibrary(
-            wallClock: WallClock { Timestamp(milliseconds: Timestamp.now().milliseconds + 3_600_000) })
+            sourceClock: WallClock { Timestamp(milliseconds: Timestamp.now().milliseconds + 3_600_000) })
         let folder = test.folder.file("album")
         try SampleAlbum(width: 64, height: 48).write(count: 2, to: folder)
         try SampleAlbum(width: 2100, height: 40).photo(7).write(to: URL(fileURLWithPath: folder + "/wide.jpg"))
@@ -104,7 +104,7 @@ struct KnownFileTests {
     /// The status of a file that was written to a moment ago may stay the same when it is once more.
     @Test func whatIsStillWrittenToIsNotKnown() async throws {
         let start = Timestamp.now()
-        let test = try await TestLibrary(wallClock: WallClock { start })
+        let test = try await TestLibrary(sourceClock: WallClock { start })
         #expect(try await test.importSamples(2).outcomes == ["imported": 2])
         #expect(try await test.importing(test.folder.file("album")).outcomes == ["duplicate": 2])
         await test.library.close()

@@ -18,20 +18,25 @@ final class TestLibrary: Sendable {
 
     /// - Parameters:
     ///   - imageMemory: bytes that image workers share for big photos.
-    ///   - wallClock: the machine's unless told.
-    init(_ purpose: String = "library", imageMemory: UInt64? = nil, wallClock: WallClock? = nil) async throws {
+    ///   - sourceClock: by which files are known again; unless told, every file seems to be written to just now.
+    init(
+        _ purpose: String = "library", imageMemory: UInt64? = nil, sourceClock: WallClock = TestLibrary.beforeAllFiles
+    ) async throws {
         folder = try TemporaryFolder(purpose)
         var options = PhotoLibrary.Options(workers: 2)
         if let imageMemory { options.imageMemory = imageMemory }
-        options.wallClock = wallClock
+        options.sourceClock = sourceClock
         options.keyFile = folder.file("config/sealing.key")
         library = try await PhotoLibrary.open(at: folder.file("library"), options: options)
     }
+
+    static let beforeAllFiles = WallClock { Timestamp(milliseconds: 0) }
 
     /// Opens it again, once it is closed, with the same key file unless told.
     func reopened(keyFile other: String? = nil) async throws -> PhotoLibrary {
         var options = PhotoLibrary.Options(workers: 2)
         options.keyFile = other ?? keyFile
+        options.sourceClock = Self.beforeAllFiles
         return try await PhotoLibrary.open(at: path, options: options)
     }
 

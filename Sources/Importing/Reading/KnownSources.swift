@@ -46,7 +46,8 @@ struct KnownSources: Sendable {
         return try await pool.run {
             var known: [Int: Int64] = [:]
             for index in files.indices {
-                guard let stamp = files[index].stamp, let photo = photos[stamp], try hasAll(photo, of: files[index])
+                guard let stamp = files[index].stamp, let photo = photos[stamp],
+                    (try? hasAll(photo, of: files[index])) == true
                 else { continue }
                 known[index] = photo.id
             }

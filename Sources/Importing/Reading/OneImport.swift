@@ -16,8 +16,8 @@ struct OneImport: Sendable {
         var isJournaled = false
         /// Of the bytes that a dry run has looked at.
         var sourceDigest: String?
-        /// The photo that was made from the same bytes, where the catalogue has not been told yet that it was.
-        var photo: Int64?
+        /// What the catalogue has not been told yet: which photo was made from the same bytes.
+        var known: KnownFile?
     }
 
     let mesh: Mesh
@@ -114,6 +114,12 @@ struct OneImport: Sendable {
         ReceiptLine(item: file.item, outcome: outcome.rawValue, detail: detail)
     }
 
+    /// - Returns: nil for a dry run too.
+    private func known(_ file: SourceFiles.File, _ photo: Int64) async -> KnownFile? {
+        guard !isDryRun else { return nil }
+        return await unchangedStamp(of: file).map { KnownFile(file: $0, photo: photo) }
+    }
+
     /// The line of a file that was not opened.
     func knownLine(_ file: SourceFiles.File, of photo: Int64) -> ReceiptLine {
         line(file, .known, "the library has it as photo \(photo)")
@@ -173,7 +179,7 @@ struct OneImport: Sendable {
         }
         if let shown = try await tryAgain(photo, with: file, digest) { return shown }
         if var completed = try await complete(photo, with: file, digest) {
-            completed.photo = photo.id
+            completed.known = await known(file, photo.id)
             return completed
         }
         let has =
@@ -184,7 +190,7 @@ struct OneImport: Sendable {
             }
         return Outcome(
             line: line(file, .duplicate, "the library has it as photo \(photo.id), \(has) (\(short))"),
-            photo: photo.id)
+            known: await known(file, photo.id))
     }
 
     func isThere(_ path: String) async throws -> Bool {
@@ -267,16 +273,28 @@ struct OneImport: Sendable {
         _ sealed: SealedLocation?, _ line: ReceiptLine
     ) async throws {
         var location = sealed
+        let stamp = await unchangedStamp(of: file)
         for attempt in 1...3 {
             do {
                 _ = try await mesh.send(
                     AddPhoto(
                         photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize, job: job,
-                        line: job == nil ? nil : line, sealedLocation: location?.sealed, file: file.stamp))
+                        line: job == nil ? nil : line, sealedLocation: location?.sealed, file: stamp))
                 return
             } catch let error as MeshError where error.details["reason"] == "key_changed" && attempt < 3 {
                 location = try await seal(position, of: photo.uuid)
             }
+        }
+    }
+
+    /// Where the path leads to the file still that was found when its folder was read. Asked once its bytes were read: what a folder
+    /// renamed meanwhile has put in its place would else be known by the status of a file that nobody has read.
+    func unchangedStamp(of file: SourceFiles.File) async -> FileStamp? {
+        guard let stamp = file.stamp else { return nil }
+        let path = file.path
+        return try? await files.run {
+            guard let status = try FileSystem.status(path) else { return nil }
+            return FileStamp(status, at: Timestamp(milliseconds: .max)) == stamp ? stamp : nil
         }
     }
 

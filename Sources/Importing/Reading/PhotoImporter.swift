@@ -212,9 +212,7 @@ public actor PhotoImporter: MeshService {
                 switch ending {
                 case .told(let outcome):
                     note(outcome, of: file, in: job)
-                    if !isDryRun, let photo = outcome.photo, let stamp = file.stamp {
-                        compared.append(KnownFile(file: stamp, photo: photo))
-                    }
+                    if let known = outcome.known { compared.append(known) }
                     if compared.count == KnownSources.batch { await keep(&compared) }
                 case .passedOver(let why):
                     passedOver[why, default: 0] += 1

@@ -202,9 +202,9 @@ public struct ImportReceipt: JobReceipt {
     public let reduced: Int
     /// Photos that lacked their original, sidecars or a picture to show, and have got them.
     public let completed: Int
-    /// Of the same bytes as another file's photo.
+    /// Read, and of the same bytes as a photo's source.
     public let duplicates: Int
-    /// Not opened, because they are the files that photos were made from.
+    /// Not opened, because photos were made from them, or were found to have the same bytes.
     public let known: Int
     /// What needs attention: see ``ImportOutcome/needsAttention``.
     public let problems: Int
