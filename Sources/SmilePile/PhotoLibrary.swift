@@ -291,7 +291,7 @@ public final class PhotoLibrary: Sendable {
             UploadStore(namedFiles: namedFiles, files: files, due: due),
             PhotoImporter(
                 namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width,
-                wall: sourceClock),
+                sourceClock: sourceClock),
             GroupStore(
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, workers: workers, files: files,
                 boot: bootClock, wall: wallClock, looks: groupLooks),

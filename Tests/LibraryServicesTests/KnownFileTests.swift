@@ -8,6 +8,8 @@ import SmilePile
 import TestSupport
 import Testing
 
+@testable import Importing
+
 /// Files that are imported again.
 @Suite(
     .timeLimit(.minutes(2)),
@@ -98,6 +100,37 @@ struct KnownFileTests {
         // A folder that is called otherwise is the same folder.
         try FileManager.default.moveItem(atPath: copies, toPath: copies + " of May")
         #expect(try await test.importing(copies + " of May").outcomes == ["known": 3])
+        await test.library.close()
+    }
+
+    /// A folder that is renamed while its import runs puts others under the paths of files that were found.
+    @Test func whatAnotherFileHasTakenThePlaceOfIsNotKept() throws {
+        let folder = try TemporaryFolder()
+        let (day, path) = (folder.file("day"), folder.file("day/IMG_1.jpg"))
+        func write(_ text: String) throws {
+            try FileManager.default.createDirectory(atPath: day, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        }
+        try write("of Monday")
+        let found = try SourceFiles(
+            paths: [FilePath(text: day)], selection: .all,
+            namedFiles: NamedFiles(library: folder.file("library"), files: [], folders: []),
+            now: Timestamp(milliseconds: .max), isCancelled: { false })
+        let file = try #require(found.files.first)
+        #expect(try file.stamp != nil && file.unchangedStamp() == file.stamp)
+        try FileManager.default.moveItem(atPath: day, toPath: day + " of Monday")
+        #expect(try file.unchangedStamp() == nil)
+        try write("of Friday")
+        #expect(try file.unchangedStamp() == nil)
+    }
+
+    /// Of very many lines the last are not listed, and these tell nothing new.
+    @Test func whatIsNewStandsBeforeWhatIsKnown() async throws {
+        let (test, folder) = try await imported()
+        try SampleAlbum(width: 64, height: 48).photo(9).write(to: URL(fileURLWithPath: folder + "/zebra.jpg"))
+        let again = try await test.importing(folder)
+        #expect(try await test.lines(again.id).map(\.outcome) == ["imported", "known", "known", "known"])
+        #expect(again.progress.itemsDone == 4 && again.progress.bytesDone == again.progress.bytesTotal)
         await test.library.close()
     }
 

@@ -7,10 +7,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension FileStamp {
-    /// - Parameter now: when the status was asked for.
-    /// - Returns: nil where the file may be written to once more and its status stay the same.
-    init?(_ status: stat, at now: Timestamp) {
-        guard !FileState(status).isFresh(at: Int(now.milliseconds / 1000)) else { return nil }
+    init(_ status: stat) {
         func nanoseconds(_ time: timespec) -> Int64 {
             let (seconds, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
             return overflow ? (time.tv_sec < 0 ? .min : .max) : seconds &+ Int64(time.tv_nsec)
@@ -21,11 +18,21 @@ extension FileStamp {
     }
 }
 
+extension SourceFiles.File {
+    /// Its stamp, where its path leads to the file still that was found when its folder was read. To be asked once its bytes were
+    /// read: what a folder renamed meanwhile has put in its place would else be known by the status of a file that nobody has read.
+    /// Blocks.
+    func unchangedStamp() throws -> FileStamp? {
+        guard let stamp, let status = try FileSystem.status(path) else { return nil }
+        return FileStamp(status) == stamp ? stamp : nil
+    }
+}
+
 /// Tells which files became photos before, and have not been written to since: these are not opened. A phone's folder that is
 /// imported each week is a matter of one look at each name.
 ///
-/// A photo that lacks what its file could give it (its original, a sidecar that lies beside it by now, a picture to show) is not
-/// known for this purpose.
+/// A file is read where its photo lacks what it could give: its original, a picture to show, a sidecar that by its name may belong
+/// to it. Whether that one does is told by reading it, so a picture beside which lies one that is not its own is compared each time.
 struct KnownSources: Sendable {
     let mesh: Mesh
     let photoFiles: any PhotoFiles
@@ -35,9 +42,24 @@ struct KnownSources: Sendable {
     /// Files that are asked about together: one transaction for all of them costs less than one of their rows each.
     static let batch = 500
 
-    /// The photos of those that are known, by their places among the files.
+    /// The photos of those that are known, by their places among the files. Each counts as done for the job's progress.
+    ///
+    /// Where the job is stopped, those that were not come to are missing. What cannot be looked up, for a page that the disk has
+    /// lost, is missing too, and read.
+    func photos(of files: [SourceFiles.File], for job: Job) async -> [Int: Int64] {
+        var known: [Int: Int64] = [:]
+        for start in stride(from: 0, to: files.count, by: Self.batch) {
+            guard (try? await job.mayContinue()) != nil else { break }
+            let batch = files[start..<min(start + Self.batch, files.count)]
+            let found = (try? await photos(of: batch)) ?? [:]
+            known.merge(found) { first, _ in first }
+            job.advance(items: Int64(found.count), bytes: SourceFiles.bytes(of: found.keys.map { files[$0] }))
+        }
+        return known
+    }
+
     /// - Parameter files: at most ``batch``.
-    func photos(of files: ArraySlice<SourceFiles.File>) async throws -> [Int: Int64] {
+    private func photos(of files: ArraySlice<SourceFiles.File>) async throws -> [Int: Int64] {
         let stamps = files.compactMap(\.stamp)
         guard !stamps.isEmpty else { return [:] }
         let found = try await mesh.send(FindKnownFiles(files: stamps)).photos

@@ -114,10 +114,15 @@ struct OneImport: Sendable {
         ReceiptLine(item: file.item, outcome: outcome.rawValue, detail: detail)
     }
 
-    /// - Returns: nil for a dry run too.
-    private func known(_ file: SourceFiles.File, _ photo: Int64) async -> KnownFile? {
-        guard !isDryRun else { return nil }
-        return await unchangedStamp(of: file).map { KnownFile(file: $0, photo: photo) }
+    /// What is to be kept of a file that was compared with a photo's source. Nil for a dry run.
+    private func knownFile(_ file: SourceFiles.File, of photo: Int64) async -> KnownFile? {
+        guard !isDryRun, let stamp = await unchangedStamp(of: file) else { return nil }
+        return KnownFile(file: stamp, photo: photo)
+    }
+
+    /// Without one the file is read again next time.
+    private func unchangedStamp(of file: SourceFiles.File) async -> FileStamp? {
+        try? await files.run { try file.unchangedStamp() }
     }
 
     /// The line of a file that was not opened.
@@ -179,7 +184,7 @@ struct OneImport: Sendable {
         }
         if let shown = try await tryAgain(photo, with: file, digest) { return shown }
         if var completed = try await complete(photo, with: file, digest) {
-            completed.known = await known(file, photo.id)
+            completed.known = await knownFile(file, of: photo.id)
             return completed
         }
         let has =
@@ -190,7 +195,7 @@ struct OneImport: Sendable {
             }
         return Outcome(
             line: line(file, .duplicate, "the library has it as photo \(photo.id), \(has) (\(short))"),
-            known: await known(file, photo.id))
+            known: await knownFile(file, of: photo.id))
     }
 
     func isThere(_ path: String) async throws -> Bool {
@@ -284,17 +289,6 @@ struct OneImport: Sendable {
             } catch let error as MeshError where error.details["reason"] == "key_changed" && attempt < 3 {
                 location = try await seal(position, of: photo.uuid)
             }
-        }
-    }
-
-    /// Where the path leads to the file still that was found when its folder was read. Asked once its bytes were read: what a folder
-    /// renamed meanwhile has put in its place would else be known by the status of a file that nobody has read.
-    func unchangedStamp(of file: SourceFiles.File) async -> FileStamp? {
-        guard let stamp = file.stamp else { return nil }
-        let path = file.path
-        return try? await files.run {
-            guard let status = try FileSystem.status(path) else { return nil }
-            return FileStamp(status, at: Timestamp(milliseconds: .max)) == stamp ? stamp : nil
         }
     }
 

@@ -22,17 +22,18 @@ public actor PhotoImporter: MeshService {
     private let namedFiles: NamedFiles
     private let photoFiles: any PhotoFiles
     private let files: BlockingPool
-    private let wall: WallClock
+    private let sourceClock: WallClock
     /// Files under way at once: one for each worker, and two more that read or publish meanwhile.
     private let width: Int
     private unowned var mesh: Mesh?
     private var lists = PathLists()
 
+    /// - Parameter sourceClock: by which a file that is imported was written to just now, and is not known later.
     package init(
         namedFiles: NamedFiles, photoFiles: any PhotoFiles, files: BlockingPool, workers: Int,
-        wall: WallClock = WallClock { .now() }
+        sourceClock: WallClock = WallClock { .now() }
     ) {
-        self.wall = wall
+        self.sourceClock = sourceClock
         self.namedFiles = namedFiles
         self.photoFiles = photoFiles
         self.files = files
@@ -180,12 +181,13 @@ public actor PhotoImporter: MeshService {
         let one = OneImport(
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: TimeoutBudget())
-        let unknown = request.verifyKnown == true ? rest : await passOverKnown(rest, one, job)
+        let sources = KnownSources(mesh: mesh, photoFiles: photoFiles, pool: files, keepsOriginals: keepsOriginals)
+        let known = request.verifyKnown == true ? [:] : await sources.photos(of: rest, for: job)
         var passedOver = found.passedOver
         var compared: [KnownFile] = []
         let order = EntryOrder(width: width)
         await withTaskGroup(of: (SourceFiles.File, Ending).self) { group in
-            var next = unknown.enumerated().makeIterator()
+            var next = rest.enumerated().lazy.filter { known[$0.offset] == nil }.makeIterator()
             func startNext() {
                 // Interrupted, the rest has no line, so that the next run finds it.
                 guard !job.isInterrupted, let (number, file) = next.next() else { return }
@@ -213,7 +215,7 @@ public actor PhotoImporter: MeshService {
                 case .told(let outcome):
                     note(outcome, of: file, in: job)
                     if let known = outcome.known { compared.append(known) }
-                    if compared.count == KnownSources.batch { await keep(&compared) }
+                    if compared.count == KnownSources.batch { await keepKnown(&compared) }
                 case .passedOver(let why):
                     passedOver[why, default: 0] += 1
                     job.advance(items: 1, bytes: file.size)
@@ -221,46 +223,17 @@ public actor PhotoImporter: MeshService {
                 startNext()
             }
         }
-        await keep(&compared)
+        await keepKnown(&compared)
         if job.isInterrupted { throw CancellationError() }
+        // Last, so that of very many lines those are listed that tell something new.
+        for (number, file) in rest.enumerated() {
+            if let photo = known[number] { job.record(one.knownLine(file, of: photo)) }
+        }
         return await receipt(job, category: category, passedOver, isDryRun: isDryRun)
     }
 
-    /// Gives the files their lines that need not be opened.
-    /// - Returns: the others, and where the job is stopped all that was not come to.
-    private func passOverKnown(
-        _ files: [SourceFiles.File], _ one: OneImport, _ job: Job
-    ) async -> [SourceFiles.File] {
-        let sources = KnownSources(
-            mesh: one.mesh, photoFiles: photoFiles, pool: self.files, keepsOriginals: one.keepsOriginals)
-        var unknown: [SourceFiles.File] = []
-        for start in stride(from: 0, to: files.count, by: KnownSources.batch) {
-            let batch = files[start..<min(start + KnownSources.batch, files.count)]
-            var photos: [Int: Int64] = [:]
-            do {
-                try await job.mayContinue()
-                photos = try await sources.photos(of: batch)
-            } catch {
-                if job.isCancelled || job.isInterrupted { return unknown + files[start...] }
-                // What cannot be looked up, for a page that the disk has lost, is read.
-            }
-            var known: (lines: [ReceiptLine], bytes: Int64) = ([], 0)
-            for index in batch.indices {
-                if let photo = photos[index] {
-                    known.lines.append(one.knownLine(files[index], of: photo))
-                    known.bytes = known.bytes.addingReportingOverflow(files[index].size).partialValue
-                } else {
-                    unknown.append(files[index])
-                }
-            }
-            job.record(known.lines)
-            job.advance(items: Int64(known.lines.count), bytes: known.bytes)
-        }
-        return unknown
-    }
-
     /// That these are known saves work next time, and is no part of what becomes of them.
-    private func keep(_ compared: inout [KnownFile]) async {
+    private func keepKnown(_ compared: inout [KnownFile]) async {
         let files = compared
         compared = []
         guard !files.isEmpty, let mesh else { return }
@@ -305,7 +278,7 @@ public actor PhotoImporter: MeshService {
         let namedFiles = namedFiles
         let selection = SourceSelection(
             excluding: request.exclude ?? [], includesHidden: request.includeHidden == true)
-        let wall = wall
+        let sourceClock = sourceClock
         let isCancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await files.run {
@@ -313,7 +286,7 @@ public actor PhotoImporter: MeshService {
                     !done.contains($0.text) || FileSystem.isThere($0)
                 }
                 return try SourceFiles(
-                    paths: wanted, selection: selection, namedFiles: namedFiles, now: wall.now(),
+                    paths: wanted, selection: selection, namedFiles: namedFiles, now: sourceClock.now(),
                     isCancelled: { isCancelled.isSet || job.isCancelled })
             }
         } onCancel: {

@@ -1,6 +1,7 @@
 import CLinux
 import Files
 import Foundation
+import ImageWorkerProtocol
 import LibraryModel
 import ServiceMesh
 import Sidecars
@@ -146,7 +147,8 @@ struct SourceFiles {
     private mutating func stamp(_ path: FilePath, _ status: stat) -> FileStamp? {
         let tellsApart = tellingApart[status.st_dev] ?? path.withCString(FileSystem.tellsFilesApart)
         tellingApart[status.st_dev] = tellsApart
-        return tellsApart && !isUpload(path) ? FileStamp(status, at: now) : nil
+        let isFresh = FileState(status).isFresh(at: Int(now.milliseconds / 1000))
+        return tellsApart && !isFresh && !isUpload(path) ? FileStamp(status) : nil
     }
 
     private func isUpload(_ path: FilePath) -> Bool {

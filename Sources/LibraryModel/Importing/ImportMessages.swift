@@ -138,7 +138,8 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case completed
     /// The library has a photo made from the same bytes.
     case duplicate
-    /// The library has a photo made from this file, which has not been written to since: it was not opened.
+    /// The library has a photo made from this file, or from one that was found to have its bytes, and it has not been written to since:
+    /// it was not opened.
     case known
     /// Not a kind of picture that is taken.
     case unsupported
