@@ -90,8 +90,10 @@ let package = Package(
         module("Executors", ["CLinux"]),
         // Numbers from a seed
         module("Randomness"),
+        // Dates as files write them
+        module("DateTexts"),
         // What stands beside a picture, and in its name: functions of names and bytes
-        module("Sidecars"),
+        module("Sidecars", ["DateTexts"]),
         module("ServiceMesh", ["Randomness"]),
         // How texts are made alike that a person takes for one
         module("TextFolding", ["CUtf8proc"]),
@@ -100,7 +102,7 @@ let package = Package(
         module("Database", ["Executors", "CSQLite"]),
         // The daemon links the pool alone: no parser of hostile files is in its address space, and neither
         // Foundation nor threads are in the worker's.
-        module("ImageWorkerProtocol"),
+        module("ImageWorkerProtocol", ["DateTexts"]),
         module(
             "PhotoConversion",
             [
@@ -115,7 +117,7 @@ let package = Package(
         module("Sealing", ["Files", "ServiceMesh", "Executors", "CLinux", "CSodium"]),
         // Another machine's HTTP: it knows requests and answers, and nothing of photos
         module("HTTPClient", ["ServiceMesh", "CLinux", "CCurl"]),
-        module("LibraryModel", ["ServiceMesh", "TextFolding"]),
+        module("LibraryModel", ["DateTexts", "ServiceMesh", "TextFolding"]),
         // The Android app's own database
         module("AndroidDatabase", ["LibraryModel", "ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
         // The border between the rules and how a library is kept, and one way to keep it: a catalogue and a folder
@@ -269,7 +271,8 @@ let package = Package(
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "Files", "Randomness", "CLinux", "TestSupport"]),
         tests("SealingTests", ["Sealing", "ServiceMesh", "Executors", "TestSupport", "CSodium"]),
-        tests("SidecarsTests", ["Sidecars", "Randomness", "TestSupport"]),
+        tests("DateTextsTests", ["DateTexts"]),
+        tests("SidecarsTests", ["Sidecars", "DateTexts", "Randomness", "TestSupport"]),
         tests(
             "SQLiteCatalogueTests",
             [

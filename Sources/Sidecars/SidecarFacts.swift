@@ -5,8 +5,8 @@ public struct SidecarFacts: Equatable, Sendable {
     /// Characters that a caption keeps; the library takes no more.
     public static let captionLength = 2_000
 
-    /// Scans of old photographs have dates before computers; before photography there is none.
-    static let firstYear = 1800
+    /// 1800-01-01. Scans of old photographs have dates before computers; before photography there is none.
+    static let firstMoment: Int64 = -5_364_662_400_000
 
     /// Not before 1800, and at most a day after the `now` that the reader was given.
     public var taken: CaptureTime?

@@ -1,3 +1,4 @@
+import DateTexts
 import Foundation
 import TestSupport
 import Testing
@@ -16,7 +17,8 @@ struct CorpusTests {
                 .facts
             // "2009:11:28 13:42:39", "2002:02:02 02:02:02Z", "2000-09-27T14:35:33+02:00 (…)"
             let expected = row["xmp_date"]?.split(separator: " (").first.map(String.init) ?? ""
-            #expect(!expected.isEmpty && facts.taken == XMPDate.time(expected), "\(path)")
+            let date = try #require(WrittenDate(expected), "\(path)")
+            #expect(facts.taken == CaptureTime(date), "\(path)")
         }
     }
 

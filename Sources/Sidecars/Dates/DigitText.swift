@@ -30,4 +30,29 @@ struct DigitText {
         }
         return value
     }
+
+    /// Where UUIDs stand: what looks like a date in one is chance.
+    var identifiers: [Range<Int>] {
+        let groups = [8, 4, 4, 4, 12]
+        let length = groups.reduce(groups.count - 1, +)
+        var found: [Range<Int>] = []
+        var start = 0
+        while start + length <= bytes.count {
+            var at = start
+            let isOne = groups.allSatisfy { count in
+                let isFirst = at == start
+                guard isFirst || self[at] == UInt8(ascii: "-") else { return false }
+                if !isFirst { at += 1 }
+                defer { at += count }
+                return (at..<at + count).allSatisfy { self[$0].map(Self.isHexadecimal) ?? false }
+            }
+            if isOne { found.append(start..<start + length) }
+            start += isOne ? length : 1
+        }
+        return found
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66
+    }
 }

@@ -1,33 +1,40 @@
+import DateTexts
+
 /// Reads the camera's clock from a file's name.
 ///
 /// - `IMG-20190612-WA0007`, `VID-20190612-WA0001`, `2019-06-12`: only the day.
 /// - `IMG_20190612_140533`, `20190612_140533`, `20190612140533`, `2019-06-12 14.05.33`, `2019-06-12-14-05-33`,
-///   `Screenshot_20190612-140533_App`, `Screenshot 2019-06-12 at 2.05.33 PM`, `signal-2019-06-12-14-05-33-123`: the
-///   clock of the device.
+///   `Screenshot_20190612-140533_App`, `Screenshot 2019-06-12 at 2.05.33 PM`, `Imagen 2019-06-12 a las 14.05.33`,
+///   `signal-2019-06-12-14-05-33-123`: the clock of the device.
+/// - `1978-08-12 Grandma`, `19850623_scan`: the day that a person has called a scan by.
 /// - `PXL_20190612_120533123`: UTC. Google's camera took the device's clock until it changed the prefix from IMG to
 ///   PXL: a picture taken in Japan at 10:26 on New Year's Day is called `PXL_20240101_012612027`
 ///   (andrewning/sortphotos, issue 158).
 /// - `1560348333123`, `FB_IMG_1560348333123`, `mmexport1560348333123`: milliseconds since 1970 UTC.
 ///
 /// What comes after (`(1)`, `~2`, `-edited`) changes nothing. Days written day first or month first (`12-06-2019`) are
-/// not taken, because nobody can tell which is which.
+/// not taken, because nobody can tell which is which; a year or a month alone is not, because any number could be one.
 public enum FileNameDate {
-    /// Cameras did not name files by the date before; a number that would be an earlier one is something else.
-    static let firstYear = 1990
+    /// 1840-01-01. Of what was before there is no photograph to scan, and a number that would be an earlier date is something
+    /// else.
+    private static let firstMoment: Int64 = -4_102_444_800_000
 
-    /// Nil where there is none, or one that cannot be: zeros, month 13, February 30, before 1990, more than a day after
-    /// `now` (milliseconds since 1970 UTC). Digits inside longer numbers are no date.
+    /// Nil where there is none, or one that cannot be: zeros, month 13, February 30, before 1840, more than a day after
+    /// `now` (milliseconds since 1970 UTC). Digits inside longer numbers, or inside a UUID, are no date.
     /// - Parameter fileName: without its folder. What follows 1,024 bytes is not looked at; file systems end at 255.
     public static func date(in fileName: String, now: Int64) -> CaptureTime? {
         let text = DigitText(bytes: Array(fileName.utf8.prefix(1024)))
+        let identifiers = text.identifiers
+        let (latest, overflow) = now.addingReportingOverflow(86_400_000)
+        let credible = firstMoment...(overflow ? .max : max(firstMoment, latest))
         var day: CaptureTime?
         var at = 0
         while at < text.bytes.count {
             let run = text.digits(at: at)
-            if let found = FileNameScanner(text: text, run: run).found,
-                found.isPlausible(since: firstYear, now: now)
+            if !identifiers.contains(where: { $0.contains(run.lowerBound) }),
+                let found = FileNameScanner(text: text, run: run).found, credible.contains(found.milliseconds)
             {
-                if !found.isDayOnly { return found }
+                if found.precision > .day { return found }
                 day = day ?? found
             }
             at = run.upperBound + 1
@@ -108,30 +115,27 @@ private struct FileNameScanner {
 
     private func time(year: Int?, month: Int?, day: Int?, _ clock: Clock) -> CaptureTime? {
         guard let year, let month, let day else { return nil }
-        let isUTC = text.bytes[..<run.lowerBound].suffix(4).elementsEqual("PXL_".utf8)
-        let zone: CaptureTime.Clock = isUTC ? .universal : .wall(offsetMinutes: nil)
-        switch clock {
-        case .contradiction: return nil
-        case .none:
-            return CivilTime(year: year, month: month, day: day).map {
-                CaptureTime(milliseconds: $0.milliseconds, clock: zone, isDayOnly: true)
+        let date: WrittenDate? =
+            switch clock {
+            case .contradiction: nil
+            case .none: WrittenDate(year: year, month: month, day: day)
+            case .time(let hour, let minute, let second, let millisecond):
+                WrittenDate(
+                    year: year, month: month, day: day, hour: hour, minute: minute, second: second,
+                    millisecond: millisecond)
             }
-        case .time(let hour, let minute, let second, let millisecond):
-            return CivilTime(
-                year: year, month: month, day: day, hour: hour, minute: minute, second: second,
-                millisecond: millisecond
-            ).map { CaptureTime(milliseconds: $0.milliseconds, clock: zone) }
-        }
+        let isUTC = text.bytes[..<run.lowerBound].suffix(4).elementsEqual("PXL_".utf8)
+        return date.map { isUTC ? CaptureTime(universal: $0) : CaptureTime($0) }
     }
 
     /// The time that stands after a day which ends before `index`.
     private func clock(after index: Int, isCompact: Bool) -> Clock {
-        guard let start = startOfClock(after: index, isCompact: isCompact) else { return .none }
+        guard let (start, half) = startOfClock(after: index, isCompact: isCompact) else { return .none }
         let digits = text.digits(at: start)
         switch digits.count {
         case 6: return compactClock(start, milliseconds: false)
         case 9: return compactClock(start, milliseconds: true)
-        case 1, 2: return separatedClock(start, hour: digits)
+        case 1, 2: return separatedClock(start, hour: digits, half)
         case 3, 4: return .none
         // A day in dashes is one whatever follows; eight digits before other long numbers are not.
         default: return isCompact ? .contradiction : .none
@@ -146,27 +150,47 @@ private struct FileNameScanner {
         return .time(hour: hour, minute: minute, second: second, millisecond: fraction)
     }
 
-    /// The first digit behind one separator, or behind a short word: ` at `, ` um `, ` à ` in the names of screenshots.
-    private func startOfClock(after index: Int, isCompact: Bool) -> Int? {
+    private enum HalfOfDay { case forenoon, afternoon }
+
+    /// What Chinese, Korean and Japanese put before the time.
+    private static let halves: [(String, HalfOfDay)] = [
+        ("上午", .forenoon), ("下午", .afternoon), ("오전", .forenoon), ("오후", .afternoon), ("午前", .forenoon),
+        ("午後", .afternoon),
+    ]
+
+    /// Bytes of the words between a day and its time.
+    private static let mostWords = 24
+
+    /// The first digit behind one separator, or behind short words: ` at `, ` um `, ` a las `, ` kl. `, ` 下午`.
+    private func startOfClock(after index: Int, isCompact: Bool) -> (start: Int, half: HalfOfDay?)? {
         guard let first = text[index] else { return nil }
-        if Array(" _-.,T".utf8).contains(first), text.isDigit(index + 1) { return index + 1 }
-        guard !isCompact, Array(" _-".utf8).contains(first) else { return nil }
+        if Array(" _-.,T".utf8).contains(first), text.isDigit(index + 1) { return (index + 1, nil) }
+        guard !isCompact, Array(" _-".utf8).contains(first), text[index + 1].map(DigitText.isLetter) == true else {
+            return nil
+        }
         var end = index + 1
-        while end <= index + 4, let byte = text[end], DigitText.isLetter(byte) { end += 1 }
-        return end > index + 1 && text[end] == first && text.isDigit(end + 1) ? end + 1 : nil
+        while end <= index + Self.mostWords, let byte = text[end], !DigitText.isDigit(byte),
+            DigitText.isLetter(byte) || byte == first || byte == UInt8(ascii: ".")
+        {
+            end += 1
+        }
+        // Digits that follow a letter of ASCII are a part of its word.
+        guard text.isDigit(end), let last = text[end - 1], last == first || last >= 0x80 else { return nil }
+        let words = String(decoding: text.bytes[(index + 1)..<end], as: UTF8.self)
+        return (end, Self.halves.first { words.contains($0.0) }?.1)
     }
 
     /// `14.05.33`, `14-05-33-123`, `2.05.33 PM`.
-    private func separatedClock(_ start: Int, hour digits: Range<Int>) -> Clock {
+    private func separatedClock(_ start: Int, hour digits: Range<Int>, _ half: HalfOfDay?) -> Clock {
         let separator = text[digits.upperBound]
         let end = digits.upperBound + 6
         guard separator.map({ Array(".-_:".utf8).contains($0) }) == true, text[digits.upperBound + 3] == separator,
             !text.isDigit(end), var hour = text.number(start, digits.count),
             let minute = text.number(digits.upperBound + 1, 2), let second = text.number(digits.upperBound + 4, 2)
         else { return .none }
-        if let isAfternoon = isAfternoon(end) {
+        if let half = halfOfDay(end) ?? half {
             guard (1...12).contains(hour) else { return .contradiction }
-            hour = hour % 12 + (isAfternoon ? 12 : 0)
+            hour = hour % 12 + (half == .afternoon ? 12 : 0)
         }
         var millisecond = 0
         if text[end] == UInt8(ascii: "-") || text[end] == UInt8(ascii: "."), text.digits(at: end + 1).count == 3 {
@@ -175,8 +199,8 @@ private struct FileNameScanner {
         return .time(hour: hour, minute: minute, second: second, millisecond: millisecond)
     }
 
-    /// Of `AM` and `PM` at `index`, after a space if there is one: macOS puts U+202F there. Nil where neither stands.
-    private func isAfternoon(_ index: Int) -> Bool? {
+    /// By `AM` and `PM` at `index`, after a space if there is one: macOS puts U+202F there. Nil where neither stands.
+    private func halfOfDay(_ index: Int) -> HalfOfDay? {
         var at = index
         for space in [" ", "\u{202F}", "\u{A0}"] where text.bytes.dropFirst(index).starts(with: space.utf8) {
             at += space.utf8.count
@@ -184,7 +208,7 @@ private struct FileNameScanner {
         guard let letter = text[at].map({ $0 | 0x20 }), text[at + 1].map({ $0 | 0x20 }) == UInt8(ascii: "m"),
             endsWord(at + 2)
         else { return nil }
-        return letter == UInt8(ascii: "p") ? true : letter == UInt8(ascii: "a") ? false : nil
+        return letter == UInt8(ascii: "p") ? .afternoon : letter == UInt8(ascii: "a") ? .forenoon : nil
     }
 
     /// Whether the number begins the name or follows a separator or a word: `IMG`, `P`, `BURST`. Letters that could be

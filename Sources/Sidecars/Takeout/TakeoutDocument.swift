@@ -86,8 +86,11 @@ private struct Reader {
         }
         guard let seconds, seconds != 0 else { return nil }
         let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        let time = CaptureTime(milliseconds: milliseconds, clock: .universal)
-        return !overflow && time.isPlausible(since: SidecarFacts.firstYear, now: now) ? time : nil
+        let (latest, isLatestOverflow) = now.addingReportingOverflow(86_400_000)
+        guard !overflow, milliseconds >= SidecarFacts.firstMoment, isLatestOverflow || milliseconds <= latest else {
+            return nil
+        }
+        return CaptureTime(milliseconds: milliseconds, clock: .universal)
     }
 
     private func place(

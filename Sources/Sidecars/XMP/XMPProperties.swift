@@ -3,7 +3,7 @@
 /// list.
 struct XMPProperties {
     enum Property: Hashable {
-        case dateTimeOriginal, dateCreated, createDate, description, title, rating, latitude, longitude
+        case dateTimeOriginal, dateCreated, createDate, dateTimeDigitized, description, title, rating, latitude, longitude
     }
 
     private(set) var values: [Property: String] = [:]
@@ -14,6 +14,7 @@ struct XMPProperties {
         .init(namespace: "http://ns.adobe.com/exif/1.0/", local: "DateTimeOriginal"): .dateTimeOriginal,
         .init(namespace: "http://ns.adobe.com/photoshop/1.0/", local: "DateCreated"): .dateCreated,
         .init(namespace: "http://ns.adobe.com/xap/1.0/", local: "CreateDate"): .createDate,
+        .init(namespace: "http://ns.adobe.com/exif/1.0/", local: "DateTimeDigitized"): .dateTimeDigitized,
         .init(namespace: "http://ns.adobe.com/xap/1.0/", local: "Rating"): .rating,
         .init(namespace: "http://purl.org/dc/elements/1.1/", local: "description"): .description,
         .init(namespace: "http://purl.org/dc/elements/1.1/", local: "title"): .title,
