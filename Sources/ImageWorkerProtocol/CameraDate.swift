@@ -1,3 +1,5 @@
+import DateTexts
+
 /// When a photo was taken, as the clock of the camera showed it.
 ///
 /// The clock and not a moment: most cameras do not say how far they are from UTC, and a moment computed in the zone of
@@ -9,20 +11,30 @@ public struct CameraDate: Codable, Sendable, Equatable {
         case exif
         /// EXIF CreateDate (DateTimeDigitized).
         case exifCreated
-        /// `exif:DateTimeOriginal`, `photoshop:DateCreated` or `xmp:CreateDate`.
+        /// `exif:DateTimeOriginal`, `photoshop:DateCreated`, `xmp:CreateDate` or `exif:DateTimeDigitized`.
         case xmp
-        /// IPTC DateCreated (2:55) and TimeCreated (2:60).
+        /// IPTC DateCreated (2:55) and TimeCreated (2:60), or the like of its digitization.
         case iptc
+        /// PNG's text `Creation Time`, or its tIME chunk.
+        case png
+        /// EXIF GPSDateStamp and GPSTimeStamp, which are in UTC.
+        case gps
+        /// EXIF ModifyDate or `xmp:ModifyDate`: when it was last saved.
+        case modified
     }
 
-    /// Milliseconds since 1970-01-01 00:00 on the camera's clock, as if that were UTC. From the year 1800 to 9999.
+    /// Milliseconds since 1970-01-01 00:00 on the camera's clock, as if that were UTC: of the first moment that is meant. From
+    /// the year 1800 to 9999.
     public var clock: Int64
+    /// How far it is known.
+    public var precision: DatePrecision
     /// Minutes by which the camera's clock was ahead of UTC (east), where the picture says it; at most 16 hours either way.
     public var offset: Int?
     public var source: Source
 
-    public init(clock: Int64, offset: Int?, source: Source) {
+    public init(clock: Int64, precision: DatePrecision = .second, offset: Int?, source: Source) {
         self.clock = clock
+        self.precision = precision
         self.offset = offset
         self.source = source
     }

@@ -25,9 +25,14 @@ struct PhotoEditTests {
     @Test("A date, an offset, a shift and a name go to the library as it takes them")
     func values() async throws {
         for (arguments, params) in [
-            (["--date", "1987-08-01"], ["takenAt": "1987-08-01T00:00:00"]),
-            (["--date", "1987-08-01T14:05:09.5"], ["takenAt": "1987-08-01T14:05:09.500"]),
-            (["--date", "1987-08-01", "--offset", "-3:30"], ["takenAt": "1987-08-01T00:00:00", "takenOffset": -210]),
+            (["--date", "1987"], ["takenAt": "1987-01-01T00:00:00", "datePrecision": "year"]),
+            (["--date", "1987-08"], ["takenAt": "1987-08-01T00:00:00", "datePrecision": "month"]),
+            (["--date", "1987-08-01T14:05"], ["takenAt": "1987-08-01T14:05:00", "datePrecision": "minute"]),
+            (["--date", "1987-08-01T14:05:09.5"], ["takenAt": "1987-08-01T14:05:09.500", "datePrecision": "second"]),
+            (
+                ["--date", "1987-08-01", "--offset", "-3:30"],
+                ["takenAt": "1987-08-01T00:00:00", "datePrecision": "day", "takenOffset": -210]
+            ),
             (["--offset", "+02:00"], ["takenOffset": 120]), (["--offset=0"], ["takenOffset": 0]),
             (["--shift", "+1h"], ["shift": 3_600_000]), (["--shift=-1h30m"], ["shift": -5_400_000]),
             (["--shift", "-30m", "--offset", "+02:00"], ["shift": -1_800_000, "takenOffset": 120]),
@@ -73,7 +78,10 @@ struct PhotoEditTests {
             (["12", "--shift", "one hour"], "Write 1h, -30m, 2d or 1h30m."),
             (["12", "--offset", "CEST"], "Write +02:00, -3:30 or 0."),
             (["12", "--offset", "+17"], "Write +02:00, -3:30 or 0."),
-            (["12", "--date", "1987-02-30"], "'--date' must be a date such as 2025-06-15 or 2025-06-15T14:05."),
+            (
+                ["12", "--date", "1987-02-30"],
+                "'--date' must be a date such as 1978, 1978-08, 2025-06-15 or 2025-06-15T14:05."
+            ),
             (["12", "--date", "1987-02-03T24:00"], "must be a date"), (["--date", "1987-02-03"], "PHOTO"),
         ] {
             let stage = try stage()

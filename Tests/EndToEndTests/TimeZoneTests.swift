@@ -95,7 +95,8 @@ import Testing
             #expect(photo.takenAt?.description == clock, "\(photo.name)")
             #expect(photo.takenOffset == offset && photo.dateSource == source, "\(photo.name)")
             let line = try #require(shown.output.split(separator: "\n").first { $0.contains(" \(photo.name) ") })
-            let text = (source.isGuess ? "~" : " ") + clock.prefix(16).replacing("T", with: " ")
+            let known = photo.datePrecision == .day ? 10 : 16
+            let text = (source.isGuess ? "~" : " ") + clock.prefix(known).replacing("T", with: " ")
             #expect(line.contains(text), "\(line)")
             let digits = clock.prefix(19).replacing("T", with: "_").filter { $0 != "-" && $0 != ":" }
             #expect(photo.path.hasPrefix("photos/IMG_\(digits)_"), "\(photo.path)")

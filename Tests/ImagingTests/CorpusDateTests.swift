@@ -61,6 +61,7 @@ enum CorpusDate {
                 let fraction = source == .exif ? row["exif_SubSecTimeOriginal"] : nil
                 return Expected(
                     clock: "\(day) \(parts[1])", fraction: fraction ?? "", offset: offset ?? "", source: source)
+            case .png, .gps, .modified: return nil
             case .xmp, .iptc:
                 let time = parts[1].prefix { $0.isNumber || $0 == ":" }
                 let rest = parts[1].dropFirst(time.count)

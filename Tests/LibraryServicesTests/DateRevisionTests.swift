@@ -35,7 +35,7 @@ import Testing
 
     /// Of each two sources; the same one that says another time has been read better.
     @Test func aBetterSourceReplacesAWorseOneAndNotTheOtherWayRound() {
-        let pictures: [DateSource] = [.exif, .exifCreated, .xmp, .iptc]
+        let pictures: [DateSource] = [.exif, .exifCreated, .xmp, .iptc, .png, .gps, .modified]
         for (place, source) in DateSource.allCases.enumerated() {
             for picture in pictures {
                 let rank = DateSource.allCases.firstIndex(of: picture) ?? 0
@@ -45,9 +45,11 @@ import Testing
                 #expect(revision(photo(source), found) == expected, "\(source), \(picture)")
             }
         }
-        // The same said again is no change.
+        // The same said again is no change; read as far as it goes, it is one.
         #expect(revision(photo(.xmp), date(.xmp)) == .stays)
         #expect(revision(photo(.exif, offset: 60), date(.exif, offset: 60)) == .stays)
+        let day = PhotoDate(clock: Self.clock, precision: .day, source: .xmp)
+        #expect(revision(photo(.xmp), day) == .becomes(day))
     }
 
     @Test func anOffsetIsFilledInAndNeverTakenAwayOrExchanged() {

@@ -39,6 +39,27 @@ import Testing
         await test.library.close()
     }
 
+    @Test func aDateIsKnownAsFarAsItWasSaid() async throws {
+        let (test, _) = try await library()
+        func edit(_ text: String?, _ precision: DatePrecision?, shift: Int64? = nil) async throws -> [String?] {
+            let photo = try await test.mesh.send(
+                EditPhoto(id: 1, takenAt: text.flatMap(LocalDateTime.init), datePrecision: precision, shift: shift))
+            return [photo.takenAt?.description, photo.datePrecision?.rawValue]
+        }
+        #expect(try await edit("1978-08-12T14:05:09.250", .month) == ["1978-08-01T00:00:00", "month"])
+        // Moved by a day it is still known to the month.
+        #expect(try await edit(nil, nil, shift: 31 * 86_400_000) == ["1978-09-01T00:00:00", "month"])
+        #expect(try await edit(nil, .year) == ["1978-01-01T00:00:00", "year"])
+        #expect(try await edit("1978-08-12T14:05:09.250", .day) == ["1978-08-12T00:00:00", "day"])
+        #expect(try await edit("1978-08-12T14:05:09.250", .minute) == ["1978-08-12T14:05:00", "minute"])
+        #expect(try await edit("1978-08-12T14:05:09.250", nil) == ["1978-08-12T14:05:09.250", "second"])
+        let many = try await test.mesh.send(
+            EditPhotos(ids: [1], takenAt: LocalDateTime("1979-05-06"), datePrecision: .year))
+        #expect(many.photos.map(\.datePrecision) == [.year])
+        #expect(try await test.mesh.send(GetPhoto(id: 1)) == many.photos.first)
+        await test.library.close()
+    }
+
     @Test func aShiftMovesTheClockAndAnOffsetDoesNot() async throws {
         let (test, _) = try await library()
         #expect(try await date(test.mesh.send(EditPhoto(id: 1, takenOffset: 120))) == ["5000", "120", "exif"])

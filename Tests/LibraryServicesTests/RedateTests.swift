@@ -129,7 +129,7 @@ import Testing
         _ = try await test.importing(test.folder.file("album"))
         try await reopened(test, "UPDATE photos SET taken_at = NULL, date_source = NULL") { library in
             let found = try await run(RedatePhotos(), library)
-            #expect(found.lines.map(\.detail) == ["no date → 2019-06-12 00:00:00 (its name)"])
+            #expect(found.lines.map(\.detail) == ["no date → 2019-06-12 (its name)"])
             let photo = try #require(try await photos(library).first)
             #expect(photo.takenAt == LocalDateTime("2019-06-12") && photo.dateSource == .fileName)
         }

@@ -125,7 +125,7 @@ import Testing
         let sources = CameraDate.Source.allCases.map { source in
             PhotoDate(CameraDate(clock: 5, offset: -60, source: source))
         }
-        #expect(sources.map(\.source) == [.exif, .exifCreated, .xmp, .iptc])
+        #expect(sources.map(\.source) == [.exif, .exifCreated, .xmp, .iptc, .png, .gps, .modified])
         #expect(sources.allSatisfy { $0.clock.milliseconds == 5 && $0.offset == -60 && !$0.source.isGuess })
     }
 

@@ -95,7 +95,8 @@ import Testing
             }
             let seen = try await catalogue.read { try $0.photos.require(.id(1)) }
             let changes: [@Sendable (inout Photo) -> Void] = [
-                { $0.takenAt = nil }, { $0.takenOffset = 120 }, { $0.dateSource = .person }, { $0.camera = "Canon" },
+                { $0.takenAt = nil }, { $0.datePrecision = .month }, { $0.takenOffset = 120 },
+                { $0.dateSource = .person }, { $0.camera = "Canon" },
                 { $0.id = 99 },
             ]
             for change in changes {
@@ -107,7 +108,7 @@ import Testing
             #expect(try await catalogue.journal.items(of: "redate-1").isEmpty)
             #expect(try await set(seen))
             var dated = seen
-            (dated.takenAt, dated.takenOffset, dated.dateSource) = (found.clock, 60, .exif)
+            dated.take(found)
             dated.camera = "Apple"
             #expect(try await catalogue.read { try $0.photos.require(.id(1)) } == dated)
             #expect(try await catalogue.journal.items(of: "redate-1") == ["1"])

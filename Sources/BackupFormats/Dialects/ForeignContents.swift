@@ -153,7 +153,7 @@ package struct ForeignContents {
                     isFromAssets: value(photo.isFromAssets, or: false, "isFromAssets", of: "photos"),
                     createdAt: createdAt, fileSize: entry.size, width: 0, height: 0,
                     isFavorite: value(photo.isFavorite, or: false, "isFavorite", of: "photos"), takenAt: date?.clock,
-                    dateSource: date?.source,
+                    datePrecision: date?.precision, dateSource: date?.source,
                     contentDigest: provisional, mediaType: "image/jpeg"),
                 sourceDigest: provisional, sourceSize: entry.size))
     }

@@ -28,7 +28,8 @@ struct BackupMetadata: Codable, Sendable {
         let isFromAssets: Bool
         let createdAt: Timestamp
         let takenAt: CameraClock?
-        /// Absent in backups from before they were kept, as the next one.
+        /// Absent in backups from before they were kept, as the next two.
+        let datePrecision: String?
         let takenOffset: Int?
         let dateSource: String?
         /// Absent where the picture says none, and in backups from before it was kept.
@@ -196,7 +197,8 @@ extension BackupMetadata.Photo {
             timestamp: photo.shownMoment, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
             isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
             takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
-            takenOffset: photo.takenOffset, dateSource: photo.dateSource?.rawValue,
+            datePrecision: photo.datePrecision?.rawValue, takenOffset: photo.takenOffset,
+            dateSource: photo.dateSource?.rawValue,
             camera: photo.camera, unseenBy: photo.unseenBy, lastDecision: photo.lastDecision?.rawValue,
             width: photo.width,
             height: photo.height, fileSize: photo.fileSize,
@@ -210,7 +212,8 @@ extension BackupMetadata.Photo {
             photo: LibraryModel.Photo(
                 id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, caption: caption,
                 isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
-                isFavorite: isFavorite, takenAt: takenAt?.date, takenOffset: takenOffset,
+                isFavorite: isFavorite, takenAt: takenAt?.date,
+                datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: takenOffset,
                 dateSource: dateSource.flatMap(DateSource.init), camera: camera, contentDigest: contentDigest,
                 mediaType: mediaType,
                 originalPath: originalPath ?? (contentDigest == sourceDigest ? path : nil), sidecars: sidecars ?? [],

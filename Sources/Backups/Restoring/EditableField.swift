@@ -23,13 +23,6 @@ struct EditableField: Sendable {
             text: { $0.isFavorite ? "set" : nil }, copy: { $1.isFavorite = $0.isFavorite }),
         EditableField(
             name: "date", isSaidByOthers: { _ in false },
-            isEqual: {
-                $0.takenAt == $1.takenAt && $0.takenOffset == $1.takenOffset && $0.dateSource == $1.dateSource
-            },
-            text: { $0.takenAt.map { "\($0)" } },
-            copy: {
-                ($1.takenAt, $1.takenOffset) = ($0.takenAt, $0.takenOffset)
-                $1.dateSource = $0.dateSource
-            }),
+            isEqual: { $0.hasDate(of: $1) }, text: { $0.takenAt.map { "\($0)" } }, copy: { $1.takeDate(of: $0) }),
     ]
 }

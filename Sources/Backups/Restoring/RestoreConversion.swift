@@ -52,9 +52,7 @@ extension BackupRestorer {
         (made.path, made.fileSize, made.contentDigest) = (name.path, prepared.fileSize, prepared.contentDigest)
         (made.width, made.height, made.mediaType) = (prepared.width, prepared.height, prepared.mediaType)
         // Where the picture says nothing, the date stays that the other program showed it by.
-        if let taken = prepared.taken {
-            (made.takenAt, made.takenOffset, made.dateSource) = (taken.clock, taken.offset, taken.source)
-        }
+        if let taken = prepared.taken { made.take(taken) }
         made.caption = photo.caption ?? prepared.caption
         made.camera = prepared.camera
         made.unseenBy = prepared.isUnseen ? Release.version : nil

@@ -39,17 +39,15 @@ package enum LocalDate {
         return Int(parts.tm_gmtoff) / 60
     }
 
-    /// `2025-06-15 14:05`, as the clock showed it.
-    package static func text(_ clock: LocalDateTime) -> String {
-        let text = clock.description
-        // Past the years that a calendar has it is a number.
-        return text.contains("T") ? String(text.prefix(16)).replacing("T", with: " ") : text
+    /// `2025-06-15 14:05`, as the clock showed it, or as much of that as is known.
+    package static func text(_ clock: LocalDateTime, _ precision: DatePrecision? = nil) -> String {
+        clock.text(to: min(precision ?? .minute, .minute))
     }
 
     /// A photo's date in a list: with a `~` where it was guessed.
     package static func text(of photo: Photo) -> String {
         guard let clock = photo.takenAt else { return text(photo.createdAt) }
-        return (photo.dateSource?.isGuess == true ? "~" : "") + text(clock)
+        return (photo.dateSource?.isGuess == true ? "~" : "") + text(clock, photo.datePrecision)
     }
 
     /// When it was taken, and how that is known; nil where it is not.
@@ -62,13 +60,15 @@ package enum LocalDate {
             case .person: "as somebody said"
             case .app: "as the phone app showed it"
             case .sidecar: "from the file beside it"
-            case .exif, .exifCreated, .xmp, .iptc, nil: nil
+            case .gps: "from its GPS time"
+            case .modified: "from when it was last saved"
+            case .exif, .exifCreated, .xmp, .iptc, .png, nil: nil
             }
         let zone = photo.takenOffset.map { offset in
             let (hours, minutes) = (abs(offset) / 60, abs(offset) % 60)
             return
                 " (UTC\(offset < 0 ? "-" : "+")\(hours < 10 ? "0" : "")\(hours):\(minutes < 10 ? "0" : "")\(minutes))"
         }
-        return text(clock) + (zone ?? "") + (source.map { ", " + $0 } ?? "")
+        return text(clock, photo.datePrecision) + (zone ?? "") + (source.map { ", " + $0 } ?? "")
     }
 }

@@ -134,7 +134,7 @@ package enum ValueKind: Sendable, Equatable {
     case folder
     /// An id or a name.
     case category
-    /// A day, or a day and a time on a camera's clock.
+    /// A year, a month, a day, or a day and a time on a camera's clock (``SaidDate``).
     case date
     /// A year, a month, a day or a time on a camera's clock (``DateSpan``).
     case days
@@ -168,7 +168,7 @@ package enum ValueKind: Sendable, Equatable {
         case .path, .folder, .category:
             value.isEmpty || value.utf8.contains(0) ? "must not be empty." : nil
         case .date:
-            LocalDateTime(value) == nil ? "must be a date such as 2025-06-15 or 2025-06-15T14:05." : nil
+            SaidDate(value) == nil ? "must be a date such as \(SaidDate.forms)." : nil
         case .days: DateSpan(value) == nil ? "must be a date such as \(DateSpan.forms)." : nil
         case .numbers:
             value == "-"

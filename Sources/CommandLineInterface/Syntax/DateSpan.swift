@@ -93,3 +93,25 @@ extension StringProtocol {
         (1...count).contains(utf8.count) && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }
+
+/// When a photo was taken, as somebody says it: as far as they know.
+package struct SaidDate: Equatable {
+    package static let forms = "1978, 1978-08, 2025-06-15 or 2025-06-15T14:05"
+
+    package let clock: LocalDateTime
+    package let precision: DatePrecision
+
+    package init?(_ text: String) {
+        let read: (String, DatePrecision) =
+            switch text.utf8.count {
+            case 4: (text + "-01-01", .year)
+            case 7: (text + "-01", .month)
+            case 10: (text, .day)
+            case 16: (text, .minute)
+            default: (text, .second)
+            }
+        // An integer of milliseconds has four digits too.
+        guard text.utf8.count != 4 || text.isNumber(count: 4), let clock = LocalDateTime(read.0) else { return nil }
+        (self.clock, precision) = (clock, read.1)
+    }
+}

@@ -22,8 +22,8 @@ package struct Invocation: Sendable {
 
     package func number(_ option: String) -> Int? { value(option).flatMap(Int.init) }
 
-    /// The first moment of a day on a camera's clock, or the moment itself.
-    package func clock(_ option: String) -> LocalDateTime? { value(option).flatMap(LocalDateTime.init) }
+    /// A date on a camera's clock, as far as it was said.
+    package func date(_ option: String) -> SaidDate? { value(option).flatMap(SaidDate.init) }
 
     /// The first moment of a day here, or the moment itself.
     package func moment(_ option: String) -> Timestamp? { value(option).flatMap(LocalDate.startOf) }

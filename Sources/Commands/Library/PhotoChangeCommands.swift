@@ -73,12 +73,12 @@ extension CommandTable {
             operands: [photos],
             options: selection + [
                 .value("name", "TEXT", .text, help: "What it is called; an empty text gives it its file's name."),
-                .value("date", "DATE", .date, help: "When it was taken: 2025-06-15 or 2025-06-15T14:05."),
+                .value("date", "DATE", .date, help: "When it was taken, as far as it is known: \(SaidDate.forms)."),
                 .value("shift", "TIME", .text, help: "By how much its date is moved."),
                 .value("offset", "OFFSET", .text, help: "How far the camera's clock was from UTC: +02:00, -3:30, 0."),
             ],
             examples: [
-                Example("smilepile photos edit 12 --date 1987-08-01", "A scan of an old print."),
+                Example("smilepile photos edit 12 --date 1978-08", "A scan of an old print, known to the month."),
                 Example("smilepile photos edit 12-14 --shift +1h", "The camera was not set to summer time."),
             ]
         ) { invocation, session in try await edit(invocation, session) },
@@ -240,7 +240,8 @@ extension CommandTable {
             }
             return offset
         }
-        guard invocation.value("name") != nil || invocation.value("date") != nil || shift != nil || offset != nil else {
+        let date = invocation.date("date")
+        guard invocation.value("name") != nil || date != nil || shift != nil || offset != nil else {
             throw invocation.usageError("Say what changes: --name, --date, --shift or --offset.")
         }
         let selection = try await PhotoSelection(invocation, session)
@@ -260,8 +261,8 @@ extension CommandTable {
             var count = 0
             if ids.count == 1 {
                 let request = EditPhoto(
-                    id: ids[0], name: invocation.value("name"), takenAt: invocation.clock("date"), takenOffset: offset,
-                    shift: shift)
+                    id: ids[0], name: invocation.value("name"), takenAt: date?.clock, datePrecision: date?.precision,
+                    takenOffset: offset, shift: shift)
                 if let answer = try await selection.unlessGone({ try await library.send(request) }) {
                     count = 1
                     if !tellsCount { session.show(answer, human: tell) }
@@ -269,7 +270,8 @@ extension CommandTable {
             } else {
                 count = try await PhotoBatches.change(ids, session, size: EditPhotos.maximumCount) { batch in
                     let request = EditPhotos(
-                        ids: batch, takenAt: invocation.clock("date"), takenOffset: offset, shift: shift,
+                        ids: batch, takenAt: date?.clock, datePrecision: date?.precision, takenOffset: offset,
+                        shift: shift,
                         ignoreMissing: selection.ignoreMissing)
                     let photos = try await library.send(request).value.photos
                     if !tellsCount { photos.forEach(tell) }

@@ -134,7 +134,8 @@ struct OneMigration: Sendable {
             id: 0, uuid: item.uuid, path: "photos/missing-\(item.uuid).jpg", categoryId: category,
             name: String(String.UnicodeScalarView(title.unicodeScalars.filter { $0.value >= 32 }.prefix(200))),
             caption: nil, isFromAssets: false, createdAt: createdAt, fileSize: 0, width: 0, height: 0,
-            isFavorite: item.photo.isFavorite, takenAt: date?.clock, dateSource: date?.source,
+            isFavorite: item.photo.isFavorite, takenAt: date?.clock, datePrecision: date?.precision,
+            dateSource: date?.source,
             contentDigest: ContentDigest(of: Data()).sha256.hex, mediaType: "image/jpeg")
         // Sources are told apart by their digest; this one has none, so it gets one that no file has.
         let source = ContentDigest(of: Data("missing \(item.uuid)".utf8)).sha256.hex

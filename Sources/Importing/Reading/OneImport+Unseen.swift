@@ -41,8 +41,7 @@ extension OneImport {
         shown.sidecars = zip(sidecars, names.sidecars).map { $0.kept(as: $1) }
         shown.unseenBy = nil
         (shown.caption, shown.camera) = (prepared.caption, prepared.camera)
-        (shown.takenAt, shown.takenOffset) = (prepared.taken?.clock, prepared.taken?.offset)
-        shown.dateSource = prepared.taken?.source
+        shown.take(prepared.taken)
         let completed = line(file, .completed, "photo \(photo.id) can be shown now, \(shown.path)")
         do {
             _ = try await mesh.send(

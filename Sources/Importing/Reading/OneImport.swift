@@ -221,7 +221,9 @@ struct OneImport: Sendable {
         let location: SealedLocation?
         do {
             (facts, sidecars) = try await stageSidecars(of: file)
-            date = prepared.taken ?? overrides.shown ?? facts.date
+            date = [prepared.taken, facts.date, overrides.shown].compactMap { $0 }.reduce(nil) { best, next in
+                best.map { next.source.isBetter(than: $0.source) ? next : $0 } ?? next
+            }
             location = try await seal(prepared.position ?? facts.position, of: uuid)
             try Task.checkCancellation()
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)
@@ -234,7 +236,7 @@ struct OneImport: Sendable {
             name: Self.name(of: file.path.name), caption: prepared.caption ?? facts.caption, isFromAssets: false,
             createdAt: .now(), fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: overrides.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
-            takenAt: date?.clock, takenOffset: date?.offset, dateSource: date?.source,
+            takenAt: date?.clock, datePrecision: date?.precision, takenOffset: date?.offset, dateSource: date?.source,
             camera: prepared.camera, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path,
             sidecars: zip(sidecars, names.sidecars).map { $0.kept(as: $1) },

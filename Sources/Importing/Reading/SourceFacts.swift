@@ -130,9 +130,16 @@ extension PhotoDate {
     init(_ time: CaptureTime, source: DateSource) {
         switch time.clock {
         case .universal:
-            self.init(clock: LocalDateTime(here: Timestamp(milliseconds: time.milliseconds)), source: source)
+            // What is known to the day in UTC is that day here: a zone's hours would make it another.
+            let clock =
+                time.precision > .day
+                ? LocalDateTime(here: Timestamp(milliseconds: time.milliseconds))
+                : LocalDateTime(milliseconds: time.milliseconds)
+            self.init(clock: clock, precision: time.precision, source: source)
         case .wall(let offset):
-            self.init(clock: LocalDateTime(milliseconds: time.milliseconds), offset: offset, source: source)
+            self.init(
+                clock: LocalDateTime(milliseconds: time.milliseconds), precision: time.precision, offset: offset,
+                source: source)
         }
     }
 }

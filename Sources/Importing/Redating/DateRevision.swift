@@ -27,10 +27,11 @@ enum DateRevision: Equatable {
             self.init(ofUnknownSource: photo, clock, found)
             return
         }
-        if found.source.rank < source.rank {
+        if found.source.isBetter(than: source) {
             self = .becomes(found.keepingOffset(of: photo))
         } else if found.source == source, !source.isGuess,
-            found.clock != clock || photo.takenOffset == nil && found.offset != nil
+            found.clock != clock || found.precision != photo.datePrecision ?? .second
+                || photo.takenOffset == nil && found.offset != nil
         {
             // A guess is not made again: the name may be another by now, and this machine's zone too.
             self = .becomes(found.keepingOffset(of: photo))
@@ -50,15 +51,10 @@ enum DateRevision: Equatable {
     }
 }
 
-extension DateSource {
-    /// From what is most to be trusted on: a person.
-    fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? Self.allCases.count }
-}
-
 extension PhotoDate {
     /// A person may have told the offset alone.
     fileprivate func keepingOffset(of photo: Photo) -> PhotoDate {
-        PhotoDate(clock: clock, offset: offset ?? photo.takenOffset, source: source)
+        PhotoDate(clock: clock, precision: precision, offset: offset ?? photo.takenOffset, source: source)
     }
 }
 

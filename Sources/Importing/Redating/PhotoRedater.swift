@@ -192,15 +192,19 @@ public actor PhotoRedater: MeshService {
 
     private static func text(_ photo: Photo) -> String {
         guard let clock = photo.takenAt else { return "no date" }
-        return text(clock, photo.takenOffset, photo.dateSource)
+        return text(clock, photo.datePrecision, photo.takenOffset, photo.dateSource)
     }
 
-    private static func text(_ date: PhotoDate) -> String { text(date.clock, date.offset, date.source) }
+    private static func text(_ date: PhotoDate) -> String {
+        text(date.clock, date.precision, date.offset, date.source)
+    }
 
     /// `2024-06-01 13:01:01 +02:00 (EXIF)`
-    private static func text(_ clock: LocalDateTime, _ offset: Int?, _ source: DateSource?) -> String {
+    private static func text(
+        _ clock: LocalDateTime, _ precision: DatePrecision?, _ offset: Int?, _ source: DateSource?
+    ) -> String {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let time = clock.description.prefix(19).replacing("T", with: " ")
+        let time = clock.text(to: precision ?? .second)
         let zone = offset.map { " \($0 < 0 ? "-" : "+")\(two(abs($0) / 60)):\(two(abs($0) % 60))" } ?? ""
         let origin =
             switch source {
@@ -209,8 +213,11 @@ public actor PhotoRedater: MeshService {
             case .exifCreated: "EXIF, when it became a file"
             case .xmp: "XMP"
             case .iptc: "IPTC"
-            case .app: "the phone app"
             case .sidecar: "a file beside it"
+            case .png: "its PNG text"
+            case .gps: "its GPS time"
+            case .modified: "when it was last saved"
+            case .app: "the phone app"
             case .fileName: "its name"
             case .fileTime: "its file's time"
             case nil: "source unknown"

@@ -171,9 +171,7 @@ extension Thumbnailer {
 
 extension SheetLayout.Words {
     fileprivate init(_ photo: Photo, _ category: LibraryModel.Category?, absence: String?) {
-        let clock = photo.shownAt.description
-        // Past the years that a calendar has it is a number.
-        let date = clock.contains("T") ? String(clock.prefix(16)).replacing("T", with: " ") : clock
+        let date = photo.shownAt.text(to: min(photo.datePrecision ?? .minute, .minute))
         self.init(
             name: SheetLayout.line(photo.displayName), date: (photo.dateSource?.isGuess == true ? "~" : "") + date,
             category: SheetLayout.line(category?.displayName ?? ""),

@@ -162,8 +162,13 @@ extension PhotoDate {
             case .exifCreated: .exifCreated
             case .xmp: .xmp
             case .iptc: .iptc
+            case .png: .png
+            case .gps: .gps
+            case .modified: .modified
             }
-        self.init(clock: LocalDateTime(milliseconds: date.clock), offset: date.offset, source: source)
+        self.init(
+            clock: LocalDateTime(milliseconds: date.clock), precision: date.precision, offset: date.offset,
+            source: source)
     }
 }
 

@@ -1,5 +1,9 @@
+import DateTexts
 import Foundation
 import ServiceMesh
+
+/// How far a date is known, from the year to the second.
+public typealias DatePrecision = DateTexts.DatePrecision
 
 /// What a clock on a wall, or in a camera, showed: a date and a time that are in no zone. A photo taken at 14:05 was taken
 /// at 14:05 wherever it is looked at, which no ``/ServiceMesh/Timestamp`` can say.
@@ -68,6 +72,35 @@ public struct LocalDateTime: Codable, Sendable, Hashable, Comparable, CustomStri
     /// `2025-06-15T14:05:00`, with `.250` where there are milliseconds; the integer outside the years 0 to 9999.
     public var description: String { text ?? String(milliseconds) }
 
+    /// The first moment of the year, month, day, minute or second that this is in.
+    public func beginning(of precision: DatePrecision) -> LocalDateTime {
+        guard precision < .second, let text else { return self }
+        let kept: (count: Int, rest: String) =
+            switch precision {
+            case .year: (4, "-01-01T00:00:00")
+            case .month: (7, "-01T00:00:00")
+            case .day: (10, "T00:00:00")
+            case .minute: (16, ":00")
+            case .second: (19, "")
+            }
+        return LocalDateTime(text.prefix(kept.count) + kept.rest) ?? self
+    }
+
+    /// `2025-06-15 14:05:00`, or as much of that as is known: `2025-06-15 14:05`, `2025-06-15`, `2025-06`, `2025`. The integer
+    /// outside the years 0 to 9999.
+    package func text(to precision: DatePrecision) -> String {
+        guard let text else { return description }
+        let length =
+            switch precision {
+            case .year: 4
+            case .month: 7
+            case .day: 10
+            case .minute: 16
+            case .second: 19
+            }
+        return String(text.prefix(length)).replacing("T", with: " ")
+    }
+
     private var text: String? { Timestamp(milliseconds: milliseconds).rfc3339.map { String($0.dropLast()) } }
 
     public init(from decoder: any Decoder) throws {
@@ -106,27 +139,44 @@ public enum DateSource: String, Codable, Sendable, CaseIterable {
     case exifCreated = "exif_created"
     case xmp
     case iptc
-    /// The phone app, which showed the photo by it.
-    case app
     /// A file beside the picture.
     case sidecar
+    /// A text of a PNG.
+    case png
+    /// The clock of the satellites.
+    case gps
+    /// When the picture was last saved, as it says itself.
+    case modified
+    /// The phone app, which showed the photo by it.
+    case app
     case fileName = "file_name"
     /// When the file was last written to.
     case fileTime = "file_time"
 
-    /// Whether it may well be wrong: names are given and files are copied.
-    public var isGuess: Bool { self == .fileName || self == .fileTime }
+    /// Whether it may well be wrong: apps show what they have, names are given and files are copied.
+    public var isGuess: Bool { self == .app || self == .fileName || self == .fileTime }
+
+    /// Whether it is to be trusted more than another.
+    package func isBetter(than other: DateSource) -> Bool { rank < other.rank }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? Self.allCases.count }
 }
 
 /// A photo's date, and what said so.
 public struct PhotoDate: Codable, Sendable, Equatable {
+    /// The first moment that it can mean.
     public let clock: LocalDateTime
+    /// How far it is known.
+    public let precision: DatePrecision
     /// Minutes that the clock was ahead of UTC, where that is known.
     public let offset: Int?
     public let source: DateSource
 
-    public init(clock: LocalDateTime, offset: Int? = nil, source: DateSource) {
+    public init(
+        clock: LocalDateTime, precision: DatePrecision = .second, offset: Int? = nil, source: DateSource
+    ) {
         self.clock = clock
+        self.precision = precision
         self.offset = offset
         self.source = source
     }

@@ -19,8 +19,11 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var width: Int
     public var height: Int
     public var isFavorite: Bool
-    /// On the camera's clock; nil where nothing credible is said of it.
+    /// On the camera's clock: the first moment that the date can mean. Nil where nothing credible is said of it.
     public var takenAt: LocalDateTime?
+    /// How far the date is known: lists, the page and exports show no more. Nil without a date, and of photos from before it was
+    /// kept.
+    public var datePrecision: DatePrecision?
     /// Minutes that the camera's clock was ahead of UTC, where that is known.
     public var takenOffset: Int?
     /// What said when it was taken; nil where nothing did, and of photos from before that was kept.
@@ -47,7 +50,8 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
-        takenOffset: Int? = nil, dateSource: DateSource? = nil, camera: String? = nil, contentDigest: String,
+        datePrecision: DatePrecision? = nil, takenOffset: Int? = nil, dateSource: DateSource? = nil,
+        camera: String? = nil, contentDigest: String,
         mediaType: String,
         originalPath: String? = nil, sidecars: [KeptSidecar] = [], unseenBy: String? = nil,
         lastDecision: SwipeAction? = nil
@@ -65,6 +69,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.height = height
         self.isFavorite = isFavorite
         self.takenAt = takenAt
+        self.datePrecision = datePrecision
         self.takenOffset = takenOffset
         self.dateSource = dateSource
         self.camera = camera
@@ -98,6 +103,23 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
 
     /// Whether there is more of it than ``path`` and its thumbnail.
     package var hasExtraFiles: Bool { originalPath.map { $0 != path } ?? false || !sidecars.isEmpty }
+
+    /// Takes over a date with all that is known of it.
+    package mutating func take(_ date: PhotoDate?) {
+        (takenAt, datePrecision) = (date?.clock, date?.precision)
+        (takenOffset, dateSource) = (date?.offset, date?.source)
+    }
+
+    /// Takes over the date of another, or that it has none.
+    package mutating func takeDate(of other: Photo) {
+        (takenAt, datePrecision) = (other.takenAt, other.datePrecision)
+        (takenOffset, dateSource) = (other.takenOffset, other.dateSource)
+    }
+
+    package func hasDate(of other: Photo) -> Bool {
+        takenAt == other.takenAt && datePrecision == other.datePrecision && takenOffset == other.takenOffset
+            && dateSource == other.dateSource
+    }
 
     /// The moment of its date, for programs that know no clocks but UTC's.
     public var shownMoment: Timestamp { takenAt.map { $0.moment(offset: takenOffset) } ?? createdAt }

@@ -84,6 +84,9 @@ public struct EditPhoto: Message {
     public let isFavorite: Bool?
     /// By which lists sort and filter from then on; the file's own EXIF stays as it is.
     public let takenAt: LocalDateTime?
+    /// How far `takenAt` is known, the second unless told; alone, how far the date that the photo has is. What is less is
+    /// dropped: of 1978-08-12 known to the month, lists and the page say August 1978.
+    public let datePrecision: DatePrecision?
     /// Minutes that the camera's clock was ahead of UTC, -960…960.
     public let takenOffset: Int?
     /// Milliseconds by which the date is moved, as where a camera's clock was wrong; not together with `takenAt`.
@@ -91,7 +94,8 @@ public struct EditPhoto: Message {
 
     public init(
         id: Int64, name: String? = nil, caption: String? = nil, categoryId: Int64? = nil, isFavorite: Bool? = nil,
-        takenAt: LocalDateTime? = nil, takenOffset: Int? = nil, shift: Int64? = nil
+        takenAt: LocalDateTime? = nil, datePrecision: DatePrecision? = nil, takenOffset: Int? = nil,
+        shift: Int64? = nil
     ) {
         self.id = id
         self.name = name
@@ -99,6 +103,7 @@ public struct EditPhoto: Message {
         self.categoryId = categoryId
         self.isFavorite = isFavorite
         self.takenAt = takenAt
+        self.datePrecision = datePrecision
         self.takenOffset = takenOffset
         self.shift = shift
     }
@@ -118,20 +123,22 @@ public struct EditPhotos: Message {
     public let ids: [Int64]
     /// An empty text removes it.
     public let caption: String?
-    /// See ``EditPhoto``; so too the next two.
+    /// See ``EditPhoto``; so too the next three.
     public let takenAt: LocalDateTime?
+    public let datePrecision: DatePrecision?
     public let takenOffset: Int?
     public let shift: Int64?
     /// What names no photo is passed over, and not refused: a selection may be older than the last change.
     public let ignoreMissing: Bool?
 
     public init(
-        ids: [Int64], caption: String? = nil, takenAt: LocalDateTime? = nil, takenOffset: Int? = nil,
-        shift: Int64? = nil, ignoreMissing: Bool? = nil
+        ids: [Int64], caption: String? = nil, takenAt: LocalDateTime? = nil, datePrecision: DatePrecision? = nil,
+        takenOffset: Int? = nil, shift: Int64? = nil, ignoreMissing: Bool? = nil
     ) {
         self.ids = ids
         self.caption = caption
         self.takenAt = takenAt
+        self.datePrecision = datePrecision
         self.takenOffset = takenOffset
         self.shift = shift
         self.ignoreMissing = ignoreMissing

@@ -8,6 +8,7 @@ struct PhotoEdit: Sendable {
     private let category: Int64?
     private let isFavorite: Bool?
     private let takenAt: LocalDateTime?
+    private let datePrecision: DatePrecision?
     private let takenOffset: Int?
     private let shift: Int64?
 
@@ -18,6 +19,7 @@ struct PhotoEdit: Sendable {
         category = request.categoryId
         isFavorite = request.isFavorite
         takenAt = request.takenAt
+        datePrecision = request.datePrecision
         takenOffset = request.takenOffset
         shift = request.shift
         guard takenAt == nil || shift == nil else {
@@ -31,11 +33,12 @@ struct PhotoEdit: Sendable {
         }
         guard
             name != nil || caption != nil || category != nil || isFavorite != nil || takenAt != nil
-                || takenOffset != nil || shift != nil
+                || datePrecision != nil || takenOffset != nil || shift != nil
         else {
             throw MeshError(
                 .invalidArgument,
-                "Say what changes: 'name', 'caption', 'categoryId', 'isFavorite', 'takenAt', 'takenOffset' or 'shift'.")
+                "Say what changes: 'name', 'caption', 'categoryId', 'isFavorite', 'takenAt', 'datePrecision', "
+                    + "'takenOffset' or 'shift'.")
         }
     }
 
@@ -71,8 +74,13 @@ struct PhotoEdit: Sendable {
         edited.caption = caption.map { $0.isEmpty ? nil : $0 } ?? photo.caption
         edited.categoryId = category ?? photo.categoryId
         edited.isFavorite = isFavorite ?? photo.isFavorite
-        if let clock = try takenAt ?? shift.map({ try photo.shownAt.moved(by: $0) }) {
-            (edited.takenAt, edited.dateSource) = (clock, .person)
+        if let clock = try takenAt ?? shift.map({ try photo.shownAt.moved(by: $0) })
+            ?? datePrecision.map({ _ in photo.shownAt })
+        {
+            // A day that was moved by an hour is still known to the day.
+            let precision = datePrecision ?? (takenAt == nil ? photo.datePrecision : nil) ?? .second
+            (edited.takenAt, edited.datePrecision) = (clock.beginning(of: precision), precision)
+            edited.dateSource = .person
         }
         edited.takenOffset = takenOffset ?? photo.takenOffset
         return edited

@@ -64,10 +64,6 @@ extension Photo {
         unseenBy = other.unseenBy
         caption = caption ?? other.caption
         camera = other.camera ?? camera
-        if other.takenAt != nil, dateSource != .person {
-            takenAt = other.takenAt
-            takenOffset = other.takenOffset
-            dateSource = other.dateSource
-        }
+        if other.takenAt != nil, dateSource != .person { takeDate(of: other) }
     }
 }

@@ -34,6 +34,7 @@ enum PhotoColumns {
         Column("is_from_assets") { $0.photo.isFromAssets },
         Column("created_at") { $0.photo.createdAt.milliseconds },
         Column("taken_at", isEditable: true) { $0.photo.takenAt?.milliseconds },
+        Column("date_precision", isEditable: true) { $0.photo.datePrecision?.rawValue },
         Column("taken_offset", isEditable: true) { $0.photo.takenOffset },
         Column("date_source", isEditable: true) { $0.photo.dateSource?.rawValue },
         Column("camera", isOfFiles: true) { $0.photo.camera },
@@ -58,6 +59,7 @@ enum PhotoColumns {
     static func photo(_ row: borrowing Row) throws -> Photo {
         let path: String = try row["path"]
         let takenAt: Int64? = try row["taken_at"]
+        let datePrecision: String? = try row["date_precision"]
         let dateSource: String? = try row["date_source"]
         let lastDecision: String? = try row["last_decision"]
         return Photo(
@@ -65,7 +67,8 @@ enum PhotoColumns {
             name: try row["name"], caption: try row["caption"], isFromAssets: try row["is_from_assets"],
             createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
             width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
-            takenAt: takenAt.map(LocalDateTime.init(milliseconds:)), takenOffset: try row["taken_offset"],
+            takenAt: takenAt.map(LocalDateTime.init(milliseconds:)),
+            datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: try row["taken_offset"],
             dateSource: dateSource.flatMap(DateSource.init), camera: try row["camera"],
             contentDigest: try row["content_digest"],
             mediaType: try row["media_type"], originalPath: try row["original_path"],

@@ -318,17 +318,19 @@ struct PhotoTable: PhotoRepository {
         _ date: PhotoDate?, camera: String?, of photo: Photo, line: ReceiptLine, of job: JobID
     ) throws -> Bool {
         var new = photo
-        if let date {
-            (new.takenAt, new.takenOffset, new.dateSource) = (date.clock, date.offset, date.source)
-        }
+        if let date { new.take(date) }
         new.camera = camera ?? photo.camera
         func values(_ photo: Photo) -> [(any SQLBindable)?] {
-            [photo.takenAt?.milliseconds, photo.takenOffset, photo.dateSource?.rawValue, photo.camera]
+            [
+                photo.takenAt?.milliseconds, photo.datePrecision?.rawValue, photo.takenOffset,
+                photo.dateSource?.rawValue,
+                photo.camera,
+            ]
         }
         let changed = try connection.execute(
             """
-            UPDATE photos SET taken_at = ?, taken_offset = ?, date_source = ?, camera = ?
-            WHERE id = ? AND taken_at IS ? AND taken_offset IS ? AND date_source IS ? AND camera IS ?
+            UPDATE photos SET taken_at = ?, date_precision = ?, taken_offset = ?, date_source = ?, camera = ?
+            WHERE id = ? AND taken_at IS ? AND date_precision IS ? AND taken_offset IS ? AND date_source IS ? AND camera IS ?
             """, values: values(new) + [photo.id] + values(photo))
         guard changed > 0 else { return false }
         try JobLineTable.append(line, to: job, in: connection)

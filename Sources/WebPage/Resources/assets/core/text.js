@@ -97,6 +97,12 @@ export const shortMonth = (text) => formats.shortMonth.format(new Date(`${text}-
 export const clockTime = (text) => formats.clock.format(clock(text));
 export const shortClockTime = (text) => formats.shortClock.format(clock(text));
 
+const coarse = { year: (text) => text.slice(0, 4), month: (text) => month(text.slice(0, 7)), day: (text) => day(text.slice(0, 10)) };
+
+/** When a photo was taken, as far as it is known: `August 1978`. `write` is for what is known to the minute. */
+export const photoTime = (photo, write = clockTime) => (
+  (coarse[photo.datePrecision] ?? write)(photo.shownAt ?? photo.takenAt ?? photo.createdAt));
+
 /** A moment (RFC 3339), in the reader's zone. */
 export const moment = (text) => formats.moment.format(new Date(text));
 

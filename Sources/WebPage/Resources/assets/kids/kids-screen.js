@@ -8,7 +8,7 @@ import { showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, current, go, onChange } from '../core/router.js';
 import { session } from '../core/session.js';
-import { clockTime, duration, t } from '../core/text.js';
+import { duration, photoTime, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { PhotoList } from '../timeline/photo-list.js';
 import { Selection } from '../timeline/selection.js';
@@ -143,7 +143,7 @@ class KidsScreen extends Component {
     this.#body.querySelector('.next').disabled = this.#neighbour(1) >= list.total;
     this.#surface.show({
       key: photo.uuid, small: pictureAddress(photo, 'thumbnail'), large: pictureAddress(photo, 'photo'),
-      width: photo.width, height: photo.height, description: [photo.caption || photo.name, photo.takenAt && clockTime(photo.takenAt)].filter(Boolean).join(', '),
+      width: photo.width, height: photo.height, description: [photo.caption || photo.name, photo.takenAt && photoTime(photo)].filter(Boolean).join(', '),
     });
     const near = await list.photosIn(Math.max(0, this.#position - 1), Math.min(this.#position + 3, list.total));
     for (const one of near) new Image().src = pictureAddress(one, 'photo');

@@ -4,7 +4,7 @@ import { ask, trashedPictureAddress } from '../core/daemon.js';
 import { Component, element, textButton } from '../core/dom.js';
 import { confirmed, describe } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
-import { clockTime, relative, t } from '../core/text.js';
+import { photoTime, relative, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { emptyNotice } from './job-card.js';
 
@@ -80,7 +80,7 @@ class TrashScreen extends Component {
         }),
         box,
         element('span', { class: 'facts' }, element('span', {}, photo.caption || photo.name), element(
-          'span', { class: 'small quiet' }, [categoryName, photo.takenAt && clockTime(photo.takenAt)].filter(Boolean).join(' · ')),
+          'span', { class: 'small quiet' }, [categoryName, photo.takenAt && photoTime(photo)].filter(Boolean).join(' · ')),
         element('span', { class: 'small quiet' }, t('trash.until', { time: relative(purgeAfter) })))));
   }
 

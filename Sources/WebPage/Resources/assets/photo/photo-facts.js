@@ -6,7 +6,7 @@ import { Component, element, icon, textButton } from '../core/dom.js';
 import { showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address } from '../core/router.js';
-import { bytes, clockTime, moment, number, t } from '../core/text.js';
+import { bytes, moment, number, photoTime, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { download, moveTo } from '../timeline/photo-actions.js';
 
@@ -57,7 +57,7 @@ class PhotoFacts extends Component {
     this.#category.value = String(photo.categoryId);
     const source = photo.dateSource && t(`dateSource.${photo.dateSource}`);
     const rows = [
-      [t('photo.date'), photo.takenAt ? clockTime(photo.takenAt) : moment(photo.createdAt), source],
+      [t('photo.date'), photo.takenAt ? photoTime(photo) : moment(photo.createdAt), source],
       [t('photo.size'), `${number(photo.width)} × ${number(photo.height)}`, bytes(photo.fileSize)],
       photo.camera && [t('photo.camera'), element('a', { href: address('photos', { parameters: { camera: photo.camera } }) }, photo.camera)],
       [t('photo.file'), photo.name, photo.path],
@@ -92,13 +92,17 @@ class PhotoFacts extends Component {
   #editDate() {
     const photo = this.#photo;
     const field = element('input', { type: 'datetime-local', step: '1', value: (photo.takenAt ?? photo.createdAt).slice(0, 19), required: true });
+    const known = ['second', 'day', 'month', 'year'].map((precision) => element(
+      'option', { value: precision, selected: precision === photo.datePrecision }, t(`photo.known.${precision}`)));
+    const precision = element('select', {}, ...known);
     showDialog({
       title: t('photo.editDate'),
       action: t('action.save'),
-      body: [element('label', {}, t('photo.dateHelp'), field)],
+      body: [element('label', {}, t('photo.dateHelp'), field), element('label', {}, t('photo.known'), precision)],
       act: async () => {
-        await ask('photo.edit', { id: photo.id, takenAt: field.value });
-        if (photo.takenAt) toast(t('action.dated'), () => ask('photo.edit', { id: photo.id, takenAt: photo.takenAt }));
+        await ask('photo.edit', { id: photo.id, takenAt: field.value, datePrecision: precision.value });
+        const { id, takenAt, datePrecision = 'second' } = photo;
+        if (takenAt) toast(t('action.dated'), () => ask('photo.edit', { id, takenAt, datePrecision }));
       },
     });
   }

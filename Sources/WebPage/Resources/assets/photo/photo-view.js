@@ -7,7 +7,7 @@ import { describe } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, back, filterParameters, go, photoFilter } from '../core/router.js';
 import { session } from '../core/session.js';
-import { clockTime, shortClockTime, t } from '../core/text.js';
+import { photoTime, shortClockTime, t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
 import { download, moveToTrash, setFavourite } from '../timeline/photo-actions.js';
 import { PhotoList } from '../timeline/photo-list.js';
@@ -150,8 +150,7 @@ class PhotoView extends Component {
     this.photo = photo;
     this.#facts.inert = true;
     this.#notice.hidden = true;
-    const shown = photo.shownAt ?? photo.takenAt ?? photo.createdAt;
-    this.#title.textContent = photo.caption || shortClockTime(shown);
+    this.#title.textContent = photo.caption || photoTime(photo, shortClockTime);
     this.#title.title = photo.name;
     document.title = `${photo.caption || photo.name} – SmilePile`;
     this.#favourite.setAttribute('aria-pressed', String(photo.isFavorite));
@@ -160,7 +159,7 @@ class PhotoView extends Component {
       small: pictureAddress(photo, 'thumbnail'),
       large: pictureAddress(photo, 'photo'),
       width: photo.width, height: photo.height,
-      description: [photo.caption || photo.name, clockTime(shown)].join(', '),
+      description: [photo.caption || photo.name, photoTime(photo)].join(', '),
     });
     // A placeholder is nothing to send.
     this.#send.hidden = Boolean(photo.unseenBy);

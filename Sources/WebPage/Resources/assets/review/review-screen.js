@@ -6,7 +6,7 @@ import { Component, element, icon, iconButton, textButton } from '../core/dom.js
 import { describe } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, current, go, onChange } from '../core/router.js';
-import { clockTime, t } from '../core/text.js';
+import { photoTime, t } from '../core/text.js';
 import { attempt, toast, toastError } from '../core/toasts.js';
 import { ReviewSession } from './review-session.js';
 import './swipe-card.js';
@@ -127,7 +127,7 @@ class ReviewScreen extends Component {
   #say(photo) {
     const category = this.#categories.find(({ id }) => id === photo.categoryId);
     this.#title.replaceChildren(
-      element('span', { class: 'name' }, [photo.caption || photo.name, clockTime(photo.takenAt ?? photo.createdAt)].join(' · ')),
+      element('span', { class: 'name' }, [photo.caption || photo.name, photoTime(photo)].join(' · ')),
       ...(category ? [element('span', { class: 'category-chip' }, categoryLooks(category))] : []));
   }
 

@@ -2,7 +2,7 @@
 
 import { pictureAddress } from '../core/daemon.js';
 import { Component, element } from '../core/dom.js';
-import { clockTime, t } from '../core/text.js';
+import { photoTime, t } from '../core/text.js';
 
 /** `decided` with the action as `detail`. */
 class SwipeCard extends Component {
@@ -31,7 +31,7 @@ class SwipeCard extends Component {
 
   set photo(photo) {
     this.#image.src = pictureAddress(photo, 'photo');
-    this.#image.alt = [photo.caption || photo.name, clockTime(photo.takenAt ?? photo.createdAt)].join(', ');
+    this.#image.alt = [photo.caption || photo.name, photoTime(photo)].join(', ');
     this.#rest();
   }
 

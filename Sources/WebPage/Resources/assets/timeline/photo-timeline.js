@@ -12,7 +12,7 @@
 import { pictureAddress } from '../core/daemon.js';
 import { Component, element } from '../core/dom.js';
 import { address } from '../core/router.js';
-import { clockTime, day, month, shortDay, t } from '../core/text.js';
+import { day, month, photoTime, shortDay, t } from '../core/text.js';
 import { remember, remembered } from '../core/preferences.js';
 import { toast, toastError } from '../core/toasts.js';
 import { mostSelected } from './selection.js';
@@ -384,7 +384,7 @@ class PhotoTimeline extends Component {
       tile.image.src = pictureAddress(photo, 'thumbnail');
     }
     tile.link.href = this.linkTo(photo);
-    const label = [photo.caption || photo.name, clockTime(photo.shownAt), photo.isFavorite && t('photo.favourite')].filter(Boolean).join(', ');
+    const label = [photo.caption || photo.name, photoTime(photo), photo.isFavorite && t('photo.favourite')].filter(Boolean).join(', ');
     tile.link.setAttribute('aria-label', label);
     tile.check.setAttribute('aria-label', t('timeline.select', { photo: label }));
     tile.link.tabIndex = tile.position === this.#active ? 0 : -1;
