@@ -24,6 +24,9 @@ public struct SidecarFacts: Equatable, Sendable {
     /// Of a Takeout document the name that the picture had when it was taken over, which is longer than the file's name
     /// where that was cut; of XMP its title. One line, at most ``captionLength`` characters.
     public var title: String?
+    /// Of XMP what it says whose it is where several files are called alike (`photoshop:SidecarForExtension`): the
+    /// extension without its dot, as it is written there.
+    public var fileExtension: String?
 
     public init() {}
 
@@ -44,6 +47,7 @@ public struct SidecarFacts: Equatable, Sendable {
         facts.isFavorite = isFavorite ?? others.isFavorite
         facts.rating = rating ?? others.rating
         facts.title = title ?? others.title
+        facts.fileExtension = fileExtension ?? others.fileExtension
         if latitude == nil {
             facts.latitude = others.latitude
             facts.longitude = others.longitude

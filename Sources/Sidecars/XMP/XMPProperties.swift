@@ -4,6 +4,7 @@
 struct XMPProperties {
     enum Property: Hashable {
         case dateTimeOriginal, dateCreated, createDate, dateTimeDigitized, description, title, rating, latitude, longitude
+        case latitudeReference, longitudeReference, percentRating, sidecarExtension
     }
 
     private(set) var values: [Property: String] = [:]
@@ -20,6 +21,14 @@ struct XMPProperties {
         .init(namespace: "http://purl.org/dc/elements/1.1/", local: "title"): .title,
         .init(namespace: "http://ns.adobe.com/exif/1.0/", local: "GPSLatitude"): .latitude,
         .init(namespace: "http://ns.adobe.com/exif/1.0/", local: "GPSLongitude"): .longitude,
+        .init(namespace: "http://ns.adobe.com/exif/1.0/", local: "GPSLatitudeRef"): .latitudeReference,
+        .init(namespace: "http://ns.adobe.com/exif/1.0/", local: "GPSLongitudeRef"): .longitudeReference,
+        .init(namespace: "http://ns.microsoft.com/photo/1.0/", local: "Rating"): .percentRating,
+        .init(namespace: "http://ns.microsoft.com/photo/1.2/", local: "Rating"): .percentRating,
+        // Windows writes it without the slash as well.
+        .init(namespace: "http://ns.microsoft.com/photo/1.0", local: "Rating"): .percentRating,
+        .init(namespace: "http://ns.microsoft.com/photo/1.2", local: "Rating"): .percentRating,
+        .init(namespace: "http://ns.adobe.com/photoshop/1.0/", local: "SidecarForExtension"): .sidecarExtension,
     ]
 
     /// What an open element is. Only properties of the picture count: those inside a history or of another picture that
