@@ -10,11 +10,13 @@ struct SidecarNamesPropertyTests {
         private static let stems = [
             "x", "y", "IMG_1", "x(1)", "x-edited", "x-modifié", "x-modifie\u{301}", "é", "e\u{301}", "x.s", "",
             "Smith wedding 2019 in Chicago, high resolution", "Smith wedding 2019 in Chicago, high resolutio",
-            "😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀x", "-edited-edited-edited", "(1)", ".",
+            "😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀x", "-edited-edited-edited", "(1)", ".", "X", "É", "Img_1",
+            "SMITH wedding 2019 in Chicago, high resolutio", "Smith wedding 2019 in Chicago, high resolution-",
         ]
         private static let ends = [
             "", ".jpg", ".png", ".MOV", ".CR2", ".xmp", ".json", "(1)", "(2)", "-edited", "-bearbeitet", ".s", ".suppl",
             ".supplemental-metadata", ".jp", "1", "2", ".", "\u{301}",
+            ".JPG", ".XMP", ".Suppl", "-e", "-EDI",
         ]
 
         mutating func name() -> String {
@@ -27,13 +29,17 @@ struct SidecarNamesPropertyTests {
     @Test(arguments: 0..<400) func noSidecarIsGivenToTwoPictures(seed: Int) {
         var names = Names(chance: SplitMix64(seed: UInt64(seed)))
         let folder = (0..<(5 + seed % 120)).map { _ in names.name() }
-        var titles: [String: String] = [:]
-        for name in folder where names.chance.below(3) == 0 { titles[name] = folder[names.chance.below(folder.count)] }
+        var facts: [String: SidecarFacts] = [:]
+        for name in folder where names.chance.below(3) == 0 {
+            let title = folder[names.chance.below(folder.count)]
+            facts[name] = SidecarFacts(
+                title: title, fileExtension: ["jpg", "JPG", "png", "MOV"][names.chance.below(4)])
+        }
         let sidecars = SidecarNames(folder)
         var owners: [[UInt8]: Set<[UInt8]>] = [:]
         for name in folder where !SidecarNames.isSidecar(name) {
             let candidates = sidecars.candidates(for: name)
-            let selection = sidecars.selection(for: name) { titles[$0.name] }
+            let selection = sidecars.selection(for: name) { facts[$0.name] }
             let known = Set(candidates.map { Array($0.name.utf8) })
             #expect(candidates.count <= SidecarNames.maximumCandidates && known.count == candidates.count)
             #expect((selection.names + selection.ambiguous).allSatisfy { known.contains(Array($0.utf8)) })
@@ -69,6 +75,14 @@ struct SidecarNamesPropertyTests {
                 + (number % 2 == 0 ? ".jpg" : ".jpg.json")
         },
         { "x" + String(repeating: "-edited", count: $0 % 35) + "\($0 / 35 % 2).jpg" },
+        { number in
+            String(
+                "abcdefghijklmno".map { $0 }.enumerated().map {
+                    number >> $0.offset & 1 == 0 ? $0.element : Character($0.element.uppercased())
+                })
+                + (number % 3 == 0 ? ".jpg" : ".xmp")
+        },
+        { "Smith wedding 2019 in Chicago, high resolutio" + "-edited".prefix($0 % 7) + "(\($0 / 7)).jpg" },
         { "x(\($0)).jpg" + ($0 % 2 == 0 ? "" : ".s(\($0)).json") },
     ]
 

@@ -54,7 +54,7 @@ struct SidecarNamesTests {
     @Test(arguments: [
         ("x.jpg", "y.jpg.json"), ("x.jpg", "x.png.json"), ("x.jpg", "x.jpg(1).json"), ("x(1).jpg", "x.jpg.json"),
         ("x(1).jpg", "x.jpg(2).json"), ("x.jpg", "x.jpg.supplemental-metadatas.json"), ("x.jpg", "x.jpg.met.json"),
-        ("x.jpg", "X.jpg.json"), ("x.HEIC", "x.MOV.json"), ("x.jpg", "x.jpg"), ("metadata.jpg", "metadata.json"),
+        ("x.HEIC", "x.MOV.json"), ("x.jpg", "x.jpg"), ("metadata.jpg", "metadata.json"),
         ("x(01).jpg", "x.jpg(01).json"), ("x.jpg", "json"), ("x.jpg", ".json"), ("x.jpg", ".xmp"),
         ("PXL_20220405_090123741.jpg", "PXL_20220405_090123740.jpg.json"),
         // Not cut, so nothing may be missing from it.

@@ -2,12 +2,21 @@ import Testing
 
 @testable import Sidecars
 
+extension SidecarFacts {
+    /// Of a document that says nothing else.
+    init(title: String?, fileExtension: String? = nil) {
+        self.init()
+        self.title = title
+        self.fileExtension = fileExtension
+    }
+}
+
 /// What the documents' titles decide where the names do not.
 struct SidecarTitleTests {
     private func selection(_ picture: String, _ names: [String], _ titles: [String: String]) -> SidecarSelection {
         SidecarNames(names).selection(for: picture) { candidate in
-            #expect(candidate.wantsTitle)
-            return titles[candidate.name]
+            #expect(candidate.needsReading)
+            return titles[candidate.name].map { SidecarFacts(title: $0) }
         }
     }
 

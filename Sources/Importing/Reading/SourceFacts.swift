@@ -70,7 +70,7 @@ private struct SidecarReader {
         of picture: String, in names: SidecarNames, keep: (String, Data) throws -> Void
     ) rethrows -> SidecarFacts {
         let selection = names.selection(for: picture) { candidate in
-            try? self.facts(candidate.name, of: bytes(candidate.name)).title
+            try? self.facts(candidate.name, of: bytes(candidate.name))
         }
         if !selection.ambiguous.isEmpty {
             problems.append(

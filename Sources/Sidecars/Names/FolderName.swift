@@ -13,6 +13,16 @@ struct FolderName: Hashable {
         return FolderName(String(decoding: bytes, as: UTF8.self).precomposedStringWithCanonicalMapping.utf8)
     }
 
+    /// In normal form C and in lower case, as file systems compare that ignore case. Letters that only longer spellings
+    /// equal, as ß and SS, stay apart.
+    var lowercased: FolderName {
+        guard !bytes.allSatisfy({ $0 < 0x80 }) else { return FolderName(bytes.map(Self.lowercased)) }
+        let form = String(decoding: bytes, as: UTF8.self).precomposedStringWithCanonicalMapping
+        return FolderName(form.lowercased().precomposedStringWithCanonicalMapping.utf8)
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
+
     static func + (left: FolderName, right: FolderName) -> FolderName { FolderName(left.bytes + right.bytes) }
 
     /// At the last dot; a name that begins with its only dot has no extension, which else begins with the dot.
@@ -25,7 +35,7 @@ struct FolderName: Hashable {
     /// else.
     func dropping(_ ending: String) -> FolderName? {
         let ending = Array(ending.utf8)
-        let tail = bytes.suffix(ending.count).map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
+        let tail = bytes.suffix(ending.count).map(Self.lowercased)
         guard bytes.count > ending.count, tail == ending else { return nil }
         return FolderName(bytes.dropLast(ending.count))
     }
@@ -41,6 +51,9 @@ struct FolderName: Hashable {
         }
         return (FolderName(bytes[..<open]), FolderName(digits))
     }
+
+    /// What Google counts.
+    var utf16Units: Int { String(decoding: bytes, as: UTF8.self).utf16.count }
 
     /// The beginning of it that has at most `units` UTF-16 code units, which is what Google counts; nil where that is
     /// all.

@@ -11,6 +11,16 @@ struct PictureIndex {
         case stem
     }
 
+    /// How the text of a name is like another's, the surest first. Each includes those before it.
+    enum Likeness: Int, CaseIterable {
+        /// The same bytes.
+        case bytes
+        /// The same in normal form C, which macOS undoes.
+        case normalForm
+        /// The same but for capitals, as after a copy through Windows.
+        case lowerCase
+    }
+
     private struct Key: Hashable {
         let part: Part
         let text: FolderName
@@ -20,6 +30,8 @@ struct PictureIndex {
     private var exact: [Key: [Int]] = [:]
     /// Those whose text is not in normal form C, by that form.
     private var normalized: [Key: [Int]] = [:]
+    /// Those whose normal form C has capitals, by that in lower case.
+    private var lowercased: [Key: [Int]] = [:]
     /// Keys that were written or looked up, and pictures that were looked at.
     private(set) var steps = 0
 
@@ -46,8 +58,15 @@ struct PictureIndex {
     private mutating func insert(_ part: Part, _ text: FolderName, _ index: Int) {
         steps += 1
         exact[Key(part: part, text: text), default: []].append(index)
-        let form = text.normalized
-        if form != text { normalized[Key(part: part, text: form), default: []].append(index) }
+        let (form, lower) = (text.normalized, text.lowercased)
+        if form != text {
+            steps += 1
+            normalized[Key(part: part, text: form), default: []].append(index)
+        }
+        if lower != form {
+            steps += 1
+            lowercased[Key(part: part, text: lower), default: []].append(index)
+        }
     }
 
     /// No name holds a zero byte.
@@ -55,18 +74,28 @@ struct PictureIndex {
         number.map { text + FolderName([0]) + $0 } ?? text
     }
 
-    /// Those whose part has the same bytes, else those that have the same normal form; ones in the folder before absent
-    /// ones. Empty as well where there are more than ``SidecarNames/maximumRivals``.
-    mutating func pictures(by part: Part, _ text: FolderName, _ number: FolderName? = nil) -> [Int] {
+    /// Those whose part is like `text`; ones in the folder before absent ones. Empty as well where there are more than
+    /// ``SidecarNames/maximumRivals``.
+    mutating func pictures(
+        by part: Part, _ text: FolderName, _ number: FolderName? = nil, as likeness: Likeness
+    ) -> [Int] {
         steps += 1
-        let key = Key(part: part, text: Self.text(text, number))
-        var found = exact[key] ?? []
-        if found.isEmpty {
-            let form = Key(part: part, text: key.text.normalized)
-            found = (exact[form] ?? []) + (normalized[form] ?? [])
+        let text = Self.text(text, number)
+        let lists: [[Int]?]
+        switch likeness {
+        case .bytes: lists = [exact[Key(part: part, text: text)]]
+        case .normalForm:
+            let key = Key(part: part, text: text.normalized)
+            lists = [exact[key], normalized[key]]
+        case .lowerCase:
+            let key = Key(part: part, text: text.lowercased)
+            lists = [exact[key], normalized[key], lowercased[key]]
         }
-        guard found.count <= SidecarNames.maximumRivals else { return [] }
-        steps += found.count
+        // They are counted before they are joined: each may have all of a hostile folder.
+        let count = lists.reduce(0) { $0 + ($1?.count ?? 0) }
+        guard count > 0, count <= SidecarNames.maximumRivals else { return [] }
+        steps += count
+        let found = lists.flatMap { $0 ?? [] }
         let present = found.filter { !pictures[$0].isAbsent }
         var seen: Set<Int> = []
         return (present.isEmpty ? found : present).filter { seen.insert($0).inserted }

@@ -26,18 +26,33 @@ struct PictureName {
     /// The name that it had before it was numbered.
     var title: FolderName { numbered.map { $0.base + fileExtension } ?? name }
 
-    /// Of `x-edited.jpg` the name of the picture that was edited, `x.jpg`; of `x-edited(1).jpg` that is `x(1).jpg`.
+    /// Of `x-edited.jpg` the name of the picture that was edited, `x.jpg`; of `x-edited(1).jpg` that is `x(1).jpg`. Google
+    /// cuts a name after it has appended this, so of a long name that ends in `-edi` it is the same.
     var original: FolderName? {
         let edited = (numbered?.base ?? stem).normalized
-        for suffix in Self.editedSuffixes {
-            guard edited.bytes.count > suffix.count, edited.bytes.suffix(suffix.count).elementsEqual(suffix) else {
-                continue
-            }
-            let number = numbered.map { FolderName("(".utf8) + $0.number + FolderName(")".utf8) }
-            return FolderName(edited.bytes.dropLast(suffix.count)) + (number ?? FolderName([])) + fileExtension
-        }
-        return nil
+        guard let tail = Self.tail(of: edited) else { return nil }
+        let number = numbered.map { FolderName("(".utf8) + $0.number + FolderName(")".utf8) }
+        return FolderName(edited.bytes.dropLast(tail)) + (number ?? FolderName([])) + fileExtension
     }
+
+    /// How many bytes at the end of it say that it was edited.
+    private static func tail(of stem: FolderName) -> Int? {
+        func ending(_ count: Int) -> [UInt8] { FolderName(stem.bytes.suffix(count)).lowercased.bytes }
+        for suffix in editedSuffixes where stem.bytes.count > suffix.count && ending(suffix.count) == suffix {
+            return suffix.count
+        }
+        // Each of them has one hyphen, the first sign.
+        guard let hyphen = stem.bytes.lastIndex(of: UInt8(ascii: "-")), hyphen > 0,
+            cutStems.contains(stem.utf16Units)
+        else { return nil }
+        let count = stem.bytes.count - hyphen
+        let rest = ending(count)
+        return editedSuffixes.contains { $0.count > count && $0.starts(with: rest) } ? count : nil
+    }
+
+    /// How long a stem is, in UTF-16 units, that Google may have cut. It is 47 with `.jpg`, and with other extensions it
+    /// is near that.
+    private static let cutStems = TakeoutName.units...51
 
     /// What Google Photos appends to the name of what was edited in it, in the language of the account; in normal form
     /// C. English, German, French and Italian are confirmed by immich-go, the others reported by users of such

@@ -1,4 +1,4 @@
-/// A file that by its name belongs to a picture.
+/// A file that by its name belongs to a picture, whatever is in capitals in either.
 public struct SidecarCandidate: Hashable, Sendable {
     /// How the name leads to the picture, the surest first.
     public enum Form: Int, Comparable, Sendable {
@@ -18,9 +18,10 @@ public struct SidecarCandidate: Hashable, Sendable {
 
     public let name: String
     public let form: Form
-    /// Whether the name alone does not decide: other pictures have as good a claim, or there are other sidecars of this
-    /// form, or the picture's name is cut in it. What the document says under `title` decides.
-    public let wantsTitle: Bool
+    /// Whether the name alone does not decide: other files have as good a claim, or there are other sidecars of this form,
+    /// or the picture's name is cut in it. Of a Takeout document ``SidecarFacts/title`` decides, of XMP
+    /// ``SidecarFacts/fileExtension``.
+    public let needsReading: Bool
 }
 
 /// The sidecars of a picture, where all that can be asked has been asked.

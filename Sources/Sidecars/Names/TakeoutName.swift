@@ -26,10 +26,10 @@ struct TakeoutName {
         case none, cut, whole
     }
 
-    /// `text` without `.supplemental-metadata`, or without what was left of it.
+    /// `text` without `.supplemental-metadata`, or without what was left of it, in capitals or not.
     static func withoutSupplement(_ text: FolderName) -> (text: FolderName, was: Supplement) {
         guard let dot = text.bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0,
-            supplement.starts(with: text.bytes[dot...])
+            supplement.starts(with: FolderName(text.bytes[dot...]).lowercased.bytes)
         else { return (text, .none) }
         let isWhole = text.bytes.count - dot == supplement.count
         return (FolderName(text.bytes[..<dot]), isWhole ? .whole : .cut)
@@ -40,15 +40,12 @@ struct TakeoutName {
         ["metadata", "print-subscriptions", "shared_album_comments", "user-generated-memory-titles"]
             .map { FolderName($0.utf8) })
 
-    var isAboutAlbum: Bool { Self.albums.contains(unnumbered) }
+    var isAboutAlbum: Bool { Self.albums.contains(unnumbered.lowercased) }
 
     /// Whether it is called like a picture's document; a program's settings end in `.json` too.
     var looksLikePictures: Bool {
         guard !isAboutAlbum else { return false }
         let (text, supplement) = Self.withoutSupplement(unnumbered)
-        return supplement != .none || PictureName(text).kind != .other
-            || String(
-                decoding: unnumbered.bytes, as: UTF8.self
-            ).utf16.count >= Self.units - 1
+        return supplement != .none || PictureName(text).kind != .other || unnumbered.utf16Units >= Self.units - 1
     }
 }
