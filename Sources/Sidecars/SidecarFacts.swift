@@ -10,8 +10,11 @@ public struct SidecarFacts: Equatable, Sendable {
 
     /// Not before 1800, and at most a day after the `now` that the reader was given.
     public var taken: CaptureTime?
-    /// One line without control characters, at most ``captionLength`` characters, never empty.
+    /// One line without control characters, at most ``captionLength`` characters, never empty. Of XMP its description, or
+    /// else its ``title``, unless that is a file's name.
     public var caption: String?
+    /// The caption is XMP's title, which any description goes before.
+    var isCaptionTitle = false
     /// Google's mark. XMP has none: a ``rating`` of 5 is what comes closest.
     public var isFavorite: Bool?
     /// 0 to 5; XMP's -1 ("rejected") is none.
@@ -35,15 +38,26 @@ public struct SidecarFacts: Equatable, Sendable {
     /// - Parameter now: milliseconds since 1970 UTC.
     public init(_ data: Data, named name: String, now: Int64) throws(SidecarError) {
         let isTakeout = FolderName(name.utf8).dropping(".json") != nil
-        self = isTakeout ? try TakeoutDocument(data, now: now).facts : try XMPSidecar(data, now: now).facts
+        guard !isTakeout else {
+            self = try TakeoutDocument(data, now: now).facts
+            return
+        }
+        self = try XMPSidecar(data, now: now).facts
+        if caption == nil, let title, !XMPTitle.isFileName(title, besides: name) {
+            caption = title
+            isCaptionTitle = true
+        }
     }
 
     /// These, and of `others` what is missing here: for a picture with several sidecars, in the order of its
-    /// ``SidecarSelection``. A place is taken whole.
+    /// ``SidecarSelection``. A place is taken whole. A title is the caption only where none of them has a description.
     public func merging(_ others: SidecarFacts) -> SidecarFacts {
         var facts = self
         facts.taken = taken ?? others.taken
-        facts.caption = caption ?? others.caption
+        if caption == nil || isCaptionTitle && others.caption != nil && !others.isCaptionTitle {
+            facts.caption = others.caption
+            facts.isCaptionTitle = others.isCaptionTitle
+        }
         facts.isFavorite = isFavorite ?? others.isFavorite
         facts.rating = rating ?? others.rating
         facts.title = title ?? others.title

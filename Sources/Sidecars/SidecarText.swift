@@ -5,7 +5,7 @@ enum SidecarText {
     /// What to take text for that is not UTF-8 and does not say what it is.
     enum Fallback {
         case none
-        /// Every byte is a letter of Latin-1. XMP without a declaration is found in the wild with names like Aimé in
+        /// Every byte is a letter of Windows-1252. XMP without a declaration is found in the wild with names like Aimé in
         /// it.
         case latin1
     }
@@ -19,7 +19,7 @@ enum SidecarText {
         switch encoding(of: bytes, fallback: fallback) {
         case .utf8(let skipped): return try validated(Array(bytes.dropFirst(skipped)))
         case .utf16(let skipped, let isBigEndian): return try utf16(bytes.dropFirst(skipped), isBigEndian)
-        case .latin1: return try latin1(bytes)
+        case .latin1: return latin1(bytes)
         case .unknown(let name): throw .unknownEncoding(name)
         }
     }
@@ -49,8 +49,11 @@ enum SidecarText {
         }
         return switch declared {
         // What is in one byte a character cannot be UTF-16, whatever it says.
-        case "utf-8", "utf8", "utf-16", "us-ascii", "ascii": .utf8(skipped: 0)
-        case "iso-8859-1", "latin1", "latin-1", "windows-1252", "cp1252": .latin1
+        case "utf-8", "utf8", "utf-16": .utf8(skipped: 0)
+        // Programs that call it so write the system's letters.
+        case "us-ascii", "ascii": String(validating: bytes, as: UTF8.self) == nil ? .latin1 : .utf8(skipped: 0)
+        case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "windows-1252", "cp1252", "cp-1252", "ansi":
+            .latin1
         default: .unknown(String(declared.prefix(40)))
         }
     }
@@ -81,13 +84,27 @@ enum SidecarText {
         return Array(text.utf8)
     }
 
-    /// Windows-1252, which is what is called Latin-1 in practice; Latin-1 proper where a byte is no letter of that.
-    private static func latin1(_ bytes: [UInt8]) throws(SidecarError) -> [UInt8] {
-        guard
-            let text = String(bytes: bytes, encoding: .windowsCP1252) ?? String(bytes: bytes, encoding: .isoLatin1)
-        else { throw .notText(encoding: "Latin-1") }
-        return Array(text.utf8)
+    /// Windows-1252, which is what is called Latin-1 in practice. The five bytes that are no letter in it are the control
+    /// characters of Latin-1, which ``line(_:limit:)`` drops.
+    private static func latin1(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count + bytes.count / 8)
+        for byte in bytes {
+            let scalar = (0x80...0x9F).contains(byte) ? windows1252[Int(byte) - 0x80] : Unicode.Scalar(byte)
+            text += UTF8.encode(scalar) ?? .init()
+        }
+        return text
     }
+
+    /// 0x80 to 0x9F.
+    private static let windows1252: [Unicode.Scalar] = [
+        "\u{20AC}", "\u{81}", "\u{201A}", "\u{192}", "\u{201E}", "\u{2026}", "\u{2020}", "\u{2021}", "\u{2C6}",
+        "\u{2030}",
+        "\u{160}", "\u{2039}", "\u{152}", "\u{8D}", "\u{17D}", "\u{8F}", "\u{90}", "\u{2018}", "\u{2019}", "\u{201C}",
+        "\u{201D}", "\u{2022}", "\u{2013}", "\u{2014}", "\u{2DC}", "\u{2122}", "\u{161}", "\u{203A}", "\u{153}",
+        "\u{9D}",
+        "\u{17E}", "\u{178}",
+    ]
 
     /// `text` as one line without control characters, trimmed, of at most `limit` characters and 16 bytes for each (a
     /// character may be one letter with a megabyte of accents); nil where nothing is left.

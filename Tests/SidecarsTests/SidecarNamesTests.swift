@@ -139,6 +139,22 @@ struct SidecarNamesTests {
         #expect(SidecarNames(names).unclaimed == ["gone.jpg.json", "gone.jpg.suppl(2).json", "gone.xmp"])
     }
 
+    /// As long as a file's name can be, with letters of two bytes and of three.
+    @Test(arguments: ["y", "ü", "猫"]) func longNamesStayWhole(letter: String) {
+        let room = 255 - "-one.jpg.xmp".utf8.count
+        let stem =
+            String(repeating: letter, count: room / letter.utf8.count)
+            + String(repeating: "y", count: room % letter.utf8.count)
+        let (one, two) = (stem + "-one.jpg", stem + "-two.jpg")
+        #expect((one + ".xmp").utf8.count == 255)
+        for ending in [".xmp", ".XMP"] {
+            let sidecars = SidecarNames([one, two, one + ending, two + ending])
+            #expect(sidecars.selection(for: one) == SidecarSelection(names: [one + ending]))
+            #expect(sidecars.selection(for: two) == SidecarSelection(names: [two + ending]))
+            #expect(SidecarNames([one, two + ending]).unclaimed == [two + ending])
+        }
+    }
+
     @Test func strangersHaveNothing() {
         let sidecars = SidecarNames(["x.jpg", "x.jpg.json"])
         #expect(sidecars.candidates(for: "y.jpg").isEmpty)

@@ -5,12 +5,13 @@ import Foundation
 public struct XMPSidecar: Equatable, Sendable {
     /// ``SidecarFacts/taken`` is the camera's clock (``CaptureTime/Clock/wall(offsetMinutes:)``), from the first of
     /// `exif:DateTimeOriginal`, `photoshop:DateCreated`, `xmp:CreateDate` and `exif:DateTimeDigitized` that is a date.
-    /// ``SidecarFacts/isFavorite`` is always missing.
+    /// ``SidecarFacts/isFavorite`` is always missing, and so is a caption without a description:
+    /// ``SidecarFacts/init(_:named:now:)`` knows whether the title is one.
     public let facts: SidecarFacts
 
     /// A property that makes no sense is taken as missing, so that an odd rating does not cost the date.
     /// - Parameters:
-    ///   - data: the file; UTF-8, UTF-16, or Latin-1.
+    ///   - data: the file; UTF-8, UTF-16, or Windows-1252, which Latin-1 is taken for.
     ///   - now: milliseconds since 1970 UTC.
     public init(_ data: Data, now: Int64) throws(SidecarError) {
         let properties = try XMPProperties(SidecarText.utf8(of: data, fallback: .latin1)).values
