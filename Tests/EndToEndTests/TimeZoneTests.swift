@@ -27,6 +27,7 @@ import Testing
         let name: String
         let path: String
         let takenAt: LocalDateTime?
+        let datePrecision: DatePrecision?
         let takenOffset: Int?
         let dateSource: DateSource?
     }

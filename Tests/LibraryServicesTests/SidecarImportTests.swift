@@ -215,4 +215,118 @@ import Testing
             #expect(taken == (isDate ? expected : nil), "\(name)")
         }
     }
+
+    // MARK: A second copy
+
+    /// Imports the folder and says what became of it, without ending the library.
+    private func again(_ album: Album, originals: Bool? = nil, dryRun: Bool = false) async throws -> [String] {
+        let job = try await album.test.importing(album.folder, originals: originals, dryRun: dryRun)
+        return try await album.test.lines(job.id).map { "\($0.outcome): \($0.detail ?? "")" }.sorted()
+    }
+
+    @Test func aDuplicateTeachesWhatThePhotoLacks() async throws {
+        let album = try await Album()
+        try album.picture("x.jpg")
+        #expect(try await again(album).count == 1)
+        let first = try #require(try await album.test.allPhotos().first)
+        #expect(first.dateSource == .fileTime && first.caption == nil && !first.isFavorite)
+        // Copied under another name the picture is the same.
+        try FileManager.default.copyItem(
+            atPath: album.folder + "/x.jpg", toPath: album.folder + "/2018-01-02 beach.jpg")
+        let preview = try await again(album, dryRun: true)
+        #expect(preview.contains("completed: photo 1 would get its date, 2018-01-02, from its name"), "\(preview)")
+        #expect(try await album.test.allPhotos() == [first])
+        let named = try await again(album)
+        #expect(named.contains("completed: photo 1 has got its date, 2018-01-02, from its name"), "\(named)")
+        let byName = try #require(try await album.test.allPhotos().first)
+        #expect(byName.dateSource == .fileName && byName.datePrecision == .day)
+
+        try album.write("x.jpg.json", Self.takeout("x.jpg"))
+        let line = try #require(try await again(album).first { $0.hasPrefix("completed") })
+        #expect(line.contains("from x.jpg.json; its caption; its mark as a favourite"), "\(line)")
+        let taught = try #require(try await album.test.allPhotos().first)
+        #expect(taught.dateSource == .sidecar && taught.takenAt == LocalDateTime(here: Self.moment))
+        #expect(taught.caption == "Am Meer" && taught.isFavorite && taught.sidecars.count == 1)
+        // Nothing is learnt twice.
+        #expect(try await again(album).allSatisfy { $0.hasPrefix("known") || $0.hasPrefix("duplicate") })
+        await album.test.library.close()
+    }
+
+    @Test func whatAPersonSaidStaysWhateverIsLearnt() async throws {
+        let album = try await Album()
+        try album.picture("x.jpg")
+        _ = try await again(album)
+        let said = try await album.test.mesh.send(
+            EditPhoto(id: 1, caption: "Oma", takenAt: LocalDateTime("1978-08-01"), datePrecision: .month))
+        try album.write("x.jpg.json", Self.takeout("x.jpg"))
+        _ = try await again(album)
+        let after = try #require(try await album.test.allPhotos().first)
+        #expect(after.caption == "Oma" && after.takenAt == said.takenAt && after.dateSource == .person)
+        // A mark that somebody took away is not set again by the same sidecar.
+        #expect(after.isFavorite && after.sidecars.count == 1)
+        _ = try await album.test.mesh.send(SetFavorite(ids: [1], isFavorite: false))
+        _ = try await album.test.mesh.send(SetCaption(id: 1, caption: nil))
+        _ = try await again(album, originals: true)
+        let untaught = try #require(try await album.test.allPhotos().first)
+        #expect(!untaught.isFavorite && untaught.caption == nil)
+        await album.test.library.close()
+    }
+
+    @Test func aCorrectedSidecarComesInThePlaceOfTheOlderOne() async throws {
+        let album = try await Album()
+        try album.picture("x.jpg")
+        try album.write("x.jpg.xmp", Self.xmp("exif:DateTimeOriginal='2014-06-04T12:00:00' dc:description='Boat'"))
+        _ = try await again(album)
+        // Of the same length, and with the same time.
+        try album.write("x.jpg.xmp", Self.xmp("exif:DateTimeOriginal='2015-06-04T12:00:00' dc:description='Bird'"))
+        let line = try #require(try await again(album).first)
+        #expect(line.contains("its date, 2015-06-04 12:00:00, from x.jpg.xmp; its caption"), "\(line)")
+        let photo = try #require(try await album.test.allPhotos().first)
+        #expect(photo.caption == "Bird" && photo.sidecars.count == 1)
+        #expect(try String(decoding: album.test.bytes(photo.sidecars[0].path), as: UTF8.self).contains("2015"))
+        #expect(try album.test.files("originals").count == 1)
+        // What is no sidecar any more takes nothing's place.
+        try album.write("x.jpg.xmp", "gone")
+        #expect(try await again(album).allSatisfy { $0.hasPrefix("duplicate") })
+        #expect(try await album.test.allPhotos() == [photo])
+        await album.test.library.close()
+    }
+
+    @Test func ofTwoTimesOfFilesTheEarlierCounts() async throws {
+        let album = try await Album()
+        try album.picture("x.jpg")
+        _ = try await again(album)
+        for (year, isEarlier) in [(Int64(2), false), (-2, true)] {
+            let before = try #require(try await album.test.allPhotos().first)
+            try album.picture(
+                "x.jpg", modified: Timestamp(milliseconds: Self.moment.milliseconds + year * 31_536_000_000))
+            let lines = try await again(album)
+            #expect(lines.allSatisfy { $0.hasPrefix(isEarlier ? "completed" : "duplicate") }, "\(lines)")
+            #expect(try await album.test.allPhotos().first == before || isEarlier)
+        }
+        let photo = try #require(try await album.test.allPhotos().first)
+        #expect(
+            photo.takenAt == LocalDateTime(here: Timestamp(milliseconds: Self.moment.milliseconds - 63_072_000_000)))
+        await album.test.library.close()
+    }
+
+    /// The album's copy comes first, and has nothing beside it.
+    @Test(arguments: [true, false]) func copiesOfOneImportTeachEachOther(_ keepsOriginals: Bool) async throws {
+        let album = try await Album()
+        for folder in ["Boats", "Photos from 2015"] {
+            try FileManager.default.createDirectory(
+                atPath: album.folder + "/" + folder, withIntermediateDirectories: true)
+        }
+        try album.picture("one.jpg")
+        for folder in ["Boats", "Photos from 2015"] {
+            try FileManager.default.copyItem(
+                atPath: album.folder + "/one.jpg", toPath: album.folder + "/\(folder)/one.jpg")
+        }
+        try FileManager.default.removeItem(atPath: album.folder + "/one.jpg")
+        try album.write("Photos from 2015/one.jpg.json", Self.takeout("one.jpg"))
+        #expect(try await again(album, originals: keepsOriginals).count == 2)
+        let photo = try #require(try await album.test.allPhotos().first)
+        #expect(photo.dateSource == .sidecar && photo.takenAt == LocalDateTime(here: Self.moment))
+        await album.test.library.close()
+    }
 }

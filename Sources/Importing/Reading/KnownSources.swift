@@ -32,9 +32,10 @@ extension SourceFiles.File {
 /// imported each week is a matter of one look at each name.
 ///
 /// A file is read where its photo lacks what it could give: its original, a picture to show, a sidecar that by its name may belong
-/// to it. Whether that one does is told by reading it, so a picture beside which lies one that is not its own is compared each time.
+/// to it and is not kept with it as it is now. Whether that one does is told by reading it, so a picture beside which lies one that is not its own is compared each time.
 struct KnownSources: Sendable {
     let mesh: Mesh
+    let namedFiles: NamedFiles
     let photoFiles: any PhotoFiles
     let pool: BlockingPool
     let keepsOriginals: Bool
@@ -85,7 +86,11 @@ struct KnownSources: Sendable {
         else { return false }
         let beside = file.folder?.sidecars.candidates(for: file.path.name) ?? []
         return try beside.allSatisfy { sidecar in
-            try photo.sidecars.contains { try $0.name == sidecar.name && isThere($0.path) }
+            guard let kept = photo.sidecars.first(where: { $0.name == sidecar.name }), try isThere(kept.path) else {
+                return false
+            }
+            // Its time says nothing: programs that correct a date put the file's back.
+            return kept.hasContent(try namedFiles.sidecar(sidecar.name, beside: file.path))
         }
     }
 

@@ -5,26 +5,43 @@ import LibraryModel
 import LibraryServices
 import LibraryStorage
 import ServiceMesh
+import Sidecars
 import ZipArchive
 
 /// What is kept of a source beside its photo: with a new photo its sidecars, and later whatever it lacks.
 extension OneImport {
     // MARK: Sidecars
 
+    /// What is found beside a picture on its way in.
+    struct Beside: Sendable {
+        /// Of those that the library has not heard before.
+        let facts: SourceFacts
+        let staged: [StagedSidecar]
+        /// Names of all those, staged or not.
+        let names: [String]
+    }
+
     /// Reads what stands beside a picture, and stages it where sources are kept.
-    /// - Parameter known: names of sidecars that are kept already.
-    func stageSidecars(
-        of file: SourceFiles.File, but known: Set<String> = []
-    ) async throws -> (SourceFacts, [StagedSidecar]) {
+    /// - Parameter known: sidecars that are kept already, by their names; one whose bytes are others now comes in its place.
+    func stageSidecars(of file: SourceFiles.File, but known: [String: KeptSidecar] = [:]) async throws -> Beside {
         try await files.run {
             var staged: [StagedSidecar] = []
+            var names: [String] = []
             do {
                 let facts = try SourceFacts(of: file, namedFiles: namedFiles, now: .now()) { name, bytes in
-                    guard keepsOriginals, !known.contains(name), known.count + staged.count < KeptSidecar.maximumCount
-                    else { return }
+                    // What cannot be understood comes in no other's place.
+                    if let kept = known[name], kept.hasContent(bytes) || SidecarFacts(of: bytes, named: name) == nil {
+                        return false
+                    }
+                    names.append(name)
+                    let others = known.keys.count { !names.contains($0) }
+                    guard keepsOriginals, !isDryRun, others + staged.count < KeptSidecar.maximumCount else {
+                        return true
+                    }
                     staged.append(try StagedSidecar(name, bytes, in: photoFiles))
+                    return true
                 }
-                return (facts, staged)
+                return Beside(facts: facts, staged: staged, names: names)
             } catch {
                 photoFiles.unstage(staged.map(\.staged))
                 throw error
@@ -34,47 +51,48 @@ extension OneImport {
 
     // MARK: What a photo lacks
 
-    /// Puts beside a photo what it lacks of its source: the original, sidecars.
+    /// Puts beside a photo what it lacks of its source, the original and sidecars, and teaches it what they say, and what the
+    /// file's name and time say better than it knows.
+    ///
+    /// Where sources are not kept, nothing tells a sidecar that is new from one that a person has contradicted since: then
+    /// its date alone counts, which is marked where a person gave it.
     /// - Parameter digest: of the source, SHA-256, lower-case hex.
-    /// - Returns: nil where it lacks nothing, or sources are not kept.
+    /// - Returns: nil where it lacks nothing.
     func complete(_ photo: Photo, with file: SourceFiles.File, _ digest: String) async throws -> Outcome? {
-        guard keepsOriginals else { return nil }
-        var lacksOriginal = true
-        if let there = photo.originalPath { lacksOriginal = try await !isThere(there) }
-        var known: Set<String> = []
-        for sidecar in photo.sidecars where try await isThere(sidecar.path) { known.insert(sidecar.name) }
-        guard !isDryRun else { return try await preview(photo, file, lacksOriginal: lacksOriginal, known) }
-        let (_, sidecars) = try await stageSidecars(of: file, but: known)
-        guard lacksOriginal || !sidecars.isEmpty else { return nil }
-        let isOriginalWanted = lacksOriginal
-        let published = try await files.run {
-            do {
-                let added = try sidecarNames(sidecars, beside: photo)
-                var staged = zip(sidecars, added).map { StagedFile($0.staged, as: $1) }
-                var original: StoredName?
-                if isOriginalWanted {
-                    let name = try StoredName(catalogued: photo.path).original(
-                        PhotoFileName.fileExtension(of: file.path.name))
-                    staged.append(StagedFile(try stageOriginal(of: file.path, digest), as: name))
-                    original = name
-                }
-                do { try photoFiles.publish(staged) } catch {
-                    photoFiles.unstage(staged.map(\.staged))
-                    throw error
-                }
-                return (original: original, sidecars: added, all: staged.map(\.name))
-            } catch {
-                photoFiles.unstage(sidecars.map(\.staged))
-                throw error
-            }
-        }
-        let kept = zip(sidecars, published.sidecars).map { $0.kept(as: $1) }
-        let line = line(file, .completed, "photo \(photo.id) has got \(Self.list(published.original?.path, kept))")
+        var lacksOriginal = keepsOriginals
+        if keepsOriginals, let there = photo.originalPath { lacksOriginal = try await !isThere(there) }
+        var known: [String: KeptSidecar] = [:]
+        for sidecar in photo.sidecars where try await isThere(sidecar.path) { known[sidecar.name] = sidecar }
+        let beside = try await stageSidecars(of: file, but: known)
+        var learnt: LearntFacts
+        let taught: [String]
         do {
-            _ = try await mesh.send(
+            learnt = try await self.learnt(beside, known)
+            taught = Self.words(learnt, photo, beside.facts)
+            let lacks = lacksOriginal || keepsOriginals && !beside.names.isEmpty || !taught.isEmpty
+            guard lacks, !isDryRun else {
+                let lacking = (lacksOriginal ? ["its original"] : []) + (keepsOriginals ? beside.names : []) + taught
+                try await files.run { photoFiles.unstage(beside.staged.map(\.staged)) }
+                return lacks
+                    ? Outcome(
+                        line: line(file, .completed, "photo \(photo.id) would get \(lacking.joined(separator: ", "))"))
+                    : nil
+            }
+        } catch {
+            try? await files.run { photoFiles.unstage(beside.staged.map(\.staged)) }
+            throw error
+        }
+        let published = try await publish(
+            beside.staged, beside: photo, original: lacksOriginal ? file.path : nil, digest)
+        let kept = zip(beside.staged, published.sidecars).map { $0.kept(as: $1) }
+        let got = ([Self.list(published.original?.path, kept)] + taught).filter { !$0.isEmpty }
+        let line = line(file, .completed, "photo \(photo.id) has got \(got.joined(separator: "; "))")
+        do {
+            try await enter(learnt, beside.facts.position, of: photo) { learnt in
                 CompletePhoto(
                     sourceDigest: digest, path: photo.path, originalPath: published.original?.path, sidecars: kept,
-                    job: job, line: job == nil ? nil : line))
+                    learnt: learnt, job: job, line: job == nil ? nil : line)
+            }
         } catch {
             if !MeshError(describing: error).mayHaveBeenStored {
                 try await finishing { try photoFiles.withdraw(published.all) }
@@ -85,18 +103,80 @@ extension OneImport {
         return Outcome(line: line, isJournaled: job != nil)
     }
 
-    private func preview(
-        _ photo: Photo, _ file: SourceFiles.File, lacksOriginal: Bool, _ known: Set<String>
-    ) async throws -> Outcome? {
-        let names = try await files.run {
-            var names: [String] = []
-            _ = SourceFacts(of: file, namedFiles: namedFiles, now: .now()) { name, _ in names.append(name) }
-            return names.filter { !known.contains($0) }.prefix(KeptSidecar.maximumCount - known.count)
+    private struct Published {
+        var original: StoredName?
+        let sidecars: [StoredName]
+        let all: [StoredName]
+    }
+
+    private func publish(
+        _ sidecars: [StagedSidecar], beside photo: Photo, original source: FilePath?, _ digest: String
+    ) async throws -> Published {
+        try await files.run {
+            do {
+                let added = try sidecarNames(sidecars, beside: photo)
+                var staged = zip(sidecars, added).map { StagedFile($0.staged, as: $1) }
+                var original: StoredName?
+                if let source {
+                    let name = try StoredName(catalogued: photo.path).original(
+                        PhotoFileName.fileExtension(of: source.name))
+                    staged.append(StagedFile(try stageOriginal(of: source, digest), as: name))
+                    original = name
+                }
+                do { try photoFiles.publish(staged) } catch {
+                    photoFiles.unstage(staged.map(\.staged))
+                    throw error
+                }
+                return Published(original: original, sidecars: added, all: staged.map(\.name))
+            } catch {
+                photoFiles.unstage(sidecars.map(\.staged))
+                throw error
+            }
         }
-        guard lacksOriginal || !names.isEmpty else { return nil }
-        let lacking = (lacksOriginal ? ["its original"] : []) + names
-        return Outcome(
-            line: line(file, .completed, "photo \(photo.id) would get \(lacking.joined(separator: ", "))"))
+    }
+
+    // MARK: What a photo learns
+
+    private func learnt(_ beside: Beside, _ known: [String: KeptSidecar]) async throws -> LearntFacts {
+        let facts = beside.facts
+        var learnt = LearntFacts(date: facts.date)
+        learnt.isCorrection = facts.dateSidecar.map { known[$0] != nil } ?? false
+        guard keepsOriginals else { return learnt }
+        (learnt.caption, learnt.isFavorite) = (facts.caption, facts.isFavorite)
+        if facts.caption != nil, let name = beside.names.first(where: { known[$0] != nil }), let old = known[name] {
+            learnt.correctedCaption = try await files.run { photoFiles.facts(of: old)?.caption }
+        }
+        return learnt
+    }
+
+    /// What the photo learns, each as what it has got.
+    private static func words(_ learnt: LearntFacts, _ photo: Photo, _ facts: SourceFacts) -> [String] {
+        let taught = learnt.applied(to: photo)
+        var words: [String] = []
+        if !taught.hasDate(of: photo), let date = taught.takenAt {
+            let origin = facts.dateSidecar ?? (taught.dateSource == .fileName ? "its name" : "its file's time")
+            words.append("its date, \(date.text(to: taught.datePrecision ?? .second)), from \(origin)")
+        }
+        if taught.caption != photo.caption { words.append("its caption") }
+        if taught.isFavorite != photo.isFavorite { words.append("its mark as a favourite") }
+        return words
+    }
+
+    /// Sends what completes a photo, and where the key has changed since its place was sealed, once more with that sealed anew.
+    private func enter(
+        _ learnt: LearntFacts, _ position: GeoPosition?, of photo: Photo,
+        _ request: (LearntFacts) -> CompletePhoto
+    ) async throws {
+        var learnt = learnt
+        for attempt in 1...3 {
+            if keepsOriginals { learnt.sealedLocation = try await seal(position, of: photo.uuid)?.sealed }
+            do {
+                _ = try await mesh.send(request(learnt))
+                return
+            } catch let error as MeshError where error.details["reason"] == "key_changed" && attempt < 3 {
+                continue
+            }
+        }
     }
 
     private static func list(_ original: String?, _ sidecars: [KeptSidecar]) -> String {
@@ -168,5 +248,39 @@ struct StagedSidecar: Sendable {
 
     func kept(as stored: StoredName) -> KeptSidecar {
         KeptSidecar(name: name, path: stored.path, fileSize: digest.size, contentDigest: digest.sha256.hex)
+    }
+}
+
+extension KeptSidecar {
+    func hasContent(_ bytes: Data) -> Bool {
+        Int64(bytes.count) == fileSize && ContentDigest(of: bytes).sha256.hex == contentDigest
+    }
+}
+
+extension SidecarFacts {
+    /// Nil where it says nothing that can be understood.
+    init?(of bytes: Data, named name: String) {
+        guard let facts = try? SidecarFacts(bytes, named: name, now: Timestamp.now().milliseconds) else { return nil }
+        self = facts
+    }
+}
+
+extension PhotoFiles {
+    /// What a sidecar says that is kept with a photo; nil where that cannot be read. Blocks.
+    func facts(of sidecar: KeptSidecar) -> SidecarFacts? {
+        (try? bytes(of: sidecar)).flatMap { SidecarFacts(of: $0, named: sidecar.name) }
+    }
+
+    /// Blocks.
+    func bytes(of sidecar: KeptSidecar) throws -> Data {
+        try withReader(StoredName(catalogued: sidecar.path)) { source in
+            // One byte more than it may have tells that it is not what was kept.
+            var data = Data(count: SidecarLimits.bytes + 1)
+            let count = try data.withUnsafeMutableBytes { try source.read(into: $0, at: 0) }
+            guard count <= SidecarLimits.bytes else {
+                throw MeshError(.dataLoss, "\(sidecar.path) is longer than a sidecar. Check the library first.")
+            }
+            return data.prefix(count)
+        }
     }
 }

@@ -26,7 +26,14 @@ extension OneImport {
         do {
             let kept = try await files.run { try stageKept(photo.sidecars) }
             sidecars = kept
-            sidecars += try await stageSidecars(of: file, but: Set(kept.map(\.name))).1
+            let there = Set(kept.map(\.name))
+            let known = photo.sidecars.filter { there.contains($0.name) }.map { ($0.name, $0) }
+            let new = try await stageSidecars(of: file, but: Dictionary(known) { first, _ in first }).staged
+            sidecars += new
+            // What lies beside the file comes in the place of what was kept by its name.
+            let corrected = Set(new.map(\.name)).intersection(there)
+            try await files.run { photoFiles.unstage(kept.filter { corrected.contains($0.name) }.map(\.staged)) }
+            sidecars = kept.filter { !corrected.contains($0.name) } + new
             try Task.checkCancellation()
             names = try await publish(prepared, sidecars, from: file, takenAt: prepared.taken?.clock ?? photo.takenAt)
         } catch {
@@ -76,16 +83,7 @@ extension OneImport {
             for sidecar in sidecars {
                 let name = try StoredName(catalogued: sidecar.path)
                 guard try photoFiles.facts(name)?.isFile == true else { continue }
-                let bytes = try photoFiles.withReader(name) { source in
-                    // One byte more than it may have tells that it is not what was kept.
-                    var data = Data(count: SidecarLimits.bytes + 1)
-                    let count = try data.withUnsafeMutableBytes { try source.read(into: $0, at: 0) }
-                    guard count <= SidecarLimits.bytes else {
-                        throw MeshError(.dataLoss, "\(sidecar.path) is longer than a sidecar. Check the library first.")
-                    }
-                    return data.prefix(count)
-                }
-                staged.append(try StagedSidecar(sidecar.name, Data(bytes), in: photoFiles))
+                staged.append(try StagedSidecar(sidecar.name, photoFiles.bytes(of: sidecar), in: photoFiles))
             }
             return staged
         } catch {

@@ -220,7 +220,8 @@ struct OneImport: Sendable {
         let uuid = overrides.uuid ?? UUID().uuidString.lowercased()
         let location: SealedLocation?
         do {
-            (facts, sidecars) = try await stageSidecars(of: file)
+            let beside = try await stageSidecars(of: file)
+            (facts, sidecars) = (beside.facts, beside.staged)
             date = [prepared.taken, facts.date, overrides.shown].compactMap { $0 }.reduce(nil) { best, next in
                 best.map { next.source.isBetter(than: $0.source) ? next : $0 } ?? next
             }
@@ -269,7 +270,7 @@ struct OneImport: Sendable {
     }
 
     /// - Returns: nil where nothing says where it was taken.
-    private func seal(_ position: GeoPosition?, of uuid: String) async throws -> SealedLocation? {
+    func seal(_ position: GeoPosition?, of uuid: String) async throws -> SealedLocation? {
         guard let position else { return nil }
         return try await mesh.send(SealLocation(uuid: uuid, position: position))
     }

@@ -181,7 +181,8 @@ public actor PhotoImporter: MeshService {
         let one = OneImport(
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: TimeoutBudget())
-        let sources = KnownSources(mesh: mesh, photoFiles: photoFiles, pool: files, keepsOriginals: keepsOriginals)
+        let sources = KnownSources(
+            mesh: mesh, namedFiles: namedFiles, photoFiles: photoFiles, pool: files, keepsOriginals: keepsOriginals)
         let known = request.verifyKnown == true ? [:] : await sources.photos(of: rest, for: job)
         var passedOver = found.passedOver
         var compared: [KnownFile] = []

@@ -14,6 +14,8 @@ struct SourceFolder: Sendable {
 /// What is said of a picture outside of it: by the files beside it, by its name, by its file.
 struct SourceFacts: Sendable {
     let date: PhotoDate?
+    /// What says so: the name of a sidecar; nil of the file itself.
+    let dateSidecar: String?
     let caption: String?
     let isFavorite: Bool
     let position: GeoPosition?
@@ -24,11 +26,12 @@ struct SourceFacts: Sendable {
     static let favoriteRating = 5
 
     /// Reads the sidecars. Blocks.
-    /// - Parameter keep: gets the name and the bytes of each that could be read, understood or not, one after the other.
+    /// - Parameter keep: gets the name and the bytes of each that could be read, understood or not, one after the other, and
+    ///   says whether it is to be asked: the library may have heard it before.
     /// - Throws: what `keep` does.
     init(
         of file: SourceFiles.File, namedFiles: NamedFiles, now: Timestamp,
-        keep: (String, Data) throws -> Void = { _, _ in }
+        keep: (String, Data) throws -> Bool
     ) rethrows {
         let name = file.path.name
         var reader = SidecarReader(folder: file.path.parent, namedFiles: namedFiles, now: now)
@@ -37,6 +40,7 @@ struct SourceFacts: Sendable {
             facts.taken.map { PhotoDate($0, source: .sidecar) }
             ?? FileNameDate.date(in: name, now: now.milliseconds).map { PhotoDate($0, source: .fileName) }
             ?? Self.fileTime(file.modified, now: now)
+        dateSidecar = facts.taken == nil ? nil : reader.dateSidecar
         caption = facts.caption
         isFavorite = facts.isFavorite == true || facts.rating == Self.favoriteRating
         position = GeoPosition(latitude: facts.latitude, longitude: facts.longitude)
@@ -59,6 +63,8 @@ private struct SidecarReader {
     let namedFiles: NamedFiles
     let now: Timestamp
     private(set) var problems: [String] = []
+    /// The one whose date counts.
+    private(set) var dateSidecar: String?
 
     init(folder: FilePath, namedFiles: NamedFiles, now: Timestamp) {
         self.folder = folder
@@ -67,7 +73,7 @@ private struct SidecarReader {
     }
 
     mutating func facts(
-        of picture: String, in names: SidecarNames, keep: (String, Data) throws -> Void
+        of picture: String, in names: SidecarNames, keep: (String, Data) throws -> Bool
     ) rethrows -> SidecarFacts {
         let selection = names.selection(for: picture) { candidate in
             try? self.facts(candidate.name, of: bytes(candidate.name))
@@ -84,8 +90,11 @@ private struct SidecarReader {
         for name in names {
             // Read again where its title was asked for: nothing but the one in hand is held in memory.
             guard let bytes = noting(name, Result { try self.bytes(name) }) else { continue }
-            try keep(name, bytes)
-            if let found = noting(name, Result { try self.facts(name, of: bytes) }) { facts = facts.merging(found) }
+            guard try keep(name, bytes), let found = noting(name, Result { try self.facts(name, of: bytes) }) else {
+                continue
+            }
+            if facts.taken == nil, found.taken != nil { dateSidecar = name }
+            facts = facts.merging(found)
         }
         return facts
     }
@@ -103,8 +112,21 @@ private struct SidecarReader {
         try SidecarFacts(bytes, named: name, now: now.milliseconds)
     }
 
-    private func bytes(_ name: String) throws -> Data {
-        try namedFiles.withSteadyFile(folder.appending(FilePath(text: name))) { descriptor in
+    private func bytes(_ name: String) throws -> Data { try namedFiles.sidecar(name, in: folder) }
+
+    private static func sentence(_ error: any Error) -> String {
+        (error as? SidecarError)?.description ?? MeshError(describing: error).message
+    }
+
+    private static func list(_ names: [String]) -> String { names.prefix(3).joined(separator: ", ") }
+}
+
+extension NamedFiles {
+    /// The bytes of a file beside a picture. Blocks.
+    func sidecar(_ name: String, beside picture: FilePath) throws -> Data { try sidecar(name, in: picture.parent) }
+
+    fileprivate func sidecar(_ name: String, in folder: FilePath) throws -> Data {
+        try withSteadyFile(folder.appending(FilePath(text: name))) { descriptor in
             var status = stat()
             try FileSystem.check(fstat(descriptor, &status), "look at", name)
             guard status.st_size <= SidecarLimits.bytes else {
@@ -117,12 +139,6 @@ private struct SidecarReader {
             return data
         }
     }
-
-    private static func sentence(_ error: any Error) -> String {
-        (error as? SidecarError)?.description ?? MeshError(describing: error).message
-    }
-
-    private static func list(_ names: [String]) -> String { names.prefix(3).joined(separator: ", ") }
 }
 
 extension PhotoDate {

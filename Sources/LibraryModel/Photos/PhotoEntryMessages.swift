@@ -195,17 +195,20 @@ public struct CompletePhoto: Message {
     public let originalPath: String?
     /// Beside those that it has, and instead of those of the same names.
     public let sidecars: [KeptSidecar]
+    /// What the photo learns with them.
+    public let learnt: LearntFacts?
     public let job: JobID?
     public let line: ReceiptLine?
 
     public init(
-        sourceDigest: String, path: String, originalPath: String?, sidecars: [KeptSidecar], job: JobID?,
-        line: ReceiptLine?
+        sourceDigest: String, path: String, originalPath: String?, sidecars: [KeptSidecar],
+        learnt: LearntFacts? = nil, job: JobID?, line: ReceiptLine?
     ) {
         self.sourceDigest = sourceDigest
         self.path = path
         self.originalPath = originalPath
         self.sidecars = sidecars
+        self.learnt = learnt
         self.job = job
         self.line = line
     }

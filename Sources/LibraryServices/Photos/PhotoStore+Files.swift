@@ -1,5 +1,6 @@
 import LibraryModel
 import LibraryStorage
+import Sealing
 import ServiceMesh
 
 /// What is put beside photos that are in the library already.
@@ -9,6 +10,7 @@ extension PhotoStore {
         where StoredName(path: path) == nil {
             throw MeshError(.invalidArgument, "'\(path.prefix(200))' is no name of a stored file.")
         }
+        let location = try request.learnt?.sealedLocation.map { try SealedValue(Array($0)) }
         let (photo, discarded) = try await catalogue.write { transaction in
             guard var photo = try transaction.photos.find(sourceDigest: request.sourceDigest) else {
                 throw MeshError(.notFound, "The library has no photo of this source any more. Import it again.")
@@ -17,6 +19,12 @@ extension PhotoStore {
                 throw MeshError(
                     .failedPrecondition, "The photo \(photo.id) changed meanwhile. Import its source again.")
             }
+            if let learnt = request.learnt {
+                let taught = learnt.applied(to: photo)
+                if taught != photo { try transaction.photos.update(taught) }
+                photo = taught
+            }
+            if let location { try Self.keep(location, of: photo, in: transaction) }
             photo.originalPath = request.originalPath ?? photo.originalPath
             let names = Set(request.sidecars.map(\.name))
             photo.sidecars = photo.sidecars.filter { !names.contains($0.name) } + request.sidecars

@@ -145,7 +145,7 @@ public actor PhotoStore: MeshService {
     }
 
     /// What a person wrote there stays: a photo that comes back has its fields still.
-    private static func keep(
+    static func keep(
         _ location: SealedValue, of photo: Photo, in transaction: any CatalogueTransaction
     ) throws {
         let sealedFields = transaction.sealedFields
