@@ -18,8 +18,19 @@ struct cjpeg_decoder {
     jmp_buf escape;
     int status;
     int most_scans;
+    // Whether the data were over before an end marker.
     int ran_out;
-    uint32_t lines_when_ran_out;
+    // Whether coded data were missing in a scan, and the lines of that scan that were there.
+    int has_gap;
+    uint32_t lines_at_gap;
+    // Of several scans: whether they are being read, and whether the gap is the end of all data.
+    int reads_scans;
+    int ends_at_gap;
+    // The lines that the first scan of each component has: with them the component can be seen, however coarse.
+    uint32_t first_lines[MAX_COMPONENTS];
+    // Whether the gap is in a first scan of detail, which then has never been whole.
+    int lacks_detail;
+    cjpeg_presence presence;
     char message[JMSG_LENGTH_MAX];
 };
 
@@ -33,11 +44,37 @@ static void on_error(j_common_ptr info) {
 }
 
 // The input row counts MCU rows of the current scan, which for one-scan files is the picture itself.
-static void note_end_of_data(cjpeg_decoder *self) {
-    if (self->ran_out) return;
-    self->ran_out = 1;
-    uint64_t lines = (uint64_t)self->info.input_iMCU_row * (uint64_t)(self->info.max_v_samp_factor * DCTSIZE);
-    self->lines_when_ran_out = lines > self->info.image_height ? self->info.image_height : (uint32_t)lines;
+static uint32_t lines_of_scan(const struct jpeg_decompress_struct *info) {
+    uint64_t lines = (uint64_t)info->input_iMCU_row * (uint64_t)(info->max_v_samp_factor * DCTSIZE);
+    return lines > info->image_height ? info->image_height : (uint32_t)lines;
+}
+
+// Between two scans the row is past the last one.
+static int is_between_scans(const struct jpeg_decompress_struct *info) {
+    return info->input_iMCU_row >= info->total_iMCU_rows;
+}
+
+// Keeps what the current scan has given of each component that no scan before it has.
+static void note_lines(cjpeg_decoder *self) {
+    const struct jpeg_decompress_struct *info = &self->info;
+    if (!self->reads_scans || self->ends_at_gap) return;
+    if (info->progressive_mode && (info->Ss != 0 || info->Ah != 0)) return;
+    uint32_t lines = lines_of_scan(info);
+    for (int i = 0; i < info->comps_in_scan; i++) {
+        uint32_t *first = &self->first_lines[info->cur_comp_info[i]->component_index];
+        if (lines > *first) *first = lines;
+    }
+}
+
+static void note_gap(cjpeg_decoder *self, int is_end) {
+    if (self->has_gap) return;
+    const struct jpeg_decompress_struct *info = &self->info;
+    note_lines(self);
+    self->has_gap = 1;
+    self->lines_at_gap = lines_of_scan(info);
+    self->ends_at_gap = is_end;
+    if (!is_end || !info->progressive_mode || info->Ss == 0 || info->Ah != 0) return;
+    self->lacks_detail = info->cur_comp_info[0]->component_index == 0;
 }
 
 static void on_message(j_common_ptr info, int level) {
@@ -45,11 +82,9 @@ static void on_message(j_common_ptr info, int level) {
     info->err->num_warnings++;
     cjpeg_decoder *self = self_of(info);
     // A marker where coded data should be: without restart markers nothing after it is decoded, and an end marker
-    // ends it in any case.
-    if (info->err->msg_code == JWRN_HIT_MARKER &&
-        (self->info.restart_interval == 0 || self->info.unread_marker == JPEG_EOI)) {
-        note_end_of_data(self);
-    }
+    // ends it in any case. libjpeg says so when it needs bits that are not there, not when it looks ahead for some.
+    int is_end = self->info.unread_marker == JPEG_EOI;
+    if (info->err->msg_code == JWRN_HIT_MARKER && (self->info.restart_interval == 0 || is_end)) note_gap(self, is_end);
 }
 
 static void on_output(j_common_ptr info) { (void)info; }
@@ -61,6 +96,7 @@ static void on_progress(j_common_ptr info) {
         snprintf(self->message, sizeof self->message, "more than %d scans", self->most_scans);
         longjmp(self->escape, 1);
     }
+    if (self->reads_scans) note_lines(self);
 }
 
 static void source_begins(j_decompress_ptr info) { (void)info; }
@@ -70,10 +106,26 @@ static void source_begins(j_decompress_ptr info) { (void)info; }
 static boolean source_runs_out(j_decompress_ptr info) {
     static const JOCTET end[2] = {0xFF, JPEG_EOI};
     cjpeg_decoder *self = self_of((j_common_ptr)info);
-    note_end_of_data(self);
+    self->ran_out = 1;
+    // In the middle of a segment between two scans, whose reader would take the end marker for a part of it. It is told
+    // that there is no more for now, and nobody reads that segment to its end (`ends_early`). It may have begun to say
+    // what the next scan is of, so nothing is noted from here on.
+    if (self->reads_scans && is_between_scans(info)) {
+        self->reads_scans = 0;
+        return FALSE;
+    }
+    // The arithmetic decoder goes on with zeros, without a word.
+    if (info->arith_code) note_gap(self, 1);
     info->src->next_input_byte = end;
     info->src->bytes_in_buffer = 2;
     return TRUE;
+}
+
+// After a step that wanted more data: whether it is to be tried again, now with the end of all data as the next marker.
+static int ends_early(cjpeg_decoder *self) {
+    if (!self->ran_out || self->info.unread_marker == JPEG_EOI) return 0;
+    self->info.unread_marker = JPEG_EOI;
+    return 1;
 }
 
 static void source_skips(j_decompress_ptr info, long count) {
@@ -142,7 +194,6 @@ int cjpeg_decoder_read_header(cjpeg_decoder *self, cjpeg_header *header) {
         case JCS_YCCK: header->colour = cjpeg_ycck; break;
         default: header->colour = cjpeg_other; break;
     }
-    header->has_adobe_marker = info->saw_Adobe_marker;
     header->holds_coefficients = jpeg_has_multiple_scans(info);
     header->coefficient_bytes = 0;
     for (int i = 0; i < info->num_components; i++) {
@@ -193,7 +244,10 @@ int cjpeg_decoder_start(cjpeg_decoder *self, int eighths, int colour, cjpeg_layo
         case cjpeg_rgb: info->out_color_space = JCS_RGB; break;
         default: info->out_color_space = JCS_CMYK; break;
     }
-    jpeg_start_decompress(info);
+    self->reads_scans = jpeg_has_multiple_scans(info);
+    while (!jpeg_start_decompress(info))
+        if (!ends_early(self)) break;
+    self->reads_scans = 0;
     describe(info, colour == 0, layout);
     if (layout->lines_per_group > most_group_lines) {
         snprintf(self->message, sizeof self->message, "sampling factors out of range");
@@ -228,12 +282,45 @@ int cjpeg_decoder_read_row(cjpeg_decoder *self, uint8_t *row) {
     return cjpeg_ok;
 }
 
-int cjpeg_decoder_finish(cjpeg_decoder *self) {
-    if (setjmp(self->escape)) return self->status;
-    jpeg_finish_decompress(&self->info);
-    return cjpeg_ok;
+// Whether the first component has all its detail, at least coarsely. Values of -1 are coefficients that no scan has had.
+static int has_detail(const cjpeg_decoder *self) {
+    if (self->lacks_detail) return 0;
+    for (int k = 1; k < DCTSIZE2; k++)
+        if (self->info.coef_bits[0][k] < 0) return 0;
+    return 1;
 }
 
-uint32_t cjpeg_decoder_lines_present(const cjpeg_decoder *self) {
-    return self->ran_out ? self->lines_when_ran_out : self->info.image_height;
+static int has_all_bits(const cjpeg_decoder *self) {
+    for (int i = 0; i < self->info.num_components; i++)
+        for (int k = 0; k < DCTSIZE2; k++)
+            if (self->info.coef_bits[i][k] != 0) return 0;
+    return 1;
+}
+
+static void note_presence(cjpeg_decoder *self) {
+    struct jpeg_decompress_struct *info = &self->info;
+    cjpeg_presence *presence = &self->presence;
+    presence->lines = info->image_height;
+    presence->sharpness = cjpeg_sharp;
+    int has_scans = jpeg_has_multiple_scans(info);
+    if (self->has_gap && !(has_scans && self->ends_at_gap)) presence->lines = self->lines_at_gap;
+    if (!has_scans) return;
+    for (int i = 0; i < info->num_components; i++)
+        if (self->first_lines[i] < presence->lines) presence->lines = self->first_lines[i];
+    // A whole file may leave out coefficients on purpose.
+    if (!info->progressive_mode || !(self->ran_out || self->has_gap)) return;
+    if (!has_detail(self)) {
+        presence->sharpness = cjpeg_coarse;
+    } else if (self->has_gap || !has_all_bits(self)) {
+        presence->sharpness = cjpeg_softened;
+    }
+}
+
+int cjpeg_decoder_finish(cjpeg_decoder *self, cjpeg_presence *presence) {
+    if (setjmp(self->escape)) return self->status;
+    // Before libjpeg gives up what it knows of the scans. What follows the last line has no part in the picture.
+    note_presence(self);
+    jpeg_finish_decompress(&self->info);
+    *presence = self->presence;
+    return cjpeg_ok;
 }

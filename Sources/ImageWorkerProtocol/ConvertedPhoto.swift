@@ -30,6 +30,9 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var rating: Int?
     /// Make and model of the camera, from EXIF or XMP: one line like the caption, of ``ImageLimits/cameraLength`` at most.
     public var camera: String?
+    /// What is missing of the picture, where its file ended early and it is shown all the same: one line like the caption, of
+    /// ``ImageLimits/shortfallLength`` at most. Nil where nothing is.
+    public var shortfall: String?
     /// Pixels of the thumbnail.
     public var thumbnailWidth: Int
     public var thumbnailHeight: Int
@@ -40,7 +43,7 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
         fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceSize: Int64,
         sourceWidth: Int, sourceHeight: Int, sourceDigest: String, contentDigest: String, keptOriginal: Bool,
         taken: CameraDate?, latitude: Double?, longitude: Double?, caption: String? = nil, rating: Int? = nil,
-        camera: String? = nil,
+        camera: String? = nil, shortfall: String? = nil,
         thumbnailWidth: Int, thumbnailHeight: Int, thumbnailSize: Int64
     ) {
         self.fileSize = fileSize
@@ -59,6 +62,7 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
         self.caption = caption
         self.rating = rating
         self.camera = camera
+        self.shortfall = shortfall
         self.thumbnailWidth = thumbnailWidth
         self.thumbnailHeight = thumbnailHeight
         self.thumbnailSize = thumbnailSize

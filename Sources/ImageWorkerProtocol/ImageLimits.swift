@@ -69,6 +69,8 @@ public enum ImageLimits {
     public static let iptcBytes = 1 << 20
     /// Unicode scalars of a camera's make and model.
     public static let cameraLength = 128
+    /// Unicode scalars of what is missing of a picture.
+    public static let shortfallLength = 200
     /// Unicode scalars of a caption.
     public static let captionLength = 2000
     /// Bytes of address space that a worker may take beyond what it starts with.

@@ -21,6 +21,7 @@ package struct MadePhoto: Codable, Equatable, Sendable {
     package var caption: String?
     package var rating: Int?
     package var camera: String?
+    package var shortfall: String?
     /// Pixels of the thumbnail.
     package var thumbnailWidth: Int
     package var thumbnailHeight: Int
@@ -28,7 +29,8 @@ package struct MadePhoto: Codable, Equatable, Sendable {
     package init(
         width: Int, height: Int, sourceMediaType: String, sourceWidth: Int, sourceHeight: Int, keepsSource: Bool,
         freshDigest: String? = nil, taken: CameraDate? = nil, latitude: Double? = nil, longitude: Double? = nil,
-        caption: String? = nil, rating: Int? = nil, camera: String? = nil, thumbnailWidth: Int, thumbnailHeight: Int
+        caption: String? = nil, rating: Int? = nil, camera: String? = nil, shortfall: String? = nil,
+        thumbnailWidth: Int, thumbnailHeight: Int
     ) {
         self.width = width
         self.height = height
@@ -43,6 +45,7 @@ package struct MadePhoto: Codable, Equatable, Sendable {
         self.caption = caption
         self.rating = rating
         self.camera = camera
+        self.shortfall = shortfall
         self.thumbnailWidth = thumbnailWidth
         self.thumbnailHeight = thumbnailHeight
     }

@@ -16,6 +16,7 @@ extension MadePhoto {
             && (taken.map(isDate) ?? true) && isPlace(latitude, longitude)
             && (caption.map(isCaption) ?? true) && (rating.map((0...5).contains) ?? true)
             && (camera.map(isCamera) ?? true)
+            && (shortfall.map { ConvertedPhoto.isLine($0, upTo: ImageLimits.shortfallLength) } ?? true)
             && isPicture(thumbnailWidth, thumbnailHeight, within: ImageLimits.thumbnailSide)
     }
 
@@ -59,8 +60,8 @@ extension ConvertedPhoto {
             sourceSize: whole.size, sourceWidth: made.sourceWidth, sourceHeight: made.sourceHeight,
             sourceDigest: whole.digest, contentDigest: stored.digest, keptOriginal: made.keepsSource,
             taken: made.taken, latitude: made.latitude, longitude: made.longitude, caption: made.caption,
-            rating: made.rating, camera: made.camera, thumbnailWidth: made.thumbnailWidth,
-            thumbnailHeight: made.thumbnailHeight, thumbnailSize: little.size)
+            rating: made.rating, camera: made.camera, shortfall: made.shortfall,
+            thumbnailWidth: made.thumbnailWidth, thumbnailHeight: made.thumbnailHeight, thumbnailSize: little.size)
     }
 }
 

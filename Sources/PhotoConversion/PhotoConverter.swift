@@ -81,8 +81,8 @@ final class PhotoConverter {
             sourceHeight: upright.height, keepsSource: keeps,
             freshDigest: source.isFresh ? Digest.sha256(source.bytes.buffer) : nil, taken: facts.taken,
             latitude: facts.location?.latitude, longitude: facts.location?.longitude, caption: facts.caption,
-            rating: facts.rating, camera: facts.camera, thumbnailWidth: small.size.width,
-            thumbnailHeight: small.size.height)
+            rating: facts.rating, camera: facts.camera, shortfall: decoder.shortfall,
+            thumbnailWidth: small.size.width, thumbnailHeight: small.size.height)
     }
 
     /// The thumbnail alone, of a photo that is stored already.

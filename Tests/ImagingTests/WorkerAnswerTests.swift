@@ -32,6 +32,7 @@ struct WorkerAnswerTests {
             Self.answer, Self.changed { ($0.latitude, $0.longitude, $0.taken) = (nil, nil, nil) },
             Self.changed { ($0.caption, $0.rating, $0.taken, $0.camera) = (nil, nil, nil, nil) },
             Self.changed { $0.taken?.offset = nil },
+            Self.changed { $0.shortfall = String(repeating: "x", count: ImageLimits.shortfallLength) },
             Self.changed { $0.caption = String(repeating: "\u{1F3DE}", count: ImageLimits.captionLength) },
             Self.changed {
                 $0.taken = CameraDate(clock: CameraDate.clocks.upperBound, offset: 960, source: .iptc)
@@ -69,6 +70,7 @@ struct WorkerAnswerTests {
             { $0.camera = "" }, { $0.camera = "a\nb" }, { $0.camera = String(repeating: "x", count: 129) },
             { $0.caption = "" }, { $0.caption = " " }, { $0.caption = "a\u{1B}[2J" }, { $0.caption = "a\nb" },
             { $0.caption = "a\u{202E}b" }, { $0.caption = String(repeating: "x", count: 2001) },
+            { $0.shortfall = "" }, { $0.shortfall = "a\nb" }, { $0.shortfall = String(repeating: "x", count: 201) },
             { $0.rating = 6 }, { $0.rating = -1 }, { $0.latitude = nil },
             { $0.longitude = nil }, { $0.latitude = 90.5 }, { $0.longitude = -181 }, { $0.latitude = .nan },
             { $0.longitude = .infinity },
@@ -113,6 +115,7 @@ struct WorkerAnswerTests {
         for letter in ["\"", "/", "\\", "\u{1F3DE}", "\u{7FF}", "\u{2060}"] {
             let longest = Self.changed {
                 $0.caption = String(repeating: letter, count: ImageLimits.captionLength)
+                $0.shortfall = String(repeating: letter, count: ImageLimits.shortfallLength)
                 ($0.latitude, $0.longitude) = (-89.12345678901234, -179.1234567890123)
             }
             let shape = ReductionShape(

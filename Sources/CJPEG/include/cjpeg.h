@@ -26,8 +26,6 @@ typedef struct cjpeg_header {
     int holds_coefficients;
     /// Bytes of coefficients if it does.
     uint64_t coefficient_bytes;
-    /// Adobe writes CMYK inverted; the marker tells.
-    int has_adobe_marker;
 } cjpeg_header;
 
 /// What the decoder delivers once started. Raw planes come in groups of lines, as many as one row of MCUs has.
@@ -67,11 +65,19 @@ int cjpeg_decoder_read_group(cjpeg_decoder *decoder, const cjpeg_ring *ring, uin
 /// Decodes the next interleaved row.
 int cjpeg_decoder_read_row(cjpeg_decoder *decoder, uint8_t *row);
 
-/// Reads to the end marker. Only after the last line.
-int cjpeg_decoder_finish(cjpeg_decoder *decoder);
+enum { cjpeg_sharp = 0, cjpeg_softened = 1, cjpeg_coarse = 2 };
 
-/// Lines of `lines` that were decoded from real data: fewer than all of them where the file ended early.
-uint32_t cjpeg_decoder_lines_present(const cjpeg_decoder *decoder);
+/// What of a picture was decoded from real data, where the file ended early.
+typedef struct cjpeg_presence {
+    /// Lines that can be seen: in a file of several scans, those that the first scan of every component has.
+    uint32_t lines;
+    /// Of a progressive file: cjpeg_softened where later scans, which refine it, are cut or missing; cjpeg_coarse
+    /// where some of the detail is in no scan that is whole.
+    int sharpness;
+} cjpeg_presence;
+
+/// Reads to the end marker, and says what was there. Only after the last line.
+int cjpeg_decoder_finish(cjpeg_decoder *decoder, cjpeg_presence *presence);
 
 typedef struct cjpeg_encoder cjpeg_encoder;
 

@@ -245,7 +245,7 @@ struct OneImport: Sendable {
         let what =
             prepared.isUnseen
             ? ["\(prepared.lacksMemory); its original is kept: \(photo.originalPath ?? photo.path)"]
-            : [photo.path, prepared.reduction]
+            : [photo.path, prepared.reduction, prepared.shortfall]
         let imported = line(
             file, prepared.isUnseen ? .keptUnseen : .imported,
             (what + [facts.problem, location?.problem]).compactMap { $0 }.joined(separator: "; "))

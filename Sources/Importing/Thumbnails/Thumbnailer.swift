@@ -113,7 +113,8 @@ public actor Thumbnailer: MeshService {
                     fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
                     height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption,
                     rating: made.rating, camera: made.camera,
-                    position: GeoPosition(latitude: made.latitude, longitude: made.longitude))
+                    position: GeoPosition(latitude: made.latitude, longitude: made.longitude),
+                    shortfall: made.shortfall)
             }
         }
     }

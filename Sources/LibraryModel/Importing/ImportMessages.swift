@@ -312,6 +312,8 @@ public struct PreparedPhoto: Codable, Sendable {
     public let camera: String?
     /// From EXIF.
     public let position: GeoPosition?
+    /// What is missing of the picture, for the photo's line in a receipt; nil where nothing is.
+    public let shortfall: String?
     /// Whether the photo is a placeholder, and the pixels are those of the source.
     public let isUnseen: Bool
 
@@ -319,7 +321,8 @@ public struct PreparedPhoto: Codable, Sendable {
         stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
         sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String, mediaType: String,
         fileExtension: String, fileSize: Int64, width: Int, height: Int, taken: PhotoDate?, caption: String?,
-        rating: Int?, camera: String? = nil, position: GeoPosition? = nil, isUnseen: Bool = false
+        rating: Int?, camera: String? = nil, position: GeoPosition? = nil, shortfall: String? = nil,
+        isUnseen: Bool = false
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
@@ -339,6 +342,7 @@ public struct PreparedPhoto: Codable, Sendable {
         self.rating = rating
         self.camera = camera
         self.position = position
+        self.shortfall = shortfall
         self.isUnseen = isUnseen
     }
 }

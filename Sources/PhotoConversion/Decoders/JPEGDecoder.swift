@@ -10,6 +10,9 @@ final class JPEGDecoder {
     /// libjpeg's state. Its bytes belong to `source`, which lives as long.
     fileprivate final class Session {
         let handle: OpaquePointer
+        /// What is missing of the picture; known at its end.
+        var shortfall: String?
+
         init(_ handle: OpaquePointer) { self.handle = handle }
         deinit { cjpeg_decoder_free(handle) }
 
@@ -46,8 +49,8 @@ final class JPEGDecoder {
     /// Whether rows come out as four inks, for which ``lines(atLeast:inks:)`` needs to be told what they mean.
     var isCMYK: Bool { Int(header.colour) == cjpeg_cmyk || Int(header.colour) == cjpeg_ycck }
 
-    /// Whether ink is stored as its absence, as Adobe does.
-    var isInverted: Bool { header.has_adobe_marker != 0 }
+    /// What was missing of the picture that was decoded last, in a few words; nil where nothing was.
+    var shortfall: String? { session.shortfall }
 
     /// Starts decoding, scaled down in the DCT as far as the long side stays at least `side`.
     /// - Parameter inks: converts a row of CMYK as stored; needed where ``isCMYK``.
@@ -121,12 +124,21 @@ final class JPEGDecoder {
 extension JPEGDecoder.Session {
     /// Reads to the end, and decides whether what was there is still the photo.
     fileprivate func finish(height: Int) throws(ImagingError) {
-        try check(cjpeg_decoder_finish(handle))
-        let present = Int(cjpeg_decoder_lines_present(handle))
-        // A few missing lines at the bottom are a photo still; more are a copy that broke off.
-        guard present * 16 >= height * 15 else {
-            throw .damaged("it ends early: \(height - present) of \(height) lines are missing")
+        var presence = cjpeg_presence()
+        try check(cjpeg_decoder_finish(handle, &presence))
+        let missing = height - Int(presence.lines)
+        // A few missing lines at the bottom are a photo still; more are a copy that broke off. Without its detail, what there
+        // is has to have all lines.
+        let isCoarse = Int(presence.sharpness) == cjpeg_coarse
+        guard missing * 16 <= (isCoarse ? 0 : height) else {
+            throw .damaged("it ends early: \(missing) of \(height) lines are missing")
         }
+        shortfall =
+            switch Int(presence.sharpness) {
+            case cjpeg_coarse: "it ends early, and is much less sharp than it was"
+            case cjpeg_softened: "it ends early, and is a little less sharp than it was"
+            default: missing > 0 ? "it ends early: \(missing) of \(height) lines are missing" : nil
+            }
     }
 }
 

@@ -15,8 +15,12 @@ struct JPEGPicture: PictureDecoder {
 
     var size: PixelSize { decoder.size }
 
+    var shortfall: String? { decoder.shortfall }
+
     var inks: ColourTransform.Inks {
-        if decoder.isCMYK { return decoder.isInverted ? .cmykInverted : .cmyk }
+        // Whoever writes four inks into a JPEG writes them as Adobe does, ink as its absence, and programs show all of them so,
+        // whether Adobe's marker is there or not. Rejected: to go by the marker, which tools drop that tidy files.
+        if decoder.isCMYK { return .cmykInverted }
         return decoder.isGrey ? .grey : .rgb
     }
 

@@ -12,6 +12,9 @@ protocol PictureDecoder {
     /// What the pixels mean before conversion, for the profile to match.
     var inks: ColourTransform.Inks { get }
 
+    /// What is missing of a file that is shown all the same, in a few words; known once its lines are decoded.
+    var shortfall: String? { get }
+
     /// Starts decoding. Types that cannot decode scaled give full-size lines.
     /// - Parameters:
     ///   - side: the long side that is still needed.
@@ -22,6 +25,7 @@ protocol PictureDecoder {
 extension PictureDecoder {
     var inks: ColourTransform.Inks { .rgb }
     var orientation: Orientation { .upright }
+    var shortfall: String? { nil }
 }
 
 /// The decoder for the content of `source`.
