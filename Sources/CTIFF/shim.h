@@ -72,6 +72,15 @@ static inline int ctiff_uint16(TIFF *tiff, uint32_t tag, uint16_t *value) {
     return TIFFGetFieldDefaulted(tiff, tag, value);
 }
 
+/// What the first sample beyond the colours means; 0 where there is none.
+static inline int ctiff_extra_sample(TIFF *tiff, uint16_t *meaning) {
+    uint16_t count = 0;
+    uint16_t *meanings = NULL;
+    if (!TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &count, &meanings) || count == 0 || !meanings) return 0;
+    *meaning = meanings[0];
+    return 1;
+}
+
 static inline int ctiff_profile(TIFF *tiff, uint32_t *length, const void **bytes) {
     return TIFFGetField(tiff, TIFFTAG_ICCPROFILE, length, bytes);
 }

@@ -9,6 +9,8 @@ struct TIFFPicture: PictureDecoder {
     let metadata: EmbeddedMetadata
     private let file: TIFFFile
     private let layout: TIFFLayout
+    /// Nil where libtiff shows them.
+    private let samples: TIFFSamples?
     private let sourceBytes: Int
 
     init(_ source: SourceFile) throws(ImagingError) {
@@ -23,20 +25,36 @@ struct TIFFPicture: PictureDecoder {
         layout = TIFFLayout(file, size)
         sourceBytes = source.count
         try Self.refuseRaw(file, source.bytes)
+        samples = try TIFFSamples(file, size)
         let tags = TIFFTags(source.bytes)
         metadata = EmbeddedMetadata(
             exif: TIFFExif.block(from: source.bytes), xmp: tags.xmp, iptc: tags.iptc, profile: Self.profile(file),
             isUpright: false)
     }
 
+    var inks: ColourTransform.Inks {
+        switch (samples?.meaning, samples?.opacity) {
+        case (.inks, _): .cmyk
+        case (.grey, nil): .grey
+        default: .rgb
+        }
+    }
+
     /// A strip or a row of tiles at a time: as decoded, as RGBA, and as stored. A line, where a strip is too big.
     var memory: Int {
+        if let samples { return samples.memory(size) + sourceBytes }
         // What is stored lies in the file's memory already; a copy is made only to turn its bits round.
         if layout.lineBytes > 0 { return layout.lineBytes + sourceBytes }
         return size.width * layout.lines * 4 + layout.partBytes * 2
     }
 
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {
+        if let samples {
+            let rows = try TIFFSampleRows(file, samples, size)
+            return RowLines(size: size, format: try rows.format(inks)) { (line, row) throws(ImagingError) in
+                try rows.read(line: line, into: row)
+            }
+        }
         let shown = try TIFFShownImage(file)
         let rows: any TIFFRows =
             layout.lineBytes > 0 ? try TIFFScanlines(shown, layout, size) : try TIFFStrips(shown, layout, size)
@@ -188,9 +206,8 @@ private final class TIFFShownImage {
     let image: UnsafeMutablePointer<TIFFRGBAImage>
 
     init(_ file: TIFFFile) throws(ImagingError) {
-        self.file = file
         ctiff_ask_for_rgb(file.handle)
-        image = .allocate(capacity: 1)
+        let image = UnsafeMutablePointer<TIFFRGBAImage>.allocate(capacity: 1)
         var message = [CChar](repeating: 0, count: 1024)
         guard TIFFRGBAImageOK(file.handle, &message) != 0,
             TIFFRGBAImageBegin(image, file.handle, 1, &message) != 0
@@ -200,6 +217,10 @@ private final class TIFFShownImage {
         }
         // As stored: turning is done for all types in one place.
         image.pointee.req_orientation = image.pointee.orientation
+        // Both properties are set here and no earlier: `deinit` runs after a throw as well, once all of them are set, and
+        // would end a picture that libtiff never began.
+        self.file = file
+        self.image = image
     }
 
     deinit {
@@ -209,7 +230,7 @@ private final class TIFFShownImage {
 }
 
 /// libtiff's handle, and the bytes it reads.
-private final class TIFFFile {
+final class TIFFFile {
     let handle: OpaquePointer
     private let source: SourceFile
     private let reader: UnsafeMutablePointer<ctiff_bytes>

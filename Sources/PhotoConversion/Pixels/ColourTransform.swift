@@ -93,6 +93,31 @@ final class ColourTransform {
     }
 }
 
+/// From L*a*b* to sRGB. Both are of paper under the same light.
+final class LabTransform {
+    private let handle: cmsHTRANSFORM
+
+    init() throws(ImagingError) {
+        guard let lab = cmsCreateLab4Profile(nil) else { throw .lackOfMemory }
+        defer { cmsCloseProfile(lab) }
+        guard let standard = cmsCreate_sRGBProfile() else { throw .lackOfMemory }
+        defer { cmsCloseProfile(standard) }
+        guard
+            let handle = cmsCreateTransform(
+                lab, clcms_lab16, standard, clcms_rgb8, UInt32(INTENT_RELATIVE_COLORIMETRIC), UInt32(cmsFLAGS_NOCACHE))
+        else { throw .lackOfMemory }
+        self.handle = handle
+    }
+
+    deinit { cmsDeleteTransform(handle) }
+
+    /// Converts `count` pixels, whose samples are as in profiles: 0 to 65,535 for L* from 0 to 100, a* and b* with 32,896 for
+    /// their middle.
+    func convert(_ source: UnsafePointer<UInt16>, _ target: UnsafeMutablePointer<UInt8>, _ count: Int) {
+        cmsDoTransform(handle, source, target, UInt32(count))
+    }
+}
+
 extension PlanarPicture {
     /// This picture in sRGB. `transform` is for the inks of this picture's kind.
     func converted(by transform: ColourTransform) throws(ImagingError) -> PlanarPicture {
