@@ -29,7 +29,9 @@ struct PNGPicture: PictureDecoder {
         guard Int(header.width) == size.width, Int(header.height) == size.height else {
             throw .damaged("its PNG header and data disagree on the size")
         }
-        metadata = EmbeddedMetadata(png: bytes)
+        var metadata = EmbeddedMetadata(png: bytes)
+        if metadata.profile == nil { metadata.profile = ColourProfile(pngColours: bytes) }
+        self.metadata = metadata
     }
 
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {

@@ -7,29 +7,47 @@ enum ColourProfile {
     /// Red, green and blue by their number in ITU-T H.273, as HEIC and AVIF name them; sRGB's curve is taken with
     /// them, which is how the usual transfers are shown.
     case primaries(UInt32)
+    /// Chromaticities, and the exponent that makes light of a sample; sRGB's curve where there is none.
+    case measured(gamma: Double?, Chromaticities)
 
-    fileprivate func open() -> cmsHPROFILE? {
+    fileprivate func open(_ inks: ColourTransform.Inks) -> cmsHPROFILE? {
         switch self {
         // lcms reports to a handler of its own; without one it is silent.
         case .icc(let bytes): return cmsOpenProfileFromMem(bytes, UInt32(bytes.count))
         case .primaries(let number):
-            let chromaticities: [Double]
+            let light = Chromaticities.standard.white
             switch number {
-            case 9: chromaticities = [0.708, 0.292, 0.170, 0.797, 0.131, 0.046]
-            case 11, 12: chromaticities = [0.680, 0.320, 0.265, 0.690, 0.150, 0.060]
+            case 9:
+                return Self.made(
+                    nil,
+                    Chromaticities(
+                        white: light, red: .init(x: 0.708, y: 0.292), green: .init(x: 0.170, y: 0.797),
+                        blue: .init(x: 0.131, y: 0.046)))
+            case 11, 12:
+                return Self.made(
+                    nil,
+                    Chromaticities(
+                        white: light, red: .init(x: 0.680, y: 0.320), green: .init(x: 0.265, y: 0.690),
+                        blue: .init(x: 0.150, y: 0.060)))
             default: return nil
             }
-            var white = cmsCIExyY(x: 0.3127, y: 0.3290, Y: 1)
-            var primaries = cmsCIExyYTRIPLE(
-                Red: cmsCIExyY(x: chromaticities[0], y: chromaticities[1], Y: 1),
-                Green: cmsCIExyY(x: chromaticities[2], y: chromaticities[3], Y: 1),
-                Blue: cmsCIExyY(x: chromaticities[4], y: chromaticities[5], Y: 1))
-            guard let curve = cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
-            else { return nil }
-            defer { cmsFreeToneCurve(curve) }
-            var curves: [OpaquePointer?] = [curve, curve, curve]
-            return cmsCreateRGBProfile(&white, &primaries, &curves)
+        case .measured(let gamma, let chromaticities): return Self.made(gamma, chromaticities, isGrey: inks == .grey)
         }
+    }
+
+    private static func made(_ gamma: Double?, _ colours: Chromaticities, isGrey: Bool = false) -> cmsHPROFILE? {
+        let curve =
+            gamma.map { cmsBuildGamma(nil, $0) }
+            ?? cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
+        guard let curve else { return nil }
+        defer { cmsFreeToneCurve(curve) }
+        func point(_ point: Chromaticities.Point) -> cmsCIExyY { cmsCIExyY(x: point.x, y: point.y, Y: 1) }
+        // Grey is of white's colour, whichever that is.
+        if isGrey { return cmsCreateGrayProfile(cmsD50_xyY(), curve) }
+        var white = point(colours.white)
+        var primaries = cmsCIExyYTRIPLE(Red: point(colours.red), Green: point(colours.green), Blue: point(colours.blue))
+        var curves: [OpaquePointer?] = [curve, curve, curve]
+        return cmsCreateRGBProfile(&white, &primaries, &curves)
     }
 }
 
@@ -43,7 +61,7 @@ final class ColourTransform {
     /// Nil where the profile is broken, of another colour space than `inks`, or says sRGB anyway: then pixels are
     /// taken as sRGB, which is also what other programs do.
     init?(_ source: ColourProfile, for inks: Inks) {
-        guard let profile = source.open() else { return nil }
+        guard let profile = source.open(inks) else { return nil }
         defer { cmsCloseProfile(profile) }
         let space = cmsGetColorSpace(profile)
         let (wanted, format): (cmsColorSpaceSignature, UInt32) =
