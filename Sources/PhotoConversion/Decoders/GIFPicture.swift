@@ -17,6 +17,8 @@ struct GIFPicture: PictureDecoder {
         self.source = source
         let bytes = source.bytes
         let screen = Self.screen(bytes)
+        // Before a frame is looked for: what claims so much is refused for that, whatever else it lacks.
+        if screen.width > 0, screen.height > 0 { try ImageLimits.check(width: screen.width, height: screen.height) }
         guard let frame = Frame(bytes) else { throw .damaged("a GIF without a picture") }
         self.frame = frame
         // A frame that does not fit makes the canvas larger, to the right and downwards, as in Pillow and Chromium: writers
