@@ -13,13 +13,13 @@ public struct CameraDate: Codable, Sendable, Equatable {
         case exifCreated
         /// `exif:DateTimeOriginal`, `photoshop:DateCreated`, `xmp:CreateDate` or `exif:DateTimeDigitized`.
         case xmp
-        /// IPTC DateCreated (2:55) and TimeCreated (2:60), or the like of its digitization.
+        /// IPTC DateCreated (2:55) and TimeCreated (2:60), else when it became a file (2:62 and 2:63).
         case iptc
-        /// PNG's text `Creation Time`, or its tIME chunk.
+        /// PNG's text `Creation Time`, else its chunk tIME.
         case png
-        /// EXIF GPSDateStamp and GPSTimeStamp, which are in UTC.
+        /// The satellites' clock, in EXIF or XMP: UTC.
         case gps
-        /// EXIF ModifyDate or `xmp:ModifyDate`: when it was last saved.
+        /// EXIF ModifyDate or `xmp:ModifyDate`: when somebody last changed the picture.
         case modified
     }
 

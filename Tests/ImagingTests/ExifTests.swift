@@ -72,7 +72,7 @@ import Testing
             guard var block = ExifBlock(bytes) else { continue }
             let count = block.bytes.count
             _ = block.orientation
-            _ = block.photoText(0x9003)
+            _ = PhotoFacts(EmbeddedMetadata(exif: bytes))
             block.describe(upright: PixelSize(width: 100, height: 50))
             #expect(block.bytes.count <= count)
             _ = bytes.withUnsafeBytes { TIFFExif.block(from: ByteView($0)) }

@@ -65,9 +65,6 @@ import Testing
         #expect(packet("<a \(many(120) { "xmlns:n\($0)='x' " })/>") != nil)
         #expect(packet("<a \(many(130) { "xmlns:n\($0)='x' " })/>") == nil)
         #expect(packet("<a \(many(5000) { "n\($0)='x' " })/>") == nil)
-        #expect(
-            packet("<a><r:Bag>\(many(1000) { _ in "<r:li>x</r:li>" })</r:Bag></a>")?.properties.first?.items.count == 64
-        )
     }
 
     @Test func noPacketIsBrokenEnoughToTrap() {
@@ -104,8 +101,8 @@ import Testing
     @Test func recordsAreReadToTheirEnd() {
         let records = MetadataMaker.iptc([(5, "title"), (120, "caption"), (120, "second"), (55, "20190612")])
         #expect(IPTCRecord(records).caption == "caption")
-        for count in 0..<records.count { _ = IPTCRecord(Array(records.prefix(count))).date }
-        #expect(IPTCRecord(Array(records.dropLast())).date == nil, "a record that is cut")
+        for count in 0..<records.count { _ = IPTCRecord(Array(records.prefix(count))).created }
+        #expect(IPTCRecord(Array(records.dropLast())).created == nil, "a record that is cut")
         // A length of a length, and one that is longer than a number.
         #expect(IPTCRecord([0x1C, 2, 120, 0x80, 2, 0, 1, 0x61]).caption == "a")
         #expect(IPTCRecord([0x1C, 2, 120, 0xFF, 0xFF, 0, 1, 0x61]).caption == nil)

@@ -5,9 +5,11 @@ enum CameraPhrase {
         "olympusdigitalcamera", "olympusimagingcorp", "digitalcamera", "digitalstillcamera", "sonydsc", "samsungcsc",
         "exifjpegpicture", "exifjpeg", "dcim", "default", "untitled", "image", "picture", "photo", "nodescription",
         "imagedescription", "mybeautifulpicture", "screenshot", "createdwithgimp", "convertedpbmfile",
+        "usercomment", "usercomments", "asciiusercomments",
     ]
     /// Of files, as cameras name them.
     private static let fileNames = ["dsc", "dscn", "dscf", "img", "imag", "pict", "sany", "p", "pxl", "hpim", "cimg"]
+    private static let extensions = ["jpg", "jpeg", "heic", "png", "tif", "tiff"]
 
     /// - Parameters:
     ///   - text: without spaces at its ends.
@@ -19,13 +21,17 @@ enum CameraPhrase {
         if [make, model, make + model].contains(folded) { return true }
         if folded.hasPrefix("filewrittenbyadobephotoshop") { return true }
         // A name of a file: letters, then nothing but digits.
-        let digits = folded.drop { !$0.isNumber }
-        if digits.count >= 3, digits.allSatisfy(\.isNumber), fileNames.contains(String(folded.prefix { !$0.isNumber }))
-        {
+        let name = extensions.first { folded.hasSuffix($0) }.map { folded.dropLast($0.count) } ?? folded[...]
+        let digits = name.drop { !$0.isNumber }
+        if digits.count >= 3, digits.allSatisfy(\.isNumber), fileNames.contains(String(name.prefix { !$0.isNumber })) {
             return true
         }
-        // What the scene was taken for, in a code: "oznor", "cof", "hdrpl".
-        return ["huawei", "honor"].contains(make) && !text.contains(" ") && text.utf8.allSatisfy { $0 < 0x80 }
+        return false
+    }
+
+    /// What ImageDescription says that the scene was taken for, in a code: "oznor", "cof", "hdrpl".
+    static func isSceneCode(_ text: String, make: String) -> Bool {
+        ["huawei", "honor"].contains(fold(make)) && !text.contains(" ") && text.utf8.allSatisfy { $0 < 0x80 }
     }
 
     private static func fold(_ text: String) -> String {

@@ -1,7 +1,7 @@
 import ImageWorkerProtocol
 
 extension EmbeddedMetadata {
-    /// JPEG: the first APP1 named Exif, the first that is XMP and what goes on with it, the APP2 parts of a profile in the
+    /// JPEG: the APP1 named Exif, the first that is XMP and what goes on with it, the APP2 parts of a profile in the
     /// order of their numbers, and IPTC among the resources in APP13.
     init(jpeg bytes: ByteView) {
         self.init()
@@ -12,7 +12,11 @@ extension EmbeddedMetadata {
             switch marker {
             case 0xE1:
                 if body.starts(with: Self.exifName) {
-                    if exif == nil { exif = Self.exifBlock(body) }
+                    if exif == nil {
+                        exif = Self.exifBlock(body)
+                    } else if furtherExif.count < Self.mostFurtherExif, let block = Self.exifBlock(body) {
+                        furtherExif.append(block)
+                    }
                 } else if body.starts(with: XMPSegments.standardName) {
                     if xmp == nil { xmp = Self.xmpPacket(body.part(from: XMPSegments.standardName.count)) }
                 } else if body.starts(with: XMPSegments.extensionName) {
@@ -56,6 +60,8 @@ extension EmbeddedMetadata {
             offset += 2 + length
         }
     }
+
+    private static let mostFurtherExif = 3
 
     /// Segments of resources, which go on from one to the next wherever it ends: 16 MiB of them.
     private static let mostResourceParts = 256

@@ -34,23 +34,6 @@ extension EmbeddedMetadata {
         bytes.count >= 5 && bytes.count <= ImageLimits.iptcBytes && bytes[0] == 0x1C ? bytes.array : nil
     }
 
-    /// PNG's iTXt chunk, where its keyword is that of XMP: plain or deflated.
-    static func packet(inText body: ByteView) -> [UInt8]? {
-        let keyword = Array("XML:com.adobe.xmp\0".utf8)
-        guard body.starts(with: keyword) else { return nil }
-        // Whether it is deflated, how, then a language and a translated keyword, both of which are empty here.
-        let isDeflated = body[keyword.count] == 1
-        guard !isDeflated || body[keyword.count + 1] == 0 else { return nil }
-        var offset = keyword.count + 2
-        for _ in 0..<2 {
-            while offset < body.count, body[offset] != 0 { offset += 1 }
-            offset += 1
-        }
-        let text = body.part(from: offset)
-        guard isDeflated else { return xmpPacket(text) }
-        return inflated(text, upTo: ImageLimits.xmpBytes)?.withUnsafeBytes { xmpPacket(ByteView($0)) }
-    }
-
     /// GIF: the application extension in which XMP stands as it is, not in blocks. A trailer of 258 bytes makes any reader
     /// that takes it for blocks come out at its end.
     init(gif bytes: ByteView) {

@@ -4,12 +4,16 @@ import ImageWorkerProtocol
 /// What a container carries beside its pixels: an EXIF block (beginning at its TIFF header), XMP, IPTC and a colour profile.
 struct EmbeddedMetadata {
     var exif: [UInt8]?
+    /// Of a JPEG those behind the first one: read where it lacks something, and not carried.
+    var furtherExif: [[UInt8]] = []
     /// An XMP packet in UTF-8, well-formed or not.
     var xmp: [UInt8]?
     /// The second part of a packet that was too long for a JPEG's segment.
     var extendedXMP: [UInt8]?
     /// IPTC's records.
     var iptc: [UInt8]?
+    /// What PNG has beside all of these.
+    var texts = PNGTexts()
     var profile: ColourProfile?
     /// Whether the container has turned the picture already, so that EXIF's orientation must not do it again.
     var isUpright = false
@@ -29,27 +33,6 @@ struct EmbeddedMetadata {
 
     private static func profile(_ bytes: ByteView) -> ColourProfile? {
         bytes.count >= 128 && bytes.count <= ImageLimits.profileBytes ? .icc(bytes.array) : nil
-    }
-
-    /// PNG: the chunks eXIf and iCCP, and the text that is XMP, wherever they stand.
-    init(png bytes: ByteView) {
-        var offset = 8
-        while offset + 12 <= bytes.count {
-            let length = Int(bytes.bigEndian32(at: offset))
-            let body = bytes.part(from: offset + 8, count: length)
-            switch bytes.text(at: offset + 4, count: 4) {
-            case "eXIf" where exif == nil: exif = Self.exifBlock(body)
-            case "iCCP" where profile == nil:
-                // A name of at most 79 bytes, a zero, the method (0 is deflate), then the data.
-                var name = 0
-                while name < 80, name < body.count, body[name] != 0 { name += 1 }
-                if body[name + 1] == 0 { profile = Self.inflatedProfile(body.part(from: name + 2)) }
-            case "iTXt" where xmp == nil: xmp = Self.packet(inText: body)
-            case "IEND": return
-            default: break
-            }
-            offset += 12 + length
-        }
     }
 
     /// WebP: the RIFF chunks EXIF, ICCP and XMP.
@@ -79,7 +62,7 @@ struct EmbeddedMetadata {
         self.isUpright = isUpright
     }
 
-    private static func inflatedProfile(_ bytes: ByteView) -> ColourProfile? {
+    static func inflatedProfile(_ bytes: ByteView) -> ColourProfile? {
         inflated(bytes, upTo: ImageLimits.profileBytes).flatMap { $0.count >= 128 ? .icc($0) : nil }
     }
 

@@ -2,10 +2,56 @@ import ImageWorkerProtocol
 
 /// Texts as pictures carry them, which may be in any encoding whatever the specification says.
 enum EmbeddedText {
-    /// UTF-8 where it is, else Latin-1, in which every byte is a character: what old programs wrote is one or the other.
+    /// UTF-8 where it is, else Windows-1252: what old programs wrote is one or the other.
     static func decoded(_ bytes: some Collection<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+            ?? String(String.UnicodeScalarView(bytes.lazy.compactMap(windowsCharacter)))
+    }
+
+    /// UTF-8, in which each byte that is none has become the character that Windows-1252 has for it: a program that wrote its
+    /// own texts in that stands beside one that did not.
+    static func mended(_ bytes: [UInt8]) -> [UInt8] {
+        guard String(validating: bytes, as: UTF8.self) == nil else { return bytes }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + bytes.count / 8)
+        var rest = bytes[...]
+        while let next = rest.first {
+            let length = next < 0x80 ? 1 : (2...4).first { isCharacter(rest.prefix($0), of: $0) }
+            if let length {
+                result += rest.prefix(length)
+            } else if let character = windowsCharacter(next) {
+                result += Array(String(character).utf8)
+            }
+            rest = rest.dropFirst(length ?? 1)
+        }
+        return result
+    }
+
+    private static func isCharacter(_ bytes: ArraySlice<UInt8>, of length: Int) -> Bool {
+        bytes.count == length && String(validating: bytes, as: UTF8.self)?.unicodeScalars.count == 1
+    }
+
+    /// Nil for the five bytes that have none.
+    private static func windowsCharacter(_ byte: UInt8) -> Unicode.Scalar? {
+        guard (0x80...0x9F).contains(byte) else { return Unicode.Scalar(byte) }
+        let scalar = Unicode.Scalar(windowsCharacters[Int(byte - 0x80)])
+        return scalar?.value == 0 ? nil : scalar
+    }
+
+    /// Of 0x80 to 0x9F, where Latin-1 has control characters.
+    private static let windowsCharacters: [UInt32] = [
+        0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0,
+        0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E,
+        0x0178,
+    ]
+
+    /// UTF-16 up to its first zero; half a unit at the end is none.
+    static func wide(_ bytes: some Collection<UInt8>, isBigEndian: Bool) -> String {
+        let bytes = Array(bytes)
+        let units = stride(from: 0, to: bytes.count - 1, by: 2).lazy.map { start in
+            UInt16(bytes[isBigEndian ? start : start + 1]) << 8 | UInt16(bytes[isBigEndian ? start + 1 : start])
+        }
+        return String(decoding: Array(units.prefix { $0 != 0 }), as: UTF16.self)
     }
 
     /// The first `limit` bytes, or as many less as the character needs that would be cut.
@@ -15,42 +61,6 @@ enum EmbeddedText {
         // At most three bytes continue a character, and one begins it.
         let tail = cut.suffix(3).reversed().prefix { $0 & 0xC0 == 0x80 }.count
         return bytes[bytes.startIndex + limit] & 0xC0 == 0x80 ? cut.dropLast(tail + 1) : cut
-    }
-
-    /// XML's text without its references: the five that need no declaration, and numbers. Others stay as they are.
-    static func unescaped(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        var rest = bytes
-        while let next = rest.first {
-            // The longest reference that there is: &#x10FFFF;
-            if next == UInt8(ascii: "&"), let end = rest.prefix(10).firstIndex(of: UInt8(ascii: ";")),
-                let character = character(rest[(rest.startIndex + 1)..<end])
-            {
-                result += Array(String(character).utf8)
-                rest = rest[(end + 1)...]
-            } else {
-                result.append(next)
-                rest = rest.dropFirst()
-            }
-        }
-        return result
-    }
-
-    private static func character(_ reference: ArraySlice<UInt8>) -> Unicode.Scalar? {
-        let text = String(decoding: reference, as: UTF8.self)
-        switch text {
-        case "lt": return "<"
-        case "gt": return ">"
-        case "amp": return "&"
-        case "quot": return "\""
-        case "apos": return "'"
-        default:
-            guard text.hasPrefix("#") else { return nil }
-            let digits = text.dropFirst()
-            let number = digits.hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
-            return number.flatMap(Unicode.Scalar.init)
-        }
     }
 
     /// What a person wrote under the picture, fit to be shown in one line; nil where that is nothing.

@@ -1,7 +1,7 @@
 /// An EXIF block (a small TIFF file) read and patched in place, every offset checked.
 ///
 /// Patched rather than parsed and written again, because maker notes hold offsets into the block that only their
-/// makers know: as long as nothing moves they stay right. libexif rewrites the block and loses them.
+/// makers know: as long as nothing moves they stay right.
 struct ExifBlock {
     private(set) var bytes: [UInt8]
     private let isBigEndian: Bool
@@ -11,6 +11,8 @@ struct ExifBlock {
         static let imageLength: UInt16 = 0x0101
         static let orientation: UInt16 = 0x0112
         static let exifDirectory: UInt16 = 0x8769
+        static let makerNote: UInt16 = 0x927C
+        static let padding: UInt16 = 0xEA1C
         static let pixelWidth: UInt16 = 0xA002
         static let pixelHeight: UInt16 = 0xA003
         static let thumbnailOffset: UInt16 = 0x0201
@@ -36,14 +38,13 @@ struct ExifBlock {
         return Orientation(exif: Int(value))
     }
 
-    /// An ASCII tag of the directory that holds what the camera did.
-    func photoText(_ tag: UInt16) -> String? {
-        guard let link = entry(Tag.exifDirectory, in: firstDirectory).flatMap(value),
-            let entry = entry(tag, in: Int(link)), read16(entry + 2) == 2, let count = read32(entry + 4), count > 4,
-            let start = read32(entry + 8).map(Int.init), start < bytes.count
-        else { return nil }
-        let characters = bytes[start..<min(bytes.count, start + min(Int(count), 64))]
-        return String(decoding: characters.prefix { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
+    /// Makes padding of what camera makers put in.
+    mutating func hideMakerNotes() {
+        guard let directory = entry(Tag.exifDirectory, in: firstDirectory).flatMap(value).map(Int.init) else { return }
+        for index in 0..<(entryCount(directory) ?? 0) {
+            let entry = directory + 2 + index * 12
+            if read16(entry) == Tag.makerNote { write16(entry, Tag.padding) }
+        }
     }
 
     /// Says that the picture is upright and `size` large, and forgets the thumbnail, which shows it as it was.

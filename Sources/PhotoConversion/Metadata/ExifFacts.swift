@@ -1,116 +1,111 @@
-import CExif
-
-/// What the catalogue wants to know from EXIF, read by libexif.
+/// What the catalogue wants to know from EXIF.
 struct ExifFacts {
     /// DateTimeOriginal: when the picture was taken.
     var original: WallClock?
     /// CreateDate (DateTimeDigitized): when it became a file, which for most cameras is the same moment.
     var created: WallClock?
-    /// Degrees, north and east positive.
-    var location: (latitude: Double, longitude: Double)?
-    /// ImageDescription, where a person wrote it.
-    var caption: String?
+    /// GPSDateStamp and GPSTimeStamp.
+    var satellites: WallClock?
+    /// ModifyDate (DateTime of the main directory).
+    var modified: WallClock?
+    var location: Place?
+    /// ImageDescription, UserComment, XPComment and XPTitle, as texts of anybody's.
+    var description: String?
+    var comment: String?
+    var windowsComment: String?
+    var windowsTitle: String?
+    /// 0…5.
+    var rating: Int?
+    var percentRating: Int?
     /// Of the camera, each fit to be shown.
     var make: String?
     var model: String?
 
-    /// - Parameter block: beginning at its TIFF header.
-    init(block: [UInt8]) {
-        guard let data = exif_data_new() else { return }
-        defer { exif_data_unref(data) }
-        // As found: no tags dropped for being newer than libexif, none added for the specification's sake.
-        exif_data_unset_option(data, EXIF_DATA_OPTION_IGNORE_UNKNOWN_TAGS)
-        exif_data_unset_option(data, EXIF_DATA_OPTION_FOLLOW_SPECIFICATION)
-        exif_data_set_option(data, EXIF_DATA_OPTION_DONT_CHANGE_MAKER_NOTE)
-        // libexif looks for the name that JPEG puts before the block.
-        let named = Array("Exif\0\0".utf8) + block
-        exif_data_load_data(data, named, UInt32(named.count))
-        let order = exif_data_get_byte_order(data)
-        let directories = withUnsafeBytes(of: &data.pointee.ifd) { raw in
-            Array(raw.bindMemory(to: UnsafeMutablePointer<ExifContent>?.self))
+    /// - Parameter bytes: a block beginning at its TIFF header.
+    init(block bytes: [UInt8]) {
+        guard var block = ExifBlock(bytes) else { return }
+        // Their makers alone know what is in them, nothing of which is wanted here: what is not read cannot be misread.
+        block.hideMakerNotes()
+        guard let values = ExifValues(block) else { return }
+        original = Self.date(values, 0x9003, fraction: 0x9291, offset: 0x9011)
+        created = Self.date(values, 0x9004, fraction: 0x9292, offset: 0x9012)
+        modified = Self.date(values, 0x0132, fraction: 0x9290, offset: 0x9010)
+        satellites = Self.satelliteDate(values)
+        location = Self.location(values)
+        description = Self.words(values, 0x010E)
+        comment = values.text(.photo, 0x9286).flatMap {
+            UserComment.text($0[...], isBigEndian: values.isBigEndian)
         }
-        // libexif gives up on a directory whose tags it finds in no order it knows; the date is worth a second look.
-        let walker = ExifBlock(block)
-        func date(_ tag: UInt32, fraction: UInt32, offset: UInt32) -> WallClock? {
-            Self.date(tag, fraction, offset) { Self.text($0, directories) }
-                ?? Self.date(tag, fraction, offset) { walker?.photoText(UInt16($0)) }
+        windowsComment = Self.wideWords(values, 0x9C9C)
+        windowsTitle = Self.wideWords(values, 0x9C9B)
+        rating = values.number(.image, 0x4746).flatMap { (0...5).contains($0) ? $0 : nil }
+        percentRating = values.number(.image, 0x4749).flatMap(Rating.stars(percent:))
+        (make, model) = (Self.words(values, 0x010F), Self.words(values, 0x0110))
+    }
+
+    // MARK: Dates
+
+    /// Where a writer put it: each date has sub-seconds and an offset of its own. The main directory is looked into as well,
+    /// because some writers know no other.
+    private static func date(_ values: ExifValues, _ tag: UInt16, fraction: UInt16, offset: UInt16) -> WallClock? {
+        // The main directory's own date is in it first.
+        let directories: [ExifValues.Directory] = tag == 0x0132 ? [.image, .photo] : [.photo, .image]
+        func text(_ tag: UInt16) -> String? {
+            directories.lazy.compactMap { values.text($0, tag).flatMap(Self.digits) }.first
         }
-        original = date(0x9003, fraction: 0x9291, offset: 0x9011)
-        created = date(0x9004, fraction: 0x9292, offset: 0x9012)
-        location = Self.location(directories, order)
-        (make, model) = (Self.words(EXIF_TAG_MAKE, directories), Self.words(EXIF_TAG_MODEL, directories))
-        caption = Self.caption(directories, make: make, model: model)
+        return text(tag).flatMap { WallClock(exif: $0, fraction: text(fraction), offset: text(offset)) }
     }
 
-    private typealias Directories = [UnsafeMutablePointer<ExifContent>?]
-
-    private static func entry(_ tag: UInt32, _ directory: ExifIfd, _ directories: Directories)
-        -> UnsafeMutablePointer<ExifEntry>?
-    {
-        let index = Int(directory.rawValue)
-        guard index < directories.count, let content = directories[index] else { return nil }
-        return exif_content_get_entry(content, ExifTag(rawValue: tag))
+    /// ASCII up to its first zero; other bytes than ASCII end it too. Nil where that is nothing.
+    private static func digits(_ bytes: [UInt8]) -> String? {
+        let text = bytes.prefix(64).prefix { $0 >= 0x20 && $0 < 0x7F }
+        return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }
 
-    /// ASCII up to its first zero; other bytes than ASCII end it too.
-    private static func text(_ tag: UInt32, _ directories: Directories) -> String? {
-        for directory in [EXIF_IFD_EXIF, EXIF_IFD_0] {
-            guard let found = entry(tag, directory, directories), found.pointee.format == EXIF_FORMAT_ASCII,
-                let bytes = found.pointee.data
-            else { continue }
-            let characters = UnsafeBufferPointer(start: bytes, count: min(Int(found.pointee.size), 64))
-            return String(decoding: characters.prefix { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
+    /// Satellites tell UTC. A day alone has no offset either: which day it was elsewhere, nobody knows.
+    private static func satelliteDate(_ values: ExifValues) -> WallClock? {
+        guard let day = values.text(.gps, 0x001D).flatMap(digits)?.prefix(10) else { return nil }
+        let parts = values.fractions(0x0007)?.compactMap { $0 } ?? []
+        guard parts.count == 3, parts.allSatisfy({ (0..<100).contains($0) }) else {
+            return WallClock(xmp: String(day))
         }
-        return nil
+        let milliseconds = Int((parts[2] * 1000).rounded(.down))
+        let time = [Int(parts[0]), Int(parts[1]), milliseconds / 1000].map { padded($0, 2) }.joined(separator: ":")
+        return WallClock(exif: "\(day) \(time)", fraction: padded(milliseconds % 1000, 3), offset: "+00:00")
     }
 
-    /// Each date has sub-seconds and an offset of its own.
-    private static func date(_ tag: UInt32, _ fraction: UInt32, _ offset: UInt32, _ text: (UInt32) -> String?)
-        -> WallClock?
-    {
-        text(tag).flatMap { WallClock(exif: $0, fraction: text(fraction), offset: text(offset)) }
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    private static func caption(_ directories: Directories, make: String?, model: String?) -> String? {
-        guard let caption = words(EXIF_TAG_IMAGE_DESCRIPTION, directories) else { return nil }
-        return CameraPhrase.isOne(caption, make: make ?? "", model: model ?? "") ? nil : caption
+    // MARK: Places
+
+    private static func location(_ values: ExifValues) -> Place? {
+        func angle(_ tag: UInt16, _ reference: UInt16, _ axis: Place.Axis) -> Double? {
+            guard let parts = values.fractions(tag), let degrees = parts.first ?? nil else { return nil }
+            // Cameras write 0/0 for parts that they do not have.
+            let minutes = parts.dropFirst().map { $0 ?? 0 }
+            let value = zip([60.0, 3600], minutes).reduce(abs(degrees)) { $0 + abs($1.1) / $1.0 }
+            let isNegative = degrees < 0 || minutes.contains { $0 < 0 }
+            let letters = values.value(.gps, reference).map { EmbeddedText.decoded($0.bytes.prefix { $0 != 0 }) }
+            return axis.degrees(isNegative ? -value : value, reference: letters)
+        }
+        return Place(latitude: angle(2, 1, .latitude), longitude: angle(4, 3, .longitude))
     }
+
+    // MARK: Texts
 
     /// A text for people of the main directory: ASCII by the specification, and anything in fact.
-    private static func words(_ tag: ExifTag, _ directories: Directories) -> String? {
-        guard let found = entry(tag.rawValue, EXIF_IFD_0, directories), found.pointee.format == EXIF_FORMAT_ASCII,
-            let bytes = found.pointee.data
-        else { return nil }
-        let characters = UnsafeBufferPointer(start: bytes, count: Int(found.pointee.size)).prefix { $0 != 0 }
-        return EmbeddedText.caption(
-            EmbeddedText.decoded(EmbeddedText.prefix(Array(characters)[...], upTo: PhotoFacts.captionBytes)))
+    private static func words(_ values: ExifValues, _ tag: UInt16) -> String? {
+        guard let bytes = values.text(.image, tag)?.prefix(while: { $0 != 0 }) else { return nil }
+        return EmbeddedText.caption(EmbeddedText.decoded(EmbeddedText.prefix(bytes, upTo: PhotoFacts.captionBytes)))
     }
 
-    private static func location(_ directories: Directories, _ order: ExifByteOrder)
-        -> (latitude: Double, longitude: Double)?
-    {
-        func angle(_ tag: UInt32, _ reference: UInt32, positive: UInt8, negative: UInt8, most: Double) -> Double? {
-            guard let sign = entry(reference, EXIF_IFD_GPS, directories), let letter = sign.pointee.data,
-                sign.pointee.size >= 1, letter[0] == positive || letter[0] == negative,
-                let found = entry(tag, EXIF_IFD_GPS, directories), found.pointee.format == EXIF_FORMAT_RATIONAL,
-                found.pointee.components == 3, found.pointee.size >= 24, let bytes = found.pointee.data
-            else { return nil }
-            var degrees = 0.0
-            for (index, unit) in [1.0, 60, 3600].enumerated() {
-                let part = exif_get_rational(bytes + index * 8, order)
-                // Cameras write 0/0 for parts that they do not have.
-                guard part.denominator != 0 else {
-                    if index == 0 { return nil }
-                    continue
-                }
-                degrees += Double(part.numerator) / Double(part.denominator) / unit
-            }
-            guard degrees <= most else { return nil }
-            return letter[0] == negative ? -degrees : degrees
-        }
-        let north = angle(2, 1, positive: UInt8(ascii: "N"), negative: UInt8(ascii: "S"), most: 90)
-        let east = angle(4, 3, positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), most: 180)
-        guard let north, let east, north != 0 || east != 0 else { return nil }
-        return (north, east)
+    /// Windows' own tags are UTF-16 in its own byte order, whatever that of the block is.
+    private static func wideWords(_ values: ExifValues, _ tag: UInt16) -> String? {
+        guard let bytes = values.text(.image, tag) else { return nil }
+        return EmbeddedText.caption(
+            EmbeddedText.wide(bytes.prefix(PhotoFacts.captionBytes), isBigEndian: false))
     }
 }

@@ -3,8 +3,7 @@ import ImageWorkerProtocol
 /// What a picture says of itself, from all that it carries: the first source that says it counts.
 struct PhotoFacts {
     var taken: CameraDate?
-    /// Degrees, north and east positive; from EXIF alone.
-    var location: (latitude: Double, longitude: Double)?
+    var location: Place?
     var caption: String?
     /// 0…5.
     var rating: Int?
@@ -16,46 +15,67 @@ struct PhotoFacts {
 
     /// - Parameter now: milliseconds since 1970-01-01 UTC, after which nothing was taken.
     init(_ metadata: EmbeddedMetadata, now: Int64 = WallClock.now()) {
-        let exif = metadata.exif.map(ExifFacts.init(block:))
-        let packets = [metadata.xmp, metadata.extendedXMP].compactMap { $0.flatMap(XMPPacket.init) }
-        let iptc = metadata.iptc.map(IPTCRecord.init)
-        let dates: [(CameraDate.Source, WallClock?)] =
-            [(.exif, exif?.original), (.exifCreated, exif?.created)]
-            + Self.xmpDates.map { name in (.xmp, Self.date(name, packets)) } + [(.iptc, iptc?.date)]
-        taken = dates.lazy.compactMap { source, clock in clock?.date(source, now: now) }.first
-        location = exif?.location
-        caption =
-            packets.lazy.compactMap {
-                $0.alternative(.dublinCore, "description", upTo: Self.captionBytes).flatMap(EmbeddedText.caption)
-            }.first
-            ?? iptc?.caption.flatMap(EmbeddedText.caption) ?? exif?.caption
-        rating = packets.lazy.compactMap { $0.text(.xmp, "Rating").flatMap(Self.rating) }.first
-        camera =
-            CameraName.name(make: exif?.make, model: exif?.model)
-            ?? packets.lazy.compactMap {
-                CameraName.name(make: $0.text(.tiff, "Make"), model: $0.text(.tiff, "Model"))
-            }.first
+        let sources = Sources(metadata)
+        taken = sources.dates.lazy.compactMap { source, clock in clock.date(source, now: now) }.first
+        location = (sources.exif.lazy.compactMap(\.location) + sources.xmp.lazy.compactMap(\.location)).first
+        camera = sources.camera
+        caption = sources.caption
+        // Programs write a 0 where nobody has given any.
+        rating = sources.ratings.first { $0 > 0 } ?? sources.ratings.first
+    }
+}
+
+/// All that a picture carries, in the orders in which it counts.
+private struct Sources {
+    /// Of a JPEG the first segment, and those behind it, which some editors leave there.
+    let exif: [ExifFacts]
+    /// The packet, and its second part.
+    let xmp: [XMPFacts]
+    let iptc: IPTCRecord?
+    let png: PNGTexts
+
+    init(_ metadata: EmbeddedMetadata) {
+        exif = ([metadata.exif].compactMap { $0 } + metadata.furtherExif).map(ExifFacts.init(block:))
+        xmp = [metadata.xmp, metadata.extendedXMP].compactMap { $0.map(XMPFacts.init(packet:)) }
+        iptc = metadata.iptc.map(IPTCRecord.init)
+        png = metadata.texts
     }
 
-    private static let xmpDates: [(XMPPacket.Namespace, StaticString)] = [
-        (.exif, "DateTimeOriginal"), (.photoshop, "DateCreated"), (.xmp, "CreateDate"),
-    ]
-
-    private static func date(_ name: (XMPPacket.Namespace, StaticString), _ packets: [XMPPacket]) -> WallClock? {
-        packets.lazy.compactMap { $0.text(name.0, name.1).flatMap(WallClock.init(xmp:)) }.first
+    var dates: [(CameraDate.Source, WallClock)] {
+        var dates: [(CameraDate.Source, WallClock)] = []
+        func add(_ source: CameraDate.Source, _ clocks: [WallClock?]) {
+            dates += clocks.compactMap { clock in clock.map { (source, $0) } }
+        }
+        add(.exif, exif.map(\.original))
+        add(.exifCreated, exif.map(\.created))
+        add(.xmp, XMPFacts.dateNames.indices.flatMap { name in xmp.map { $0.dates[name] } })
+        add(.iptc, [iptc?.created, iptc?.digitized])
+        add(.png, [png.creation, png.modified])
+        add(.gps, exif.map(\.satellites) + xmp.map(\.satellites))
+        add(.modified, exif.map(\.modified) + xmp.map(\.modified))
+        return dates
     }
 
-    /// Stars, of which some programs write halves and tenths: rounded down. -1 is a photo that was rejected, which is no
-    /// rating.
-    private static func rating(_ text: String) -> Int? {
-        let digits = text.utf8.drop(while: XMLScanner.isSpace)
-        guard let first = digits.first, (0x30...0x35).contains(first) else { return nil }
-        let rest = digits.dropFirst().prefix { !XMLScanner.isSpace($0) }
-        let isNumber =
-            rest.isEmpty
-            || (rest.first == UInt8(ascii: ".") && rest.dropFirst().allSatisfy { (0x30...0x39).contains($0) })
-        guard isNumber else { return nil }
-        let isOver = first == 0x35 && rest.dropFirst().contains { $0 != 0x30 }
-        return isOver ? nil : Int(first - 0x30)
+    /// The first text that a person wrote: cameras and programs fill each of these with their own.
+    var caption: String? {
+        let (make, model) = (exif.lazy.compactMap(\.make).first ?? "", exif.lazy.compactMap(\.model).first ?? "")
+        func isPersons(_ text: String) -> Bool { !CameraPhrase.isOne(text, make: make, model: model) }
+        let descriptions = exif.compactMap(\.description).filter { !CameraPhrase.isSceneCode($0, make: make) }
+        let texts: [String?] =
+            descriptions + xmp.map(\.description) + [iptc?.caption.flatMap(EmbeddedText.caption)] + xmp.map(\.title)
+            + exif.map(\.comment) + exif.map(\.windowsComment) + exif.map(\.windowsTitle)
+            + [png.description.flatMap(EmbeddedText.caption)]
+        return texts.lazy.compactMap { $0 }.first(where: isPersons)
+    }
+
+    var ratings: [Int] {
+        let ratings: [Int?] =
+            xmp.map(\.rating) + exif.map(\.rating) + xmp.map(\.percentRating) + exif.map(\.percentRating)
+        return ratings.compactMap { $0 }
+    }
+
+    var camera: String? {
+        (exif.lazy.map { ($0.make, $0.model) } + xmp.lazy.map { ($0.make, $0.model) })
+            .lazy.compactMap { CameraName.name(make: $0.0, model: $0.1) }.first
     }
 }

@@ -13,6 +13,7 @@ struct XMPPacket {
         case photoshop = "http://ns.adobe.com/photoshop/1.0/"
         case dublinCore = "http://purl.org/dc/elements/1.1/"
         case camera = "http://ns.google.com/photos/1.0/camera/"
+        case microsoft = "http://ns.microsoft.com/photo/1.0/"
     }
 
     struct Property {
@@ -25,15 +26,8 @@ struct XMPPacket {
         var isAttribute: Bool
         /// As written; nil for one with parts, or in a form that is not read.
         var value: Range<Int>?
-        /// The texts of a list, of which one is chosen by its language.
-        var items: [Item] = []
         /// Of the packet's descriptions, the one that it is in.
         var description: Int
-    }
-
-    struct Item {
-        var value: Range<Int>
-        var isDefault: Bool
     }
 
     /// An `rdf:Description`, or an element that stands for one.
@@ -71,20 +65,11 @@ struct XMPPacket {
         name.withUTF8Buffer { bytes[property.name].elementsEqual($0) }
     }
 
-    /// A simple property's text, at most so many bytes of it as written.
+    /// A simple property's text as written, references and all; at most so many bytes of it.
     func text(_ namespace: Namespace, _ name: StaticString, upTo limit: Int = 256) -> String? {
-        property(namespace, name)?.value.map { text($0, upTo: limit) }
-    }
-
-    /// Of a property in several languages the text for any, else the first; of a simple one the only one.
-    func alternative(_ namespace: Namespace, _ name: StaticString, upTo limit: Int) -> String? {
-        guard let property = property(namespace, name) else { return nil }
-        let chosen = property.items.first(where: \.isDefault) ?? property.items.first
-        return (chosen?.value ?? property.value).map { text($0, upTo: limit) }
-    }
-
-    private func text(_ range: Range<Int>, upTo limit: Int) -> String {
-        EmbeddedText.decoded(EmbeddedText.unescaped(EmbeddedText.prefix(bytes[range], upTo: limit)))
+        property(namespace, name)?.value.map {
+            String(decoding: EmbeddedText.prefix(bytes[$0], upTo: limit), as: UTF8.self)
+        }
     }
 
     // MARK: Changing

@@ -7,7 +7,6 @@ struct XMPReader {
     private static let mostNamespaces = 128
     private static let mostProperties = 4096
     private static let mostDescriptions = 256
-    private static let mostItems = 64
 
     private(set) var properties: [XMPPacket.Property] = []
     private(set) var descriptions: [XMPPacket.Description] = []
@@ -32,9 +31,8 @@ struct XMPReader {
     private var hasRoot = false
     /// How deep the `rdf:RDF` is whose descriptions are read; nil outside of one.
     private var rdfDepth: Int?
-    /// Of the property that is open: whether its content so far is one text or none, and the list's item that is open.
+    /// Whether the content of the property that is open is one text so far, or none.
     private var isSimple = true
-    private var item: (start: Int, isDefault: Bool)?
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -54,10 +52,7 @@ struct XMPReader {
 
     private mutating func take(_ range: Range<Int>, isRaw: Bool) throws(XMLScanner.NotWellFormed) {
         // A section whose characters mean something else makes the value one that cannot be read as it is written.
-        if isRaw {
-            isSimple = false
-            item = nil
-        }
+        if isRaw { isSimple = false }
         // Behind the document some writers leave the zeros of their buffers.
         if open.isEmpty, !bytes[range].allSatisfy({ XMLScanner.isSpace($0) || $0 == 0 }) {
             throw XMLScanner.NotWellFormed()
@@ -74,13 +69,7 @@ struct XMPReader {
         case nil where isRDF(tag.name, "RDF"): rdfDepth = open.count
         case 1: try beginDescription(tag)
         case 2: try beginProperty(tag)
-        case .some(let depth) where depth > 2:
-            isSimple = false
-            if depth == 4, isRDF(tag.name, "li") {
-                item = (tag.span.upperBound, tag.attributes.contains(where: isDefaultLanguage))
-            } else if depth > 4 {
-                item = nil
-            }
+        case .some(let depth) where depth > 2: isSimple = false
         default: break
         }
         if tag.isEmpty { try end(XMLScanner.Tag(name: tag.name, span: tag.span.upperBound..<tag.span.upperBound)) }
@@ -97,12 +86,6 @@ struct XMPReader {
             let start = properties[index].span.upperBound
             if isSimple, start <= tag.span.lowerBound { properties[index].value = start..<tag.span.lowerBound }
             properties[index].span = properties[index].span.lowerBound..<tag.span.upperBound
-        case 4:
-            guard let item, let index = properties.indices.last, properties[index].items.count < Self.mostItems
-            else { break }
-            properties[index].items.append(
-                XMPPacket.Item(value: item.start..<max(item.start, tag.span.lowerBound), isDefault: item.isDefault))
-            self.item = nil
         default: break
         }
         open.removeLast()
@@ -132,7 +115,6 @@ struct XMPReader {
         let found = name(tag.name)
         // One that ends at once has its parts in attributes, where it has any.
         isSimple = !tag.isEmpty
-        item = nil
         // Until its end is met, the span is that of its tag.
         try add(
             XMPPacket.Property(
@@ -143,10 +125,6 @@ struct XMPReader {
     private mutating func add(_ property: XMPPacket.Property) throws(XMLScanner.NotWellFormed) {
         guard properties.count < Self.mostProperties else { throw XMLScanner.NotWellFormed() }
         properties.append(property)
-    }
-
-    private func isDefaultLanguage(_ attribute: XMLScanner.Attribute) -> Bool {
-        bytes[attribute.name].elementsEqual("xml:lang".utf8) && bytes[attribute.value].elementsEqual("x-default".utf8)
     }
 
     // MARK: Names

@@ -1,4 +1,5 @@
 import CCell
+import CExiv2
 import CHEIF
 import CLinux
 import Glibc
@@ -75,6 +76,8 @@ enum Cell {
         _ = Digest.sha256(UnsafeRawBufferPointer(start: nil, count: 0))
         // libheif looks for plug-ins, where it is built to have them.
         _ = heif_init(nil)
+        // libexiv2 makes its tables of XMP's namespaces.
+        _ = cexiv2_prepare()
     }
 
     /// - Parameter start: bytes of address space that are the program itself.

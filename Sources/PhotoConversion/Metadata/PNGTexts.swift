@@ -1,0 +1,29 @@
+/// What PNG's own chunks say for people: texts under keywords, and when the picture was last changed.
+struct PNGTexts {
+    /// `Creation Time`.
+    var creation: WallClock?
+    /// tIME.
+    var modified: WallClock?
+    var description: String?
+
+    /// - Parameter keyword: in lower case.
+    mutating func add(_ keyword: String, _ text: String) {
+        switch keyword {
+        // ImageMagick's name for what it has found in EXIF comes after PNG's own.
+        case "creation time": creation = WallClock(text: text) ?? creation
+        case "exif:datetimeoriginal": creation = creation ?? WallClock(text: text)
+        case "description": description = description ?? text
+        default: break
+        }
+    }
+
+    /// tIME is UTC, by the specification: a year of two bytes, then a byte each for month, day, hour, minute and second.
+    mutating func add(time body: ByteView) {
+        guard body.count == 7, modified == nil else { return }
+        let parts = [Int(body.bigEndian16(at: 0))] + (2..<7).map { Int(body[$0]) }
+        let digits = parts.map { ($0 < 10 ? "0" : "") + String($0) }
+        modified = WallClock(
+            exif: digits[..<3].joined(separator: ":") + " " + digits[3...].joined(separator: ":"), fraction: nil,
+            offset: "+00:00")
+    }
+}
