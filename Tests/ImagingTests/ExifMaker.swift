@@ -18,6 +18,11 @@ enum ExifMaker {
         static func undefined(_ tag: UInt16, _ data: [UInt8]) -> Entry {
             Entry(tag: tag, type: 7, count: UInt32(data.count), data: data)
         }
+        static func fractions(_ tag: UInt16, _ values: [(Int, Int)]) -> Entry {
+            Entry(
+                tag: tag, type: 5, count: UInt32(values.count),
+                data: values.flatMap { bytes32($0.0) + bytes32($0.1) })
+        }
         static func angle(_ tag: UInt16, _ degrees: Int, _ minutes: Int, _ seconds: Int) -> Entry {
             let data = [degrees, minutes, seconds].flatMap { bytes32($0) + bytes32(1) }
             return Entry(tag: tag, type: 5, count: 3, data: data)

@@ -23,7 +23,8 @@ extension WallClock {
             return
         }
         let zone = parts.last { ["+", "-"].contains($0.first) || ["GMT", "UTC", "Z"].contains($0) }
-        self.init(exif: "\(date) \(time)", fraction: nil, offset: zone.map(String.init))
+        self.init(
+            exif: "\(date) \(time)", fraction: nil, offset: zone.map { ["GMT", "UTC"].contains($0) ? "Z" : String($0) })
     }
 
     /// As two digits; nil for what is no month's name, in full or its first three letters.

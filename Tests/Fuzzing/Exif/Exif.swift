@@ -6,7 +6,7 @@ import SampleAlbum
 @testable import PhotoConversion
 
 /// An EXIF block as a container carries it, or a whole TIFF file: found, read, patched; XMP and IPTC, read, corrected and
-/// carried; and the dates in all of them.
+/// carried; PNG's text chunks; and the dates in all of them.
 @main
 enum Exif: FuzzTarget {
     static func seeds() throws -> [[UInt8]] {
@@ -19,6 +19,9 @@ enum Exif: FuzzTarget {
             Array("2023:10:01 14:30:22\u{0}5\u{0}+02:00".utf8), Array("2024-02-29T23:59:60\u{0}\u{0}Z".utf8),
             Array("1969/12/31 23:59:59\u{0}999\u{0}-11:30".utf8), little(), withThumbnail(),
             Array("20190612\u{0}143305\u{0}+0200".utf8), Array("2019-06-12T14:33:05.526GMT+02:00".utf8),
+            Array("Wed, 12 Jun 2019 14:33:05 +0200".utf8), chunk("Creation Time\u{0}12 Jun 2019 14:33:05"),
+            chunk("Raw profile type exif\u{0}\nexif\n  14\n49492a00080000000000\n00000000\n"),
+            Array("UNICODE\u{0}A\u{0}t\u{0} \u{0}".utf8),
         ] + packets() + [records()]
     }
 
@@ -43,6 +46,11 @@ enum Exif: FuzzTarget {
             wrapped(
                 "dc:title='LONG' xmp:Label='a'", "<xmp:Nickname><![CDATA[x]]></xmp:Nickname><dc:type>LONG</dc:type>"),
         ]
+    }
+
+    /// A text chunk of a PNG, whose sum nobody looks at.
+    private static func chunk(_ text: String) -> [UInt8] {
+        [0, 0, 0, UInt8(text.utf8.count)] + Array("tEXt".utf8) + Array(text.utf8) + [0, 0, 0, 0]
     }
 
     private static func records() -> [UInt8] {
@@ -71,13 +79,13 @@ enum Exif: FuzzTarget {
             let view = ByteView(bytes)
             if let block = EmbeddedMetadata.exifBlock(view) {
                 require(block.count > 8 && block.count <= ImageLimits.exifBytes, "a block of \(block.count) bytes")
-                check(ExifFacts(block: block))
+                check(PhotoFacts(EmbeddedMetadata(exif: block)))
                 checkPatching(block)
             }
             if let gathered = TIFFExif.block(from: view) {
                 require(gathered.count <= ImageLimits.exifSegmentBytes, "gathered more than a segment holds")
                 require(ExifBlock(gathered) != nil, "gathered what is no block")
-                check(ExifFacts(block: gathered))
+                check(PhotoFacts(EmbeddedMetadata(exif: gathered)))
                 checkPatching(gathered)
                 // What was gathered is whole: gathering it again finds the same.
                 let again = gathered.withUnsafeBytes { TIFFExif.block(from: ByteView($0)) }
@@ -85,6 +93,7 @@ enum Exif: FuzzTarget {
             }
         }
         checkTexts(input)
+        checkChunks(input)
         checkDate(input)
     }
 
@@ -131,12 +140,27 @@ enum Exif: FuzzTarget {
         require(twice.map(\.bytes) == segments.map(\.bytes), "carried again it is another")
     }
 
+    /// As a PNG's chunks behind its beginning, whatever is in them; and as a comment's characters.
+    private static func checkChunks(_ input: [UInt8]) {
+        let file = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + input
+        check(PhotoFacts(file.withUnsafeBytes { EmbeddedMetadata(png: ByteView($0)) }))
+        for isBigEndian in [true, false] {
+            if let text = UserComment.text(input[...], isBigEndian: isBigEndian) {
+                require(text.unicodeScalars.allSatisfy(ConvertedPhoto.isShown), "a comment that cannot be shown")
+            }
+        }
+        require(String(validating: EmbeddedText.mended(input), as: UTF8.self) != nil, "mended, and no UTF-8")
+    }
+
     private static func check(_ facts: PhotoFacts) {
         if let taken = facts.taken {
             require(CameraDate.clocks.contains(taken.clock), "\(taken)")
             require(taken.offset.map(CameraDate.offsets.contains) ?? true, "\(taken)")
         }
         require(facts.rating.map((0...5).contains) ?? true, "\(facts.rating ?? 0) stars")
+        if let location = facts.location {
+            require(abs(location.latitude) <= 90 && abs(location.longitude) <= 180, "nowhere: \(location)")
+        }
         if let camera = facts.camera {
             require(ConvertedPhoto.isLine(camera, upTo: ImageLimits.cameraLength), "a camera that cannot be shown")
         }
@@ -150,9 +174,9 @@ enum Exif: FuzzTarget {
     private static func checkPatching(_ block: [UInt8]) {
         guard var patched = ExifBlock(block) else { return }
         let before = patched.orientation
-        for tag: UInt16 in [0x9003, 0x9004, 0x9011, 0x9012, 0x9291, 0x9292] {
-            require((patched.photoText(tag)?.utf8.count ?? 0) <= 64, "a text that is too long")
-        }
+        var hidden = patched
+        hidden.hideMakerNotes()
+        require(hidden.bytes.count == block.count, "hiding moved something")
         patched.describe(upright: size)
         require(patched.bytes.count <= block.count, "patching made it longer")
         require(
@@ -160,13 +184,6 @@ enum Exif: FuzzTarget {
         let once = patched.bytes
         patched.describe(upright: size)
         require(patched.bytes == once, "patching it again changes it again")
-    }
-
-    private static func check(_ facts: ExifFacts) {
-        if let location = facts.location {
-            require(abs(location.latitude) <= 90 && abs(location.longitude) <= 180, "nowhere: \(location)")
-        }
-        for date in [facts.original, facts.created] { date.map(check) }
     }
 
     /// A date, its fraction and its offset, with a zero between them; or a date and a time.
@@ -178,7 +195,7 @@ enum Exif: FuzzTarget {
         let second = texts.count > 1 ? texts[1] : nil
         let dates = [
             WallClock(exif: first, fraction: second, offset: texts.count > 2 ? texts[2] : nil), WallClock(xmp: first),
-            WallClock(iptc: first, time: second),
+            WallClock(iptc: first, time: second), WallClock(text: first),
         ]
         for date in dates { date.map(check) }
     }
