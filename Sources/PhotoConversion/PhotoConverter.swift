@@ -3,7 +3,7 @@ import ImageWorkerProtocol
 
 // PhotoConversion decodes, reduces, turns, recolours and encodes pictures: all that touches a hostile file. It is
 // linked by `smilepile-image-worker` alone. Decoders/ hold one file per type, each behind `PictureDecoder`; Pixels/ is
-// what happens to decoded lines; Metadata/ reads and corrects EXIF, XMP and IPTC; Worker/ is the process around it. What
+// what happens to decoded lines; Metadata/ reads and corrects EXIF, XMP, IPTC and PNG's texts; Worker/ is the process around it. What
 // it promises is in the documentation of Imaging, which is the daemon's side of it.
 
 /// One source file into a stored photo and its thumbnail. Runs in the worker process, on one thread.

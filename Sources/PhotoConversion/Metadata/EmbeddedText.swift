@@ -16,7 +16,13 @@ enum EmbeddedText {
         result.reserveCapacity(bytes.count + bytes.count / 8)
         var rest = bytes[...]
         while let next = rest.first {
-            let length = next < 0x80 ? 1 : (2...4).first { isCharacter(rest.prefix($0), of: $0) }
+            if next < 0x80 {
+                let plain = rest.prefix { $0 < 0x80 }
+                result += plain
+                rest = rest[plain.endIndex...]
+                continue
+            }
+            let length = (2...4).first { isCharacter(rest.prefix($0), of: $0) }
             if let length {
                 result += rest.prefix(length)
             } else if let character = windowsCharacter(next) {

@@ -2,6 +2,9 @@ import CExiv2
 
 /// The properties of an XMP packet, taken apart by libexiv2.
 final class XMPValues {
+    /// What programs write that know of no UTF-8 is short; what is long is made of other things than texts.
+    private static let mostMendedBytes = 1 << 20
+
     private let xmp: OpaquePointer
 
     /// Nil where it is no well-formed XMP.
@@ -10,7 +13,8 @@ final class XMPValues {
     /// times; it refuses all of one in which a single property stands twice; and it goes by prefixes, which mean whatever
     /// the packet says.
     convenience init?(_ bytes: [UInt8]) {
-        guard let packet = XMPPacket(EmbeddedText.mended(bytes)) else { return nil }
+        let mended = bytes.count <= Self.mostMendedBytes ? EmbeddedText.mended(bytes) : bytes
+        guard let packet = XMPPacket(mended) else { return nil }
         self.init(packet)
     }
 
