@@ -22,11 +22,23 @@ enum CorpusDate {
         "real/camera-jpeg/mdx__Issue 600 (2).jpg": ("2009-09-09 17:00:00.000", nil, .xmp),
         // Apple's XMP says GMT+02:00.
         "real/mpf-motion/pilheif__spatial_photo.heic": ("2024-04-22 14:38:09.526", 120, .xmp),
+        // The table has no columns for PNG's own dates.
+        "real/png/immich__density_plot.png": ("2007-02-13 06:34:38.000", nil, .png),
+        "real/png/mdx__sampleWithExifData.png": ("2020-05-20 19:37:26.000", 0, .png),
+        "real/png/pillow__exif.png": ("2019-01-07 10:13:34.000", 0, .png),
+        "real/png/pillow__exif_imagemagick.png": ("2019-01-07 10:13:34.000", 0, .png),
+        "real/orientation/pillow__exif_imagemagick_orientation.png": ("2019-01-07 10:13:34.000", 0, .png),
+        "real/png/pillow__itxt_chunks.png": ("2015-09-21 12:25:33.000", 0, .png),
+        "real/png/pillow__transparent.png": ("2013-04-26 12:18:33.000", 0, .png),
+        "real/png/sharp__Flag_of_the_Netherlands-alpha.png": ("2022-08-10 09:13:54.000", 0, .png),
+        // XMP's, before which the table puts a word.
+        "real/dates/immich__gps-datetime.jpg": ("2023-11-15 12:30:00.000", 0, .gps),
     ]
 
-    /// Without dates of the table's columns: one has a time and no day; the other is in the future.
+    /// Without dates of the table's columns: one has a time and no day; one is in the future; one has a minute of 70 seconds.
     private static let dateless: Set = [
         "real/dates/immich__time-created.jpg", "real/jpeg-variants/pillow__exif_gps.jpg",
+        "real/tiff/pillow__tiff_16bit_RGB.tiff",
     ]
 
     static func matches(_ row: Corpus.Row, _ taken: CameraDate?) -> Bool {
