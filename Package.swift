@@ -109,7 +109,8 @@ let package = Package(
         module(
             "PhotoConversion",
             [
-                "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CPNG", "CHEIF", "CExiv2", "CLCMS", "CZimg",
+                "DateTexts", "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CPNG", "CHEIF", "CExiv2",
+                "CLCMS", "CZimg",
                 "CTIFF", "CWebP", "CCrypto", "CZlib", "CFreeType",
             ]),
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker", "CCrypto"]),
@@ -269,7 +270,8 @@ let package = Package(
         tests(
             "ImagingTests",
             [
-                "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker", "cell-probe", "CGD",
+                "DateTexts", "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker",
+                "cell-probe", "CGD",
                 "CLinux", "TestSupport",
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "Files", "Randomness", "CLinux", "TestSupport"]),
@@ -347,7 +349,7 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
             swiftSettings: strict),
         fuzzing("request-lines", path: "RequestLines", ["ControlSocket", "ServiceMesh", "CSQLite"]),
         fuzzing("zip-directory", path: "ZipDirectories", ["ZipArchive", "CArchive"]),
-        fuzzing("exif", path: "Exif", ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum"]),
+        fuzzing("exif", path: "Exif", ["PhotoConversion", "DateTexts", "ImageWorkerProtocol", "SampleAlbum"]),
         fuzzing(
             "container-sniffing", path: "ContainerSniffing",
             ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum", "CGD", "CLCMS"]),

@@ -9,7 +9,8 @@ extension WrittenDate {
     /// - `Wed, 12 Jun 2019 14:05:33 +0000`, `Wed Jun 12 14:05:33 2019`, `June 12, 2019`
     ///
     /// A part that cannot be ends the date before it: hour 24 leaves the day, month 13 the year. Nil where there is not even a
-    /// year, and for days that begin with the day or the month in digits, because nobody can tell which is which.
+    /// year; for a day that its month does not have, which makes both doubtful; and for days that begin with the day or the month
+    /// in digits, because nobody can tell which is which.
     /// - Parameters:
     ///   - fraction: digits behind the seconds, where they are written elsewhere: `5` is half a second.
     ///   - offset: likewise `+02:00`; it counts where the text itself has none. An absurd one is none.
@@ -74,11 +75,13 @@ struct DateReader {
     private mutating func separated() -> WrittenDate? {
         guard let year = number(4), var date = WrittenDate(year: year) else { return nil }
         if let next, Self.isLetter(next) { return nil }
-        for set in [{ $0.set(month: $1) }, { $0.set(day: $1) }] as [(inout WrittenDate, Int) -> Bool] {
-            skipSigns()
-            guard run <= 2 else { return nil }
-            guard let part = number(run), set(&date, part) else { return date }
-        }
+        skipSigns()
+        guard run <= 2 else { return nil }
+        guard let month = number(run), date.set(month: month) else { return date }
+        skipSigns()
+        guard run <= 2 else { return nil }
+        guard let day = number(run), day > 0 else { return date }
+        guard date.set(day: day) else { return nil }
         readTime(of: &date)
         return date
     }
@@ -87,8 +90,10 @@ struct DateReader {
     private mutating func compact() -> WrittenDate? {
         let end = position + run
         guard let year = number(4), var date = WrittenDate(year: year) else { return nil }
-        guard let month = number(2), date.set(month: month), position < end, let day = number(2), date.set(day: day)
-        else { return date }
+        guard let month = number(2), date.set(month: month), position < end, let day = number(2), day > 0 else {
+            return date
+        }
+        guard date.set(day: day) else { return nil }
         readTime(of: &date)
         return date
     }

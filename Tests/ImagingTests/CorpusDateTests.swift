@@ -31,14 +31,17 @@ enum CorpusDate {
         "real/png/pillow__itxt_chunks.png": ("2015-09-21 12:25:33.000", 0, .png),
         "real/png/pillow__transparent.png": ("2013-04-26 12:18:33.000", 0, .png),
         "real/png/sharp__Flag_of_the_Netherlands-alpha.png": ("2022-08-10 09:13:54.000", 0, .png),
+        // XMP's ModifyDate is not in the table, and has an 88th second.
+        "real/orientation/pillow__xmp_tags_orientation_exiftool.png": ("2014-10-08 05:10:00.000", nil, .modified),
+        // Its 70th second ends the date before it.
+        "real/tiff/pillow__tiff_16bit_RGB.tiff": ("2017-08-21 15:08:00.000", nil, .modified),
         // XMP's, before which the table puts a word.
         "real/dates/immich__gps-datetime.jpg": ("2023-11-15 12:30:00.000", 0, .gps),
     ]
 
-    /// Without dates of the table's columns: one has a time and no day; one is in the future; one has a minute of 70 seconds.
+    /// Without dates of the table's columns: one has a time and no day; the other is in the future.
     private static let dateless: Set = [
         "real/dates/immich__time-created.jpg", "real/jpeg-variants/pillow__exif_gps.jpg",
-        "real/tiff/pillow__tiff_16bit_RGB.tiff",
     ]
 
     static func matches(_ row: Corpus.Row, _ taken: CameraDate?) -> Bool {

@@ -1,3 +1,4 @@
+import DateTexts
 import Foundation
 import ImageWorkerProtocol
 import TestSupport
@@ -118,7 +119,7 @@ import Testing
             ("Jun 2019", nil, nil), ("junk", nil, nil), ("", nil, nil), ("12 Jun 19 14:05:33", nil, nil),
         ] as [(String, Int64?, Int?)])
     func freeTextsAreDates(_ text: String, _ clock: Int64?, _ offset: Int?) {
-        let date = WallClock(text: text)
+        let date = WrittenDate(text)
         #expect(date?.milliseconds == clock && date?.offset == offset)
     }
 

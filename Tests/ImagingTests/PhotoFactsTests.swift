@@ -1,3 +1,4 @@
+import DateTexts
 import Foundation
 import ImageWorkerProtocol
 import TestSupport
@@ -29,12 +30,12 @@ import Testing
                 EmbeddedMetadata(exif: Self.exif(date(1), date(2)), xmp: packet, iptc: missing > 6 ? nil : Self.iptc)
             ).taken
         }
-        for absurd in [nil, "0000:00:00 00:00:00", "2021:13:01T10:00:00", "9999:01:01 00:00:00"] {
+        for absurd in [nil, "0000:00:00 00:00:00", "2021:02:30T10:00:00", "9999:01:01 00:00:00"] {
             let found = (1...7).map { facts($0, absurd) }
             #expect(found.map { $0?.source } == [.exif, .exifCreated, .xmp, .xmp, .xmp, .iptc, nil])
             #expect(
                 found.prefix(5).map { $0?.clock }
-                    == (1...5).map { WallClock(xmp: "200\($0)-0\($0)-0\($0)T0\($0):00")?.milliseconds })
+                    == (1...5).map { WrittenDate("200\($0)-0\($0)-0\($0)T0\($0):00")?.milliseconds })
             #expect(found[5] == CameraDate(clock: 1_115_269_505_000, offset: 300, source: .iptc))
         }
     }

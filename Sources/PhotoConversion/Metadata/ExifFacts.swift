@@ -1,13 +1,15 @@
+import DateTexts
+
 /// What the catalogue wants to know from EXIF.
 struct ExifFacts {
     /// DateTimeOriginal: when the picture was taken.
-    var original: WallClock?
+    var original: WrittenDate?
     /// CreateDate (DateTimeDigitized): when it became a file, which for most cameras is the same moment.
-    var created: WallClock?
+    var created: WrittenDate?
     /// GPSDateStamp and GPSTimeStamp.
-    var satellites: WallClock?
+    var satellites: WrittenDate?
     /// ModifyDate (DateTime of the main directory).
-    var modified: WallClock?
+    var modified: WrittenDate?
     var location: Place?
     /// ImageDescription, UserComment, XPComment and XPTitle, as texts of anybody's.
     var description: String?
@@ -47,13 +49,13 @@ struct ExifFacts {
 
     /// Where a writer put it: each date has sub-seconds and an offset of its own. The main directory is looked into as well,
     /// because some writers know no other.
-    private static func date(_ values: ExifValues, _ tag: UInt16, fraction: UInt16, offset: UInt16) -> WallClock? {
+    private static func date(_ values: ExifValues, _ tag: UInt16, fraction: UInt16, offset: UInt16) -> WrittenDate? {
         // The main directory's own date is in it first.
         let directories: [ExifValues.Directory] = tag == 0x0132 ? [.image, .photo] : [.photo, .image]
         func text(_ tag: UInt16) -> String? {
             directories.lazy.compactMap { values.text($0, tag).flatMap(Self.digits) }.first
         }
-        return text(tag).flatMap { WallClock(exif: $0, fraction: text(fraction), offset: text(offset)) }
+        return text(tag).flatMap { WrittenDate($0, fraction: text(fraction), offset: text(offset)) }
     }
 
     /// ASCII up to its first zero; other bytes than ASCII end it too. Nil where that is nothing.
@@ -63,15 +65,15 @@ struct ExifFacts {
     }
 
     /// Satellites tell UTC. A day alone has no offset either: which day it was elsewhere, nobody knows.
-    private static func satelliteDate(_ values: ExifValues) -> WallClock? {
+    private static func satelliteDate(_ values: ExifValues) -> WrittenDate? {
         guard let day = values.text(.gps, 0x001D).flatMap(digits)?.prefix(10) else { return nil }
         let parts = values.fractions(0x0007)?.compactMap { $0 } ?? []
         guard parts.count == 3, parts.allSatisfy({ (0..<100).contains($0) }) else {
-            return WallClock(xmp: String(day))
+            return WrittenDate(String(day))
         }
         let milliseconds = Int((parts[2] * 1000).rounded(.down))
         let time = [Int(parts[0]), Int(parts[1]), milliseconds / 1000].map { padded($0, 2) }.joined(separator: ":")
-        return WallClock(exif: "\(day) \(time)", fraction: padded(milliseconds % 1000, 3), offset: "+00:00")
+        return WrittenDate("\(day) \(time)", fraction: padded(milliseconds % 1000, 3), offset: "+00:00")
     }
 
     private static func padded(_ number: Int, _ width: Int) -> String {

@@ -1,3 +1,5 @@
+import DateTexts
+
 /// IPTC's records (IIM): numbered data sets, each with its length.
 ///
 /// Read here and not by libexiv2, which makes `143305+0000` of a time without an offset: UTC, where the picture has said
@@ -37,14 +39,14 @@ struct IPTCRecord {
         }
     }
 
-    var created: WallClock? { date(Number.dateCreated, Number.timeCreated) }
+    var created: WrittenDate? { date(Number.dateCreated, Number.timeCreated) }
 
-    var digitized: WallClock? { date(Number.dateDigitized, Number.timeDigitized) }
+    var digitized: WrittenDate? { date(Number.dateDigitized, Number.timeDigitized) }
 
     var caption: String? { text(Number.caption, upTo: PhotoFacts.captionBytes) }
 
-    private func date(_ date: UInt16, _ time: UInt16) -> WallClock? {
-        text(date).flatMap { WallClock(iptc: $0, time: text(time)) }
+    private func date(_ date: UInt16, _ time: UInt16) -> WrittenDate? {
+        text(date).flatMap { WrittenDate(iptc: $0, time: text(time)) }
     }
 
     /// Of the sets' own name for their characters one is believed, ESC % G for UTF-8: what else stands there is as often wrong

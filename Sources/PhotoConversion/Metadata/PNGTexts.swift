@@ -1,17 +1,19 @@
+import DateTexts
+
 /// What PNG's own chunks say for people: texts under keywords, and when the picture was last changed.
 struct PNGTexts {
     /// `Creation Time`.
-    var creation: WallClock?
+    var creation: WrittenDate?
     /// tIME.
-    var modified: WallClock?
+    var modified: WrittenDate?
     var description: String?
 
     /// - Parameter keyword: in lower case.
     mutating func add(_ keyword: String, _ text: String) {
         switch keyword {
         // ImageMagick's name for what it has found in EXIF comes after PNG's own.
-        case "creation time": creation = WallClock(text: text) ?? creation
-        case "exif:datetimeoriginal": creation = creation ?? WallClock(text: text)
+        case "creation time": creation = WrittenDate(text) ?? creation
+        case "exif:datetimeoriginal": creation = creation ?? WrittenDate(text)
         case "description": description = description ?? text
         default: break
         }
@@ -22,8 +24,9 @@ struct PNGTexts {
         guard body.count == 7, modified == nil else { return }
         let parts = [Int(body.bigEndian16(at: 0))] + (2..<7).map { Int(body[$0]) }
         let digits = parts.map { ($0 < 10 ? "0" : "") + String($0) }
-        modified = WallClock(
-            exif: digits[..<3].joined(separator: ":") + " " + digits[3...].joined(separator: ":"), fraction: nil,
-            offset: "+00:00")
+        let date = WrittenDate(
+            digits[..<3].joined(separator: ":") + " " + digits[3...].joined(separator: ":"), offset: "+00:00")
+        // A program writes all of it, or none.
+        modified = date.flatMap { $0.precision < .day ? nil : $0 }
     }
 }

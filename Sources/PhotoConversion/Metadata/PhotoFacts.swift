@@ -1,3 +1,4 @@
+import DateTexts
 import ImageWorkerProtocol
 
 /// What a picture says of itself, from all that it carries: the first source that says it counts.
@@ -14,14 +15,24 @@ struct PhotoFacts {
     static let captionBytes = 32 << 10
 
     /// - Parameter now: milliseconds since 1970-01-01 UTC, after which nothing was taken.
-    init(_ metadata: EmbeddedMetadata, now: Int64 = WallClock.now()) {
+    init(_ metadata: EmbeddedMetadata, now: Int64 = WrittenDate.now()) {
         let sources = Sources(metadata)
-        taken = sources.dates.lazy.compactMap { source, clock in clock.date(source, now: now) }.first
+        taken = Self.taken(sources.dates.filter { $0.1.isCredible(now: now) }, now)
         location = (sources.exif.lazy.compactMap(\.location) + sources.xmp.lazy.compactMap(\.location)).first
         camera = sources.camera
         caption = sources.caption
         // Programs write a 0 where nobody has given any.
         rating = sources.ratings.first { $0 > 0 } ?? sources.ratings.first
+    }
+
+    /// The first counts, made more exact by one that can mean the same moment: a day in one property by a time of that day in
+    /// another. Not by the satellites' clock, which is another one, nor by when the picture was last saved.
+    private static func taken(_ dates: [(CameraDate.Source, WrittenDate)], _ now: Int64) -> CameraDate? {
+        guard var best = dates.first else { return nil }
+        for other in dates where other.0 != .gps && other.0 != .modified && best.1.refined(by: other.1) != best.1 {
+            best = other
+        }
+        return best.1.date(best.0, now: now)
     }
 }
 
@@ -41,9 +52,9 @@ private struct Sources {
         png = metadata.texts
     }
 
-    var dates: [(CameraDate.Source, WallClock)] {
-        var dates: [(CameraDate.Source, WallClock)] = []
-        func add(_ source: CameraDate.Source, _ clocks: [WallClock?]) {
+    var dates: [(CameraDate.Source, WrittenDate)] {
+        var dates: [(CameraDate.Source, WrittenDate)] = []
+        func add(_ source: CameraDate.Source, _ clocks: [WrittenDate?]) {
             dates += clocks.compactMap { clock in clock.map { (source, $0) } }
         }
         add(.exif, exif.map(\.original))
@@ -51,7 +62,10 @@ private struct Sources {
         add(.xmp, XMPFacts.dateNames.indices.flatMap { name in xmp.map { $0.dates[name] } })
         add(.iptc, [iptc?.created, iptc?.digitized])
         add(.png, [png.creation, png.modified])
-        add(.gps, exif.map(\.satellites) + xmp.map(\.satellites))
+        // A receiver knows the whole day, or none.
+        add(
+            .gps, (exif.map(\.satellites) + xmp.map(\.satellites)).map { $0.flatMap { $0.precision < .day ? nil : $0 } }
+        )
         add(.modified, exif.map(\.modified) + xmp.map(\.modified))
         return dates
     }

@@ -1,11 +1,13 @@
+import DateTexts
+
 /// What the catalogue wants to know from XMP.
 struct XMPFacts {
     /// `exif:DateTimeOriginal`, else `photoshop:DateCreated`, `xmp:CreateDate` and `exif:DateTimeDigitized`.
-    var dates = [WallClock?](repeating: nil, count: dateNames.count)
+    var dates = [WrittenDate?](repeating: nil, count: dateNames.count)
     /// `exif:GPSTimeStamp`.
-    var satellites: WallClock?
+    var satellites: WrittenDate?
     /// `xmp:ModifyDate`.
-    var modified: WallClock?
+    var modified: WrittenDate?
     var location: Place?
     /// `dc:description` and `dc:title`, as texts of anybody's.
     var description: String?
@@ -23,7 +25,7 @@ struct XMPFacts {
 
     init(packet: [UInt8]) {
         guard let values = XMPValues(packet) else { return }
-        func date(_ name: String) -> WallClock? { values.text(name).flatMap(WallClock.init(xmp:)) }
+        func date(_ name: String) -> WrittenDate? { values.text(name).flatMap { WrittenDate($0) } }
         func words(_ name: String) -> String? {
             values.text(name, upTo: PhotoFacts.captionBytes).flatMap(EmbeddedText.caption)
         }

@@ -1,3 +1,4 @@
+import DateTexts
 import FuzzSupport
 import Glibc
 import ImageWorkerProtocol
@@ -194,13 +195,13 @@ enum Exif: FuzzTarget {
         guard let first = texts.first else { return }
         let second = texts.count > 1 ? texts[1] : nil
         let dates = [
-            WallClock(exif: first, fraction: second, offset: texts.count > 2 ? texts[2] : nil), WallClock(xmp: first),
-            WallClock(iptc: first, time: second), WallClock(text: first),
+            WrittenDate(first, fraction: second, offset: texts.count > 2 ? texts[2] : nil), WrittenDate(first),
+            WrittenDate(iptc: first, time: second),
         ]
         for date in dates { date.map(check) }
     }
 
-    private static func check(_ date: WallClock) {
+    private static func check(_ date: WrittenDate) {
         require((0..<1000).contains(date.millisecond), "\(date)")
         let milliseconds = date.milliseconds
         require(CameraDate.clocks.contains(milliseconds), "\(date) is \(milliseconds)")
