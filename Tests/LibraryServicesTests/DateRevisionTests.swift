@@ -24,7 +24,7 @@ import Testing
     }
 
     private func revision(_ photo: Photo, _ picture: PhotoDate?) -> DateRevision {
-        DateRevision(of: photo, picture: picture, now: Self.now)
+        DateRevision(of: photo, found: picture, now: Self.now)
     }
 
     @Test func whatAPersonSaidStays() {

@@ -122,6 +122,29 @@ import Testing
         }
     }
 
+    /// What is kept beside a photo may say more to this version than to the one that kept it.
+    @Test func keptSidecarsAreAskedWherePicturesSayNothing() async throws {
+        let test = try await TestLibrary()
+        let album = test.folder.file("album")
+        try FileManager.default.createDirectory(atPath: album, withIntermediateDirectories: true)
+        try Self.small.photo(9).write(to: URL(fileURLWithPath: album + "/x.jpg"))
+        let packet = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+            <rdf:Description xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:DateTimeOriginal="1978-08"/></rdf:RDF></x:xmpmeta>
+            """
+        try Data(packet.utf8).write(to: URL(fileURLWithPath: album + "/x.jpg.xmp"))
+        _ = try await test.importing(album)
+        try await reopened(test, "UPDATE photos SET taken_at = 5, date_precision = NULL, date_source = 'file_time'") {
+            library in
+            let found = try await run(RedatePhotos(), library)
+            #expect(found.lines.map(\.detail) == ["1970-01-01 00:00:00 (its file's time) → 1978-08 (a file beside it)"])
+            let photo = try #require(try await photos(library).first)
+            #expect(photo.takenAt == LocalDateTime("1978-08-01") && photo.datePrecision == .month)
+            #expect(photo.dateSource == .sidecar)
+            #expect(try await run(RedatePhotos(), library).lines.isEmpty)
+        }
+    }
+
     @Test func namesAreAskedWherePicturesSayNothing() async throws {
         let test = try await TestLibrary()
         try FileManager.default.createDirectory(atPath: test.folder.file("album"), withIntermediateDirectories: true)

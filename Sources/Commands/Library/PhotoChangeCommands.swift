@@ -84,7 +84,7 @@ extension CommandTable {
         ) { invocation, session in try await edit(invocation, session) },
         Command(
             words: ["photos", "redate"],
-            summary: "Find out again when photos were taken and with what, from their files and names.",
+            summary: "Find out again when photos were taken and with what, from what is kept.",
             details: """
                 For libraries from before the camera or its clock was kept, and when SmilePile has learned to read more. What a person
                 has said stays, and a better source is never replaced by a worse one. Each photo that changes has a line; look at

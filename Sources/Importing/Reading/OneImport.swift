@@ -222,9 +222,7 @@ struct OneImport: Sendable {
         do {
             let beside = try await stageSidecars(of: file)
             (facts, sidecars) = (beside.facts, beside.staged)
-            date = [prepared.taken, facts.date, overrides.shown].compactMap { $0 }.reduce(nil) { best, next in
-                best.map { next.source.isBetter(than: $0.source) ? next : $0 } ?? next
-            }
+            date = PhotoDate.best(of: [prepared.taken, facts.date, overrides.shown])
             location = try await seal(prepared.position ?? facts.position, of: uuid)
             try Task.checkCancellation()
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)

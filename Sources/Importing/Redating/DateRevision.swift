@@ -11,11 +11,11 @@ enum DateRevision: Equatable {
     case isDoubtful(PhotoDate)
 
     /// - Parameters:
-    ///   - picture: what the picture itself says.
+    ///   - found: what the picture itself says, or what is kept beside it.
     ///   - now: after which nothing was taken.
-    init(of photo: Photo, picture: PhotoDate?, now: Timestamp) {
+    init(of photo: Photo, found: PhotoDate?, now: Timestamp) {
         let byName = FileNameDate.date(in: photo.name, now: now.milliseconds).map { PhotoDate($0, source: .fileName) }
-        guard let found = picture ?? byName else {
+        guard let found = found ?? byName else {
             self = .stays
             return
         }

@@ -4,6 +4,7 @@ import Imaging
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
+import Sidecars
 
 /// Finds out again when photos were taken, and with what. Pictures are opened by the image workers, several at once; each photo's new facts
 /// and its line in the receipt are one transaction. It calls no other service.
@@ -106,7 +107,9 @@ public actor PhotoRedater: MeshService {
             return job.record(Self.line(photo, .unreadable, Self.why(MeshError(describing: error))))
         }
         let camera = picture.camera == photo.camera ? nil : picture.camera
-        switch DateRevision(of: photo, picture: picture.taken.map(PhotoDate.init), now: .now()) {
+        let kept = try await readSidecars(of: photo)
+        let found = PhotoDate.best(of: [picture.taken.map(PhotoDate.init), kept])
+        switch DateRevision(of: photo, found: found, now: .now()) {
         case .stays:
             guard let camera else { return }
             try await set(nil, camera, of: photo, Self.line(photo, .cameraFound, camera), isDryRun, job)
@@ -149,6 +152,16 @@ public actor PhotoRedater: MeshService {
             return try await readFacts(in: photo.path)
         } catch let error as MeshError where error.status == .notFound && photo.fileSize == 0 {
             return EmbeddedFacts(taken: nil)
+        }
+    }
+
+    /// When it was taken by the sidecars that are kept with it, which may say more to this version than to the one that kept them.
+    private nonisolated func readSidecars(of photo: Photo) async throws -> PhotoDate? {
+        guard !photo.sidecars.isEmpty else { return nil }
+        let photoFiles = photoFiles
+        return try await files.run {
+            photo.sidecars.lazy.compactMap { photoFiles.facts(of: $0)?.taken }.first
+                .map { PhotoDate($0, source: .sidecar) }
         }
     }
 

@@ -180,4 +180,11 @@ public struct PhotoDate: Codable, Sendable, Equatable {
         self.offset = offset
         self.source = source
     }
+
+    /// The one whose source is most to be trusted, the first of several.
+    package static func best(of dates: [PhotoDate?]) -> PhotoDate? {
+        dates.compactMap { $0 }.reduce(nil) { best, next in
+            best.map { next.source.isBetter(than: $0.source) ? next : $0 } ?? next
+        }
+    }
 }

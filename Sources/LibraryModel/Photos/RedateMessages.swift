@@ -1,7 +1,7 @@
 import ServiceMesh
 
 /// Finds out again when photos were taken and with which cameras, as a job, by what the library has of each: what the original says, or where there
-/// is none the photo, else the photo's name. For libraries from before the camera's clock was kept, and after this program
+/// is none the photo, the sidecars that are kept with it, else the photo's name. For libraries from before the camera's clock was kept, and after this program
 /// has learned to read more; with `hasCamera` false, only for those of which that was not kept. One photo's date is repaired with ``EditPhoto``.
 ///
 /// What a person has said stays, and so does what is at least as trustworthy (``DateSource``). Of a date from before its
@@ -16,7 +16,8 @@ public struct RedatePhotos: FilteredMessage {
     public static let method = "photo.redate"
     public static let access = Role.parent
     public static let kind = MessageKind.job
-    public static let summary = "Finds out again when photos were taken and with what, from their files and names."
+    public static let summary =
+        "Finds out again when photos were taken and with what, from what is kept."
     public let filter: PhotoFilter
     /// Only says what would change.
     public let dryRun: Bool?

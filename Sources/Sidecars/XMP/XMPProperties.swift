@@ -3,7 +3,8 @@
 /// list.
 struct XMPProperties {
     enum Property: Hashable {
-        case dateTimeOriginal, dateCreated, createDate, dateTimeDigitized, description, title, rating, latitude, longitude
+        case dateTimeOriginal, dateCreated, createDate, dateTimeDigitized, description, title, rating
+        case latitude, longitude
         case latitudeReference, longitudeReference, percentRating, sidecarExtension
     }
 
