@@ -202,6 +202,42 @@ import Testing
         await test.library.close()
     }
 
+    /// Sparse files: to read one, or to hash it, would take seconds and show in what the process has read.
+    @Test func ofWhatIsTooLargeForAPictureNothingIsReadButTheFirstBytes() async throws {
+        let test = try await TestLibrary()
+        let folder = test.folder.file("album")
+        let film: [UInt8] = [0, 0, 0, 0x18] + Array("ftypmp42".utf8)
+        let heads: [(String, [UInt8], off_t)] = [
+            ("film.mp4", film, 3 << 30), ("film.jpg", film, 3 << 30),
+            ("takeout.zip", Array("PK\u{3}\u{4}".utf8), 2 << 30),
+            ("backup.img.gz", [0x1F, 0x8B], 2 << 30), ("blank.mov", [], 1 << 30),
+            ("x.jpg", [0xFF, 0xD8, 0xFF, 0xE0], 300 << 30), ("short.mkv", [0x1A, 0x45, 0xDF, 0xA3], 100 << 20),
+        ]
+        for (name, head, size) in heads {
+            try write(head, folder + "/" + name)
+            try #require(truncate(folder + "/" + name, size) == 0)
+        }
+        func bytesRead() throws -> Int64 {
+            let lines = try String(contentsOfFile: "/proc/self/io", encoding: .utf8).split(separator: "\n")
+            return try #require(lines.first.flatMap { Int64($0.split(separator: " ").last ?? "") })
+        }
+        let before = try bytesRead()
+        for _ in 1...2 {
+            let job = try await test.importing(folder)
+            #expect(job.outcomes == ["too_large": 1])
+            #expect(try receipt(job).passedOver == ["video": 4, "archive": 2])
+        }
+        #expect(try bytesRead() - before < 16 << 20)
+        // Nothing was hashed to be remembered.
+        for size in Set(heads.map(\.2)) {
+            let kept = try await test.library.catalogue.read {
+                try $0.failedSources.all(size: Int64(size), version: Release.version)
+            }
+            #expect(kept.isEmpty)
+        }
+        await test.library.close()
+    }
+
     @Test func whatFailedIsNotTriedAgain() async throws {
         let test = try await TestLibrary()
         let folder = test.folder.file("album")

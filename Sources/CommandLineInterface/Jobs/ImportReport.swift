@@ -13,7 +13,7 @@ enum ImportReport {
         if receipt.completed > 0 {
             lines.append(
                 "\(Figures.count(receipt.completed, "photo")) that the library had \(would ? "would get" : "got") "
-                    + "what was missing: originals, sidecars, or a picture to show.")
+                    + "what was missing: originals, sidecars, a picture to show, or a date and words of a second copy.")
         }
         if receipt.known > 0 {
             lines.append(

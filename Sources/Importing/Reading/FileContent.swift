@@ -15,26 +15,27 @@ enum FileContent {
     ///   - head: the first bytes of the file, ``length`` if it has them.
     ///   - name: of the file.
     init(head: [UInt8], name: String) {
-        let fileExtension = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
-        let said = Self.extensions[fileExtension]
-        guard let found = Self.kind(of: head) else {
-            self = said ?? .passedOver(.other)
-            return
-        }
+        self = Self(signed: head, name: name) ?? Self.said(name) ?? .passedOver(.other)
+    }
+
+    /// Nil where the first bytes say nothing.
+    init?(signed head: [UInt8], name: String) {
+        guard let found = Self.kind(of: head) else { return nil }
         // Documents of today's offices are archives, and only their names say so.
-        if case .passedOver(.archive) = found, case .passedOver(.document) = said {
+        if case .passedOver(.archive) = found, case .passedOver(.document) = Self.said(name) {
             self = .passedOver(.document)
         } else {
             self = found
         }
     }
 
+    private static func said(_ name: String) -> FileContent? {
+        name.lastIndex(of: ".").flatMap { extensions[name[name.index(after: $0)...].lowercased()] }
+    }
+
     /// Whether a file is called as pictures are.
     static func isNamedPicture(_ name: String) -> Bool {
-        guard let dot = name.lastIndex(of: ".") else { return false }
-        let fileExtension = name[name.index(after: dot)...].lowercased()
-        if case .picture = extensions[fileExtension] { return true }
-        return false
+        if case .picture = said(name) { true } else { false }
     }
 
     /// How many bytes are looked at: a tar names itself behind the first 257.
@@ -110,11 +111,18 @@ enum FileContent {
 
 extension NamedFiles {
     /// What a file is that was refused as no picture. Blocks.
-    func content(of path: FilePath) throws -> FileContent {
+    func content(of path: FilePath) throws -> FileContent { FileContent(head: try head(of: path), name: path.name) }
+
+    /// What a file says that it is by its first bytes; nil where these say nothing. Blocks.
+    func signedContent(of path: FilePath) throws -> FileContent? {
+        FileContent(signed: try head(of: path), name: path.name)
+    }
+
+    private func head(of path: FilePath) throws -> [UInt8] {
         try withFile(path) { descriptor in
             var head = [UInt8](repeating: 0, count: FileContent.length)
             let count = try head.withUnsafeMutableBytes { try OpenFile(descriptor).read(into: $0, at: 0) }
-            return FileContent(head: Array(head.prefix(count)), name: path.name)
+            return Array(head.prefix(count))
         }
     }
 }

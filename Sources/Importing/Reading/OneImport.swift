@@ -110,6 +110,11 @@ struct OneImport: Sendable {
         line(file, describing: MeshError(describing: error))
     }
 
+    /// The line of a file of which nothing is to be read.
+    func tooLarge(_ file: SourceFiles.File) -> ReceiptLine {
+        failed(file, ImagingError.tooLarge("\(file.size) bytes; the limit is \(ImageLimits.sourceBytes)"))
+    }
+
     func line(_ file: SourceFiles.File, _ outcome: ImportOutcome, _ detail: String?) -> ReceiptLine {
         ReceiptLine(item: file.item, outcome: outcome.rawValue, detail: detail)
     }

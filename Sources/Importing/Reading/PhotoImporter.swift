@@ -1,6 +1,7 @@
 import Executors
 import Files
 import Foundation
+import ImageWorkerProtocol
 import LibraryModel
 import LibraryServices
 import LibraryStorage
@@ -206,7 +207,7 @@ public actor PhotoImporter: MeshService {
                     }
                     var one = one
                     one.waitForTurn = { await order.enter(number, dated: $0) }
-                    return (file, await self.ending(await one.take(file), of: file))
+                    return (file, await self.ending(of: file, by: one))
                 }
             }
             for _ in 0..<width + EntryOrder.lookahead { startNext() }
@@ -248,15 +249,24 @@ public actor PhotoImporter: MeshService {
         case passedOver(PassedOver)
     }
 
-    /// Only a file that no decoder takes is looked at once more, and not each before it is decoded: that would open every
-    /// picture twice.
-    private nonisolated func ending(_ outcome: OneImport.Outcome, of file: SourceFiles.File) async -> Ending {
-        guard outcome.line.outcome == ImportOutcome.unsupported.rawValue, !FileContent.isNamedPicture(file.path.name)
-        else { return .told(outcome) }
+    /// What is called like a picture is not looked at before it is decoded: that would open every picture twice. The others are,
+    /// and whatever is larger than a picture may be: of a film nothing is read, or hashed, but its first bytes.
+    private nonisolated func ending(of file: SourceFiles.File, by one: OneImport) async -> Ending {
         let namedFiles = namedFiles
-        guard case .passedOver(let why)? = try? await files.run({ try namedFiles.content(of: file.path) }) else {
-            return .told(outcome)
+        let isNamedPicture = FileContent.isNamedPicture(file.path.name)
+        let isTooLarge = file.size > Int64(ImageLimits.sourceBytes)
+        if isTooLarge || !isNamedPicture,
+            case .passedOver(let why)? = try? await files.run({ try namedFiles.signedContent(of: file.path) })
+        {
+            return .passedOver(why)
         }
+        let outcome =
+            isTooLarge
+            ? OneImport.Outcome(line: one.tooLarge(file)) : await one.take(file)
+        // What says nothing by its first bytes, and is of a kind that no decoder takes, is told by its name.
+        guard isTooLarge || outcome.line.outcome == ImportOutcome.unsupported.rawValue, !isNamedPicture,
+            case .passedOver(let why)? = try? await files.run({ try namedFiles.content(of: file.path) })
+        else { return .told(outcome) }
         return .passedOver(why)
     }
 
