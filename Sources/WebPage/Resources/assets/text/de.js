@@ -531,7 +531,7 @@ export default {
   'photo.favourite': 'Favorit',
   'photo.file': 'Datei',
   'photo.gone': 'Dieses Foto ist nicht mehr in der Bibliothek. Vielleicht liegt es im Papierkorb.',
-  'photo.known': 'Bekannt',
+  'photo.known': 'Wie genau das bekannt ist',
   'photo.known.day': 'auf den Tag',
   'photo.known.month': 'auf den Monat',
   'photo.known.second': 'auf die Minute',

@@ -531,7 +531,7 @@ export default {
   'photo.favourite': 'Favourite',
   'photo.file': 'File',
   'photo.gone': 'This photo is no longer in the library. It may be in the trash.',
-  'photo.known': 'Known',
+  'photo.known': 'How exactly that is known',
   'photo.known.day': 'to the day',
   'photo.known.month': 'to the month',
   'photo.known.second': 'to the minute',
