@@ -131,6 +131,13 @@ import Testing
         let job = try await test.importing(test.folder.file("album"))
         #expect(try await test.lines(job.id)[0].detail?.contains("the first 8 are used and kept") == true)
         #expect(try await test.allPhotos().first?.sidecars.count == KeptSidecar.maximumCount)
+        // One more teaches nothing: it could not be kept, and would be new each time.
+        for name in names { try FileManager.default.removeItem(atPath: test.folder.file("album/\(name)")) }
+        try write(
+            #"{"title": "", "description": "The lake", "photoTakenTime": {"timestamp": "1560000000"}}"#,
+            Self.picture + ".json", test)
+        #expect(try await test.importing(test.folder.file("album")).outcomes == ["duplicate": 1])
+        #expect(try await test.allPhotos().first?.caption != "The lake")
         await test.library.close()
     }
 

@@ -17,7 +17,7 @@ extension OneImport {
         /// Of those that the library has not heard before.
         let facts: SourceFacts
         let staged: [StagedSidecar]
-        /// Names of all those, staged or not.
+        /// Of those that are to be kept; staged unless nothing is stored.
         let names: [String]
     }
 
@@ -33,12 +33,12 @@ extension OneImport {
                     if let kept = known[name], kept.hasContent(bytes) || SidecarFacts(of: bytes, named: name) == nil {
                         return false
                     }
+                    guard keepsOriginals else { return true }
+                    // What cannot be kept would be new at each import.
+                    let others = known.keys.count { $0 != name && !names.contains($0) }
+                    guard others + names.count < KeptSidecar.maximumCount else { return false }
+                    if !isDryRun { staged.append(try StagedSidecar(name, bytes, in: photoFiles)) }
                     names.append(name)
-                    let others = known.keys.count { !names.contains($0) }
-                    guard keepsOriginals, !isDryRun, others + staged.count < KeptSidecar.maximumCount else {
-                        return true
-                    }
-                    staged.append(try StagedSidecar(name, bytes, in: photoFiles))
                     return true
                 }
                 return Beside(facts: facts, staged: staged, names: names)
@@ -69,9 +69,9 @@ extension OneImport {
         do {
             learnt = try await self.learnt(beside, known)
             taught = Self.words(learnt, photo, beside.facts)
-            let lacks = lacksOriginal || keepsOriginals && !beside.names.isEmpty || !taught.isEmpty
+            let lacks = lacksOriginal || !beside.names.isEmpty || !taught.isEmpty
             guard lacks, !isDryRun else {
-                let lacking = (lacksOriginal ? ["its original"] : []) + (keepsOriginals ? beside.names : []) + taught
+                let lacking = (lacksOriginal ? ["its original"] : []) + beside.names + taught
                 try await files.run { photoFiles.unstage(beside.staged.map(\.staged)) }
                 return lacks
                     ? Outcome(
