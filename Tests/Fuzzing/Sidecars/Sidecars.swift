@@ -47,16 +47,19 @@ enum SidecarFiles: FuzzTarget {
             require(abs(latitude) <= 90 && abs(longitude) <= 180 && (latitude != 0 || longitude != 0), "a wrong place")
         }
         if let taken = facts.taken {
-            require((-5_364_662_400_000...now + 86_400_000).contains(taken.milliseconds), "\(taken)")
-            if case .wall(let minutes?) = taken.clock { require(abs(minutes) < 16 * 60, "\(minutes) minutes") }
+            // A clock may be ahead of UTC by its offset.
+            let latest = now + 86_400_000 + 16 * 3_600_000
+            require((-5_364_662_400_000...latest).contains(taken.milliseconds), "\(taken)")
+            if case .wall(let minutes?) = taken.clock { require(abs(minutes) <= 16 * 60, "\(minutes) minutes") }
         }
     }
 
     private static func checkDate(_ name: String) {
         guard let found = FileNameDate.date(in: name, now: now) else { return }
-        require((631_152_000_000...now + 86_400_000).contains(found.milliseconds), "\(found)")
+        require((-4_102_444_800_000...now + 86_400_000).contains(found.milliseconds), "\(found)")
         // Written in another way, by way of the C library, it is found again.
-        var seconds = time_t(found.milliseconds / 1000)
+        let millisecond = (found.milliseconds % 1000 + 1000) % 1000
+        var seconds = time_t((found.milliseconds - millisecond) / 1000)
         var parts = tm()
         gmtime_r(&seconds, &parts)
         let numbers = [
@@ -64,7 +67,7 @@ enum SidecarFiles: FuzzTarget {
         ].map { $0 < 10 ? "0\($0)" : "\($0)" }
         let again =
             "signal-" + numbers.joined(separator: "-")
-            + "-\(1000 + found.milliseconds % 1000)".replacing("-1", with: "-")
+            + "-\(1000 + millisecond)".replacing("-1", with: "-")
         require(
             FileNameDate.date(in: again, now: now)?.milliseconds == found.milliseconds,
             "\(found) comes back from \(again)")
@@ -82,7 +85,10 @@ enum SidecarFiles: FuzzTarget {
             require(candidates.isEmpty || !SidecarNames.isSidecar(picture), "a sidecar has sidecars")
             // Any line serves as a title.
             let selection = sidecars.selection(for: picture) { candidate in
-                candidate.name.utf8.count % 3 == 0 ? nil : names[candidate.name.utf8.count % names.count]
+                guard candidate.name.utf8.count % 3 != 0 else { return nil }
+                var facts = SidecarFacts()
+                facts.title = names[candidate.name.utf8.count % names.count]
+                return facts
             }
             let known = Set(candidates.map { Array($0.name.utf8) })
             for sidecar in (selection.names + selection.ambiguous).map({ Array($0.utf8) }) {
