@@ -165,5 +165,8 @@ private func milliseconds(_ text: String) throws -> Int64 {
         #expect(day.refined(by: WrittenDate("2019-06-13T14:05:33")) == day)
         #expect(day.refined(by: WrittenDate("2019")) == day)
         #expect(day.refined(by: nil) == day)
+        // Midnight is not made a day by a day.
+        let midnight = try #require(WrittenDate("2019-06-12T00:00:00"))
+        #expect(midnight.refined(by: day) == midnight)
     }
 }
