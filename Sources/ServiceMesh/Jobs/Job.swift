@@ -266,8 +266,9 @@ public final class Job: Sendable {
         return try await journal.lines(of: id, after: after, limit: limit)
     }
 
-    /// The job has ended: first the journal has it, then everybody is told.
-    func end(_ change: (inout JobSnapshot) -> Void) async {
+    /// The job has ended: first the journal has it, then the log, then everybody is told. Who waited for a job and starts
+    /// the next one finds the two in the log in this order.
+    func end(_ change: (inout JobSnapshot) -> Void, log: (JobSnapshot) async -> Void) async {
         var ended = estimated
         change(&ended)
         ended.endedAt = clock.timestamp()
@@ -276,6 +277,7 @@ public final class Job: Sendable {
         // What cannot be written down, on a full disk, is told all the same, and is tried again later. A start before
         // that finds a job that was broken off, and does again what has been done, which changes nothing.
         await write(end: ended)
+        await log(ended)
         conclude(ended)
     }
 

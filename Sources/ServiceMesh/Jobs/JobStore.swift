@@ -114,7 +114,7 @@ public actor JobStore: MeshService {
             forget([job.id])
             throw error
         }
-        tell(.started(by: context.originalRole), of: job)
+        tell(.started(by: context.originalRole), of: job.snapshot)
         run(body, record, context)
         return JobStarted(job: job.id)
     }
@@ -137,7 +137,7 @@ public actor JobStore: MeshService {
     func run(_ body: JobBody, _ record: JobRecord, _ context: CallContext) {
         let id = record.snapshot.id
         guard let job = entries[id]?.job else { return }
-        if entries[id]?.isLogged == false { tell(.goesOn, of: job) }
+        if entries[id]?.isLogged == false { tell(.goesOn, of: job.snapshot) }
         // A job outlives the request that started it: it has that request's trace, but neither its deadline nor
         // its place in the call chain.
         let own = CallContext(
@@ -192,18 +192,13 @@ public actor JobStore: MeshService {
 
     /// What every end of a job goes through.
     nonisolated func end(_ job: Job, _ change: (inout JobSnapshot) -> Void) async {
-        await job.end(change)
-        await noteEnd(of: job)
+        await job.end(change) { await tell(.ended, of: $0) }
+        await tidy()
     }
 
-    private func noteEnd(of job: Job) {
-        tell(.ended, of: job)
-        tidy()
-    }
-
-    private func tell(_ moment: JobNotice.Moment, of job: Job) {
+    private func tell(_ moment: JobNotice.Moment, of job: JobSnapshot) {
         entries[job.id]?.isLogged = true
-        log(JobNotice(moment: moment, job: job.snapshot))
+        log(JobNotice(moment: moment, job: job))
     }
 
     // MARK: Asking
