@@ -42,7 +42,9 @@ struct FoundWords {
         if let photo { return IndexFilter.Condition("p.id = ?", photo) }
         return words.reduce(into: IndexFilter.Condition()) { condition, word in
             // `instr` and not LIKE: `%` and `_` are what they are.
-            guard !word.categories.isEmpty else { return condition.add("instr(p.search_text, ?) > 0", word.text.folded) }
+            guard !word.categories.isEmpty else {
+                return condition.add("instr(p.search_text, ?) > 0", word.text.folded)
+            }
             // One value, however many there are.
             let categories = "[" + word.categories.map(String.init).joined(separator: ",") + "]"
             condition.add(
@@ -61,7 +63,9 @@ struct FoundWords {
     /// Nil where no word sieves: all are under three characters, of which the text index knows nothing directly, or in the names
     /// of too many categories.
     var sieve: Sieve? {
-        let long = words.filter { $0.text.folded.unicodeScalars.count >= 3 && $0.categories.count <= Self.maximumCategories }
+        let long = words.filter { word in
+            word.text.folded.unicodeScalars.count >= 3 && word.categories.count <= Self.maximumCategories
+        }
         guard photo == nil, !long.isEmpty else { return nil }
         let share = max(1, Self.maximumTrigrams / long.count)
         let alone = long.filter(\.categories.isEmpty).flatMap { $0.text.trigrams(maximum: share) }

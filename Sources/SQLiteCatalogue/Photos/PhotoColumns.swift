@@ -65,7 +65,8 @@ enum PhotoColumns {
         let lastDecision: String? = try row["last_decision"]
         return Photo(
             id: try row["id"], uuid: try row["uuid"], path: path, categoryId: try row["category_id"],
-            name: try row["name"], sourceName: try row["source_name"], caption: try row["caption"], isFromAssets: try row["is_from_assets"],
+            name: try row["name"], sourceName: try row["source_name"], caption: try row["caption"],
+            isFromAssets: try row["is_from_assets"],
             createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
             width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
             takenAt: takenAt.map(LocalDateTime.init(milliseconds:)),

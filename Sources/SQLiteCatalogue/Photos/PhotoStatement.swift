@@ -39,7 +39,9 @@ struct PhotoStatement {
     /// - Parameters:
     ///   - filter: the query's, with its cameras looked up.
     ///   - words: the query's, looked up.
-    static func ids(_ query: PhotoIDQuery, _ filter: IndexFilter, containing words: FoundWords?, limit: Int) -> PhotoStatement {
+    static func ids(
+        _ query: PhotoIDQuery, _ filter: IndexFilter, containing words: FoundWords?, limit: Int
+    ) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
         return PhotoStatement(

@@ -1,6 +1,8 @@
 import Database
 
-/// What version 21 brought: what the files were called that photos came from, and texts without the library's own file names.
+/// What version 21 brought: what the files were called that photos came from, texts without the library's own file names, and the
+/// decisions about a photo in the order of their times. Each new one asks for the latest of them: with their ids in between, that
+/// was a look at all, the slower the more often a photo was decided about.
 extension CatalogueSchema {
     static func nameSources(_ connection: Connection) throws {
         try connection.executeScript(
@@ -8,6 +10,8 @@ extension CatalogueSchema {
             ALTER TABLE photos ADD COLUMN source_name TEXT;
             ALTER TABLE trash ADD COLUMN source_name TEXT;
             DROP TRIGGER photo_search_update;
+            DROP INDEX swipe_actions_by_photo;
+            CREATE INDEX swipe_actions_by_photo ON swipe_actions (photo_uuid, decided_at, id) WHERE is_indexed = 1;
             """)
         try writeSearchTexts(connection)
         // All entries lose a part, so the index is made anew: to take each out and enter it again takes twice as long.
