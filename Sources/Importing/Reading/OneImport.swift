@@ -237,7 +237,8 @@ struct OneImport: Sendable {
         }
         var photo = Photo(
             id: 0, uuid: uuid, path: names.photo.path, categoryId: category,
-            name: Self.name(of: file.path.name), sourceName: file.path.name, caption: prepared.caption ?? facts.caption, isFromAssets: false,
+            name: Self.name(of: file.path.name), sourceName: file.path.name, caption: prepared.caption ?? facts.caption,
+            isFromAssets: false,
             createdAt: .now(), fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: overrides.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
             takenAt: date?.clock, datePrecision: date?.precision, takenOffset: date?.offset, dateSource: date?.source,
