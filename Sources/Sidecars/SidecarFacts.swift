@@ -10,8 +10,8 @@ public struct SidecarFacts: Equatable, Sendable {
 
     /// Not before 1800, and at most a day after the `now` that the reader was given.
     public var taken: CaptureTime?
-    /// One line without control characters, at most ``captionLength`` characters, never empty. Of XMP its description, or
-    /// else its ``title``, unless that is a file's name.
+    /// One line without control characters, at most ``captionLength`` characters, never empty; of an ``entry`` with the lines
+    /// that it had. Of XMP its description, or else its ``title``, unless that is a file's name.
     public var caption: String?
     /// The caption is XMP's title, which any description goes before.
     var isCaptionTitle = false
@@ -30,6 +30,9 @@ public struct SidecarFacts: Equatable, Sendable {
     /// Of XMP what it says whose it is where several files are called alike (`photoshop:SidecarForExtension`): the
     /// extension without its dot, as it is written there.
     public var fileExtension: String?
+    /// There where the sidecar was written by a library of this program (``XMPDocument``). Then it stands for all that the
+    /// library knew: a caption, a mark or a date that is missing was missing there, and nothing else is to be asked for it.
+    public var entry: LibraryEntry?
 
     public init() {}
 
@@ -43,16 +46,24 @@ public struct SidecarFacts: Equatable, Sendable {
             return
         }
         self = try XMPSidecar(data, now: now).facts
-        if caption == nil, let title, !XMPTitle.isFileName(title, besides: name) {
+        if caption == nil, entry == nil, let title, !XMPTitle.isFileName(title, besides: name) {
             caption = title
             isCaptionTitle = true
         }
     }
 
     /// These, and of `others` what is missing here: for a picture with several sidecars, in the order of its
-    /// ``SidecarSelection``. A place is taken whole. A title is the caption only where none of them has a description.
+    /// ``SidecarSelection``. A place is taken whole. A title is the caption only where none of them has a description. What a
+    /// library has written goes before the rest, wherever it stands.
     public func merging(_ others: SidecarFacts) -> SidecarFacts {
+        if entry == nil, others.entry != nil { return others.merging(self) }
         var facts = self
+        if entry != nil {
+            facts.title = title ?? others.title
+            facts.fileExtension = fileExtension ?? others.fileExtension
+            if latitude == nil { (facts.latitude, facts.longitude) = (others.latitude, others.longitude) }
+            return facts
+        }
         facts.taken = taken ?? others.taken
         if caption == nil || isCaptionTitle && others.caption != nil && !others.isCaptionTitle {
             facts.caption = others.caption

@@ -109,9 +109,20 @@ enum SidecarText {
     /// `text` as one line without control characters, trimmed, of at most `limit` characters and 16 bytes for each (a
     /// character may be one letter with a megabyte of accents); nil where nothing is left.
     static func line(_ text: some StringProtocol, limit: Int = SidecarFacts.captionLength) -> String? {
+        kept(text, limit: limit) { $0.properties.generalCategory != .control }
+    }
+
+    /// The same with the ends of its lines, and tabs.
+    static func lines(_ text: some StringProtocol, limit: Int = SidecarFacts.captionLength) -> String? {
+        kept(text, limit: limit) { $0.properties.generalCategory != .control || $0 == "\n" || $0 == "\t" }
+    }
+
+    private static func kept(
+        _ text: some StringProtocol, limit: Int, where isKept: (Unicode.Scalar) -> Bool
+    ) -> String? {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            if scalar.properties.generalCategory != .control {
+            if isKept(scalar) {
                 scalars.append(scalar)
             } else if scalar.properties.isWhitespace {
                 scalars.append(" ")

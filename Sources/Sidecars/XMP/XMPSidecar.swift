@@ -16,8 +16,11 @@ public struct XMPSidecar: Equatable, Sendable {
     public init(_ data: Data, now: Int64) throws(SidecarError) {
         let properties = try XMPProperties(SidecarText.utf8(of: data, fallback: .latin1)).values
         var facts = SidecarFacts()
-        facts.taken = Self.taken(properties, now: now)
-        facts.caption = properties[.description].flatMap { SidecarText.line($0) }
+        facts.entry = Self.entry(properties)
+        facts.taken = Self.taken(properties, facts.entry, now: now)
+        facts.caption = properties[.description].flatMap { text in
+            facts.entry == nil ? SidecarText.line(text) : SidecarText.lines(text)
+        }
         facts.title = properties[.title].flatMap { SidecarText.line($0) }
         facts.fileExtension = properties[.sidecarExtension].flatMap(XMPValue.fileExtension)
         facts.rating = XMPValue.rating(properties[.rating], percent: properties[.percentRating])
@@ -30,10 +33,28 @@ public struct XMPSidecar: Equatable, Sendable {
     }
 
     /// The first that can be counts, made more exact by another that can mean the same moment.
-    private static func taken(_ properties: [XMPProperties.Property: String], now: Int64) -> CaptureTime? {
+    ///
+    /// What a person has said in a library is believed, midnight of an unset clock too: there it was checked.
+    private static func taken(
+        _ properties: [XMPProperties.Property: String], _ entry: LibraryEntry?, now: Int64
+    ) -> CaptureTime? {
         let order: [XMPProperties.Property] = [.dateTimeOriginal, .dateCreated, .createDate, .dateTimeDigitized]
+        let isSaid = entry?.dateSource == LibraryEntry.person
         let dates = order.compactMap { properties[$0].flatMap { WrittenDate($0) } }
-            .filter { $0.isCredible(now: now) }
-        return dates.first.map { first in CaptureTime(dates.reduce(first) { $0.refined(by: $1) }) }
+            .filter { isSaid || $0.isCredible(now: now) }
+        guard let first = dates.first else { return nil }
+        let time = CaptureTime(dates.reduce(first) { $0.refined(by: $1) })
+        guard time.clock == .wall(offsetMinutes: nil), let minutes = entry?.minutesFromUTC else { return time }
+        return CaptureTime(
+            milliseconds: time.milliseconds, clock: .wall(offsetMinutes: minutes), precision: time.precision)
+    }
+
+    private static func entry(_ properties: [XMPProperties.Property: String]) -> LibraryEntry? {
+        guard let category = properties[.category].flatMap({ SidecarText.line($0, limit: LibraryEntry.categoryLength) })
+        else { return nil }
+        let minutes = properties[.minutesFromUTC].flatMap { Int($0) }
+        return LibraryEntry(
+            category: category, dateSource: properties[.dateSource],
+            minutesFromUTC: minutes.flatMap { (-960...960).contains($0) ? $0 : nil })
     }
 }
