@@ -133,7 +133,7 @@ let package = Package(
         module(
             "LibraryServices",
             [
-                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Sealing",
+                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Sealing", "Sidecars",
                 "TextFolding", "ZipArchive",
             ]),
         // Pictures on their way in, and their thumbnails
@@ -198,8 +198,8 @@ let package = Package(
         module(
             "Commands",
             [
-                "CommandLineInterface", "ControlSocket", "LibraryModel", "ServiceMesh", "Files", "TextFolding",
-                "QRCodes", "CLinux",
+                "CommandLineInterface", "ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Sidecars",
+                "TextFolding", "QRCodes", "CLinux",
             ]),
 
         // What measuring and the campaigns share: programs under test, their libraries, connections that keep accounts
@@ -304,7 +304,7 @@ let package = Package(
             "CommandsTests",
             [
                 "Commands", "CommandLineInterface", "ControlSocket", "LibraryModel", "QRCodes", "ServiceMesh",
-                "TestSupport",
+                "Sidecars", "TestSupport",
             ]),
         tests(
             "SimulationTests",

@@ -12,7 +12,7 @@ import Testing
     private static let moment = Timestamp(milliseconds: 1_560_348_333_000)
 
     /// A folder to import, in which each picture is another one.
-    private struct Album {
+    struct Album {
         let test: TestLibrary
         var folder: String { test.folder.file("album") }
 

@@ -27,6 +27,9 @@ struct OneImport: Sendable {
     let photoFiles: any PhotoFiles
     let files: BlockingPool
     let category: Int64
+    /// The category of a name that a library's own sidecar gives, made where there is none; nil where the import was told one, and
+    /// nothing beside a picture counts.
+    var categoryNamed: (@Sendable (String) async throws -> LibraryModel.Category)?
     /// Whether the library is to have the source itself.
     let keepsOriginals: Bool
     let isDryRun: Bool
@@ -222,25 +225,28 @@ struct OneImport: Sendable {
         var sidecars: [StagedSidecar] = []
         let date: PhotoDate?
         let names: PhotoNames
+        let place: (id: Int64, note: String?)
         let uuid = overrides.uuid ?? UUID().uuidString.lowercased()
         let location: SealedLocation?
         do {
             let beside = try await stageSidecars(of: file)
             (facts, sidecars) = (beside.facts, beside.staged)
-            date = PhotoDate.best(of: [prepared.taken, facts.date, overrides.shown])
+            date = facts.bestDate(besides: prepared.taken, overrides.shown)
             location = try await seal(prepared.position ?? facts.position, of: uuid)
             try Task.checkCancellation()
+            place = try await self.place(facts)
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)
         } catch {
             try? await discard(prepared, sidecars)
             throw error
         }
         var photo = Photo(
-            id: 0, uuid: uuid, path: names.photo.path, categoryId: category,
-            name: Self.name(of: file.path.name), sourceName: file.path.name, caption: prepared.caption ?? facts.caption,
-            isFromAssets: false,
+            id: 0, uuid: uuid, path: names.photo.path, categoryId: place.id,
+            name: Self.name(of: file.path.name), sourceName: file.path.name,
+            caption: facts.isWhole ? facts.caption : prepared.caption ?? facts.caption, isFromAssets: false,
             createdAt: .now(), fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
-            isFavorite: overrides.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
+            isFavorite: overrides.isFavorite || facts.isFavorite
+                || !facts.isWhole && prepared.rating == SourceFacts.favoriteRating,
             takenAt: date?.clock, datePrecision: date?.precision, takenOffset: date?.offset, dateSource: date?.source,
             camera: prepared.camera, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path,
@@ -252,7 +258,7 @@ struct OneImport: Sendable {
             : [photo.path, prepared.reduction, prepared.shortfall]
         let imported = line(
             file, prepared.isUnseen ? .keptUnseen : .imported,
-            (what + [facts.problem, location?.problem]).compactMap { $0 }.joined(separator: "; "))
+            (what + [place.note, facts.problem, location?.problem]).compactMap { $0 }.joined(separator: "; "))
         do {
             await waitForTurn(photo.takenAt)
             try Task.checkCancellation()
@@ -271,6 +277,20 @@ struct OneImport: Sendable {
         // The photo is imported: a staging name that stays is the next start's business, not the person's.
         try? await finishing { try photoFiles.settle(names.all) }
         return Outcome(line: imported, isJournaled: job != nil)
+    }
+
+    /// The category that the photo goes to, and what its line says of that where the sidecar decides. A photo is worth more than its
+    /// place: where the category cannot be made, it goes where the import goes.
+    private func place(_ facts: SourceFacts) async throws -> (id: Int64, note: String?) {
+        guard let name = facts.category, let categoryNamed else { return (category, nil) }
+        do {
+            let found = try await categoryNamed(name)
+            return (found.id, "in \(found.displayName), as its sidecar says")
+        } catch {
+            try Task.checkCancellation()
+            let why = MeshError(describing: error).message
+            return (category, "its sidecar names the category '\(name)', which cannot be made: \(why)")
+        }
     }
 
     /// - Returns: nil where nothing says where it was taken.

@@ -179,8 +179,12 @@ public actor PhotoImporter: MeshService {
         job.begin(phase: isDryRun ? "checking" : "importing", items: Int64(found.files.count), bytes: found.bytes)
         job.advance(items: Int64(found.files.count - rest.count), bytes: found.bytes - SourceFiles.bytes(of: rest))
 
+        let categoryNamed: @Sendable (String) async throws -> LibraryModel.Category = { name in
+            try await mesh.category(named: name)
+        }
         let one = OneImport(
             mesh: mesh, job: job.id, namedFiles: namedFiles, photoFiles: photoFiles, files: files, category: category,
+            categoryNamed: request.categoryId == nil ? categoryNamed : nil,
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: TimeoutBudget())
         let sources = KnownSources(
             mesh: mesh, namedFiles: namedFiles, photoFiles: photoFiles, pool: files, keepsOriginals: keepsOriginals)
@@ -345,6 +349,22 @@ extension Mesh {
     func keepsOriginals(_ told: Bool?) async throws -> Bool {
         if let told { return told }
         return try await send(GetSettings()).keepOriginals
+    }
+}
+
+extension Mesh {
+    /// The category that has a name, by the rules for names (`CategoryName.key`); a new one where none has.
+    func category(named name: String) async throws -> LibraryModel.Category {
+        // Two photos of one import may ask at once, and a person beside them: who comes second finds what the first has made.
+        for _ in 0..<2 {
+            do {
+                return try await send(GetCategory(displayName: name))
+            } catch let error as MeshError where error.status == .notFound {}
+            do {
+                return try await send(AddCategory(displayName: name))
+            } catch let error as MeshError where error.status == .alreadyExists {}
+        }
+        return try await send(GetCategory(displayName: name))
     }
 }
 

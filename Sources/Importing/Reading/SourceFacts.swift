@@ -19,6 +19,11 @@ struct SourceFacts: Sendable {
     let caption: String?
     let isFavorite: Bool
     let position: GeoPosition?
+    /// The category that a library's own sidecar names.
+    let category: String?
+    /// Whether such a sidecar says all that is to be known: then what the picture says of caption and mark counts no more,
+    /// because somebody may have taken it away.
+    var isWhole: Bool { category != nil }
     /// Why a sidecar was of no use, as the end of a sentence; nil where all is well.
     let problem: String?
 
@@ -36,13 +41,15 @@ struct SourceFacts: Sendable {
         let name = file.path.name
         var reader = SidecarReader(folder: file.path.parent, namedFiles: namedFiles, now: now)
         let facts = try file.folder.map { try reader.facts(of: name, in: $0.sidecars, keep: keep) } ?? SidecarFacts()
-        date =
-            facts.taken.map { PhotoDate($0, source: .sidecar) }
-            ?? FileNameDate.date(in: name, now: now.milliseconds).map { PhotoDate($0, source: .fileName) }
+        let guess =
+            FileNameDate.date(in: name, now: now.milliseconds).map { PhotoDate($0, source: .fileName) }
             ?? Self.fileTime(file.modified, now: now)
+        // What had no date in a library is not to get one by being copied.
+        date = PhotoDate(facts) ?? (facts.entry == nil ? guess : nil)
         dateSidecar = facts.taken == nil ? nil : reader.dateSidecar
         caption = facts.caption
         isFavorite = facts.isFavorite == true || facts.rating == Self.favoriteRating
+        category = facts.entry?.category
         position = GeoPosition(latitude: facts.latitude, longitude: facts.longitude)
         problem = reader.problems.isEmpty ? nil : reader.problems.joined(separator: "; ")
     }
@@ -53,6 +60,16 @@ struct SourceFacts: Sendable {
     private static func fileTime(_ time: Timestamp, now: Timestamp) -> PhotoDate? {
         guard (firstFileTime...now.milliseconds &+ 86_400_000).contains(time.milliseconds) else { return nil }
         return PhotoDate(clock: LocalDateTime(here: time), source: .fileTime)
+    }
+
+    /// The date that counts.
+    /// - Parameter others: what the picture says, and what is told of it.
+    func bestDate(besides others: PhotoDate?...) -> PhotoDate? {
+        guard let best = PhotoDate.best(of: [others.first ?? nil, date] + others.dropFirst()) else { return nil }
+        // Somebody may have told the offset alone, and then the picture is still what says the date.
+        guard isWhole, let date, date.clock == best.clock, date.precision == best.precision else { return best }
+        return PhotoDate(
+            clock: best.clock, precision: best.precision, offset: date.offset ?? best.offset, source: best.source)
     }
 }
 
@@ -142,6 +159,14 @@ extension NamedFiles {
 }
 
 extension PhotoDate {
+    /// What sidecars say, as what the library that wrote them had it from: a person's word stays one, and so does a guess. Whatever
+    /// else said it there, here it is the sidecar.
+    init?(_ facts: SidecarFacts) {
+        guard let taken = facts.taken else { return nil }
+        let said = facts.entry?.dateSource.flatMap(DateSource.init(rawValue:))
+        self.init(taken, source: said.flatMap { $0 == .person || $0.isGuess ? $0 : nil } ?? .sidecar)
+    }
+
     /// What a clock here shows at a moment, where no more is known.
     init(_ time: CaptureTime, source: DateSource) {
         switch time.clock {

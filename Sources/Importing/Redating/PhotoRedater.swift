@@ -160,8 +160,7 @@ public actor PhotoRedater: MeshService {
         guard !photo.sidecars.isEmpty else { return nil }
         let photoFiles = photoFiles
         return try await files.run {
-            photo.sidecars.lazy.compactMap { photoFiles.facts(of: $0)?.taken }.first
-                .map { PhotoDate($0, source: .sidecar) }
+            photo.sidecars.lazy.compactMap { photoFiles.facts(of: $0).flatMap(PhotoDate.init) }.first
         }
     }
 

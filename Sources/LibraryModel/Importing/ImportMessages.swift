@@ -22,7 +22,8 @@ public struct ImportPhotos: Message {
     /// In place of both: uploads, by their ids (``BeginUpload``). They are used up by this once the job starts, and are removed
     /// when it has ended, whatever became of them. Not with `dryRun`.
     public let uploads: [String]?
-    /// The first category unless told.
+    /// The first category unless told; but then a photo beside which a library's own sidecar lies (``GetPhotoSidecar``) goes to the
+    /// category that this names, which is made where there is none.
     public let categoryId: Int64?
     /// Whether sources that are not stored as they are, are kept beside the photos made of them, and their sidecars; the
     /// setting `keepOriginals` unless told.

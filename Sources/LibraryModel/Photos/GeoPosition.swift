@@ -17,6 +17,15 @@ public struct GeoPosition: Codable, Sendable, Equatable {
         self.longitude = longitude
     }
 
+    /// - Returns: nil for what is not such a ``text``, as places in words are not.
+    package init?(text: String) {
+        let parts = text.split(separator: ", ", omittingEmptySubsequences: false)
+        guard parts.count == 2, let position = Self(latitude: Double(parts[0]), longitude: Double(parts[1])),
+            position.text == text
+        else { return nil }
+        self = position
+    }
+
     /// `54.32133, 10.13489`: to a metre or so, as maps take it.
     public var text: String { String(format: "%.5f, %.5f", latitude, longitude) }
 }

@@ -101,6 +101,24 @@ public struct LocalDateTime: Codable, Sendable, Hashable, Comparable, CustomStri
         return String(text.prefix(length)).replacing("T", with: " ")
     }
 
+    /// As XMP writes dates, cut behind what is known: `1978-08`, `2019-06-12T14:05:33.250+02:00`. A day has no offset there. Nil
+    /// outside the years 0 to 9999.
+    package func iso8601(to precision: DatePrecision, offset: Int?) -> String? {
+        guard let text else { return nil }
+        let length: Int =
+            switch precision {
+            case .year: 4
+            case .month: 7
+            case .day: 10
+            case .minute: 16
+            case .second: text.utf8.count
+            }
+        guard precision > .day, let offset else { return String(text.prefix(length)) }
+        func digits(_ number: UInt) -> String { number < 10 ? "0\(number)" : String(number) }
+        let (hours, minutes) = offset.magnitude.quotientAndRemainder(dividingBy: 60)
+        return text.prefix(length) + (offset < 0 ? "-" : "+") + digits(hours) + ":" + digits(minutes)
+    }
+
     private var text: String? { Timestamp(milliseconds: milliseconds).rfc3339.map { String($0.dropLast()) } }
 
     public init(from decoder: any Decoder) throws {

@@ -14,6 +14,7 @@ public actor SealedFieldStore: MeshService {
     public static let serviceName = "SealedFieldStore"
     public static var messages: MessageList<SealedFieldStore> {
         GetPhotoDetail.self
+        GetPhotoSidecar.self
         SetPhotoDetail.self
         SearchPhotoDetails.self
         SealLocation.self

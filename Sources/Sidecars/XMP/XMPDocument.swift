@@ -68,7 +68,7 @@ public struct XMPDocument: Equatable, Sendable {
 
     public var bytes: [UInt8] { Array(text.utf8) }
 
-    private var text: String {
+    public var text: String {
         var lines: [String] = []
         func add(_ property: String, _ value: String?) {
             guard let value, !value.isEmpty else { return }
