@@ -9,7 +9,11 @@ import Testing
 
 @Suite("Exporting photos")
 struct PhotoExportTests {
-    private func library(_ folder: TemporaryFolder, photo: Photo) throws -> Stage {
+    /// - Parameter sidecar: what the library says of each photo; nil where it is asked for nothing.
+    static func library(
+        _ folder: TemporaryFolder, photo: Photo,
+        sidecar: PhotoSidecar? = PhotoSidecar(photoId: 1, text: "what is known", saysMore: false)
+    ) throws -> Stage {
         try FileManager.default.createDirectory(atPath: folder.file("photos"), withIntermediateDirectories: true)
         let stage = Stage(currentFolder: folder.path)
         try stage.answer(
@@ -20,13 +24,14 @@ struct PhotoExportTests {
                 imageWorkers: ImageWorkerStatus(started: 0, crashed: 0, timedOut: 0, pids: [], peakMemoryBytes: 0),
                 peakMemoryBytes: 0))
         try stage.answer("photo.get", photo)
+        if let sidecar { try stage.answer("photo.sidecar", sidecar) }
         return stage
     }
 
     @Test("A photo is copied byte for byte into a folder that is made for it")
     func copied() async throws {
         let folder = try TemporaryFolder("export")
-        let stage = try library(folder, photo: Sample.photo(1))
+        let stage = try Self.library(folder, photo: Sample.photo(1))
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         #expect(await stage.run("photos", "export", "1", "--to", "out/deep") == .done)
         #expect(stage.results == folder.file("out/deep/beach.jpg") + "\n")
@@ -37,7 +42,7 @@ struct PhotoExportTests {
     @Test("A file that is there is never overwritten, and nothing half done stays")
     func existing() async throws {
         let folder = try TemporaryFolder("export")
-        let stage = try library(folder, photo: Sample.photo(1))
+        let stage = try Self.library(folder, photo: Sample.photo(1))
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: URL(fileURLWithPath: folder.file("out/beach.jpg")))
@@ -55,7 +60,7 @@ struct PhotoExportTests {
         let folder = try TemporaryFolder("export")
         var photo = Sample.photo(1)
         (photo.originalPath, photo.fileSize) = ("originals/IMG_1.heic", 5)
-        let stage = try library(folder, photo: photo)
+        let stage = try Self.library(folder, photo: photo)
         try FileManager.default.createDirectory(atPath: folder.file("originals"), withIntermediateDirectories: true)
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         try Data("as it came".utf8).write(to: URL(fileURLWithPath: folder.file("originals/IMG_1.heic")))
@@ -82,7 +87,7 @@ struct PhotoExportTests {
                 name: $1, path: "originals/IMG_1.jpg.\($0 + 1)\($1.hasSuffix("n") ? ".json" : ".xmp")", fileSize: 7,
                 contentDigest: "")
         }
-        let stage = try library(folder, photo: photo)
+        let stage = try Self.library(folder, photo: photo)
         try FileManager.default.createDirectory(atPath: folder.file("originals"), withIntermediateDirectories: true)
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         for (number, path) in ([photo.originalPath ?? ""] + photo.sidecars.map(\.path)).enumerated() {
@@ -125,7 +130,7 @@ struct PhotoExportTests {
     @Test("A photo that does not exist, among others: nothing is exported")
     func mistyped() async throws {
         let folder = try TemporaryFolder("export")
-        let stage = try library(folder, photo: Sample.photo(1))
+        let stage = try Self.library(folder, photo: Sample.photo(1))
         stage.fail("photo.get", .refused(MeshError(.notFound, "There is no photo with the id 99.")))
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         #expect(await stage.run("photos", "export", "1", "99", "--to", "out") == .failed)
@@ -190,7 +195,7 @@ struct PhotoExportTests {
         arguments: ["pipe", "folder"])
     func noFile(_ kind: String) async throws {
         let folder = try TemporaryFolder("export")
-        let stage = try library(folder, photo: Sample.photo(1))
+        let stage = try Self.library(folder, photo: Sample.photo(1))
         #expect((kind == "pipe" ? mkfifo : mkdir)(folder.file("photos/IMG_1.jpg"), 0o700) == 0)
         #expect(await stage.run("photos", "export", "1", "--to", "out") == .failed)
         #expect(stage.messages.contains("is no file that could be copied"))
@@ -205,7 +210,7 @@ struct PhotoExportTests {
     @Test("A file of another size than the catalogue says is not handed out")
     func truncated() async throws {
         let folder = try TemporaryFolder("export")
-        let stage = try library(folder, photo: Sample.photo(1, size: 6))
+        let stage = try Self.library(folder, photo: Sample.photo(1, size: 6))
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
         #expect(await stage.run("photos", "export", "1", "--json", "--to", "out") == .failed)
         #expect(
@@ -219,7 +224,7 @@ struct PhotoExportTests {
         arguments: ["/etc/passwd", "../secret.jpg", "photos/../../secret.jpg", "photos//x.jpg", "photos/a\0.jpg"])
     func climbing(path: String) async throws {
         let folder = try TemporaryFolder("export")
-        let stage = try library(folder, photo: Sample.photo(1, path: path))
+        let stage = try Self.library(folder, photo: Sample.photo(1, path: path))
         #expect(await stage.run("photos", "export", "1", "--to", "out") == .failed)
         #expect(stage.messages.contains("does not lie in the library"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")).isEmpty)
@@ -228,7 +233,7 @@ struct PhotoExportTests {
     @Test("A link in the library's place of a photo is not followed")
     func link() async throws {
         let folder = try TemporaryFolder("export")
-        let stage = try library(folder, photo: Sample.photo(1))
+        let stage = try Self.library(folder, photo: Sample.photo(1))
         try FileManager.default.createSymbolicLink(
             atPath: folder.file("photos/IMG_1.jpg"), withDestinationPath: "/etc/hostname")
         #expect(await stage.run("photos", "export", "1", "--to", "out") == .failed)

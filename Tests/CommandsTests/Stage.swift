@@ -69,6 +69,12 @@ final class Stage: Sendable {
         put(method, .success(String(decoding: try JSONEncoder().encode(value), as: UTF8.self)))
     }
 
+    /// The only answer to `method` from now on.
+    func replace(_ method: String, _ value: some Encodable) throws {
+        state.withLock { $0.answers[method] = nil }
+        try answer(method, value)
+    }
+
     func fail(_ method: String, _ failure: CommandFailure) { put(method, .failure(failure)) }
 
     func updates(_ method: String, _ values: [String]) { state.withLock { $0.updates[method] = values } }

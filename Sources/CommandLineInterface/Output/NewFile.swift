@@ -1,6 +1,7 @@
 import CLinux
 import Files
 import Foundation
+import ServiceMesh
 
 /// A file that has its name only once it is whole, and never takes one that is in use.
 ///
@@ -44,13 +45,46 @@ package final class NewFile {
     }
 
     /// Writes all of what is not read from somewhere else.
-    package func write(_ bytes: [UInt8]) throws {
-        var rest = bytes[...]
+    package func write(_ bytes: some Sequence<UInt8>) throws {
+        var rest = ArraySlice(bytes)
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { throw Self.refusal(target) }
             rest = rest.dropFirst(written)
+        }
+    }
+
+    /// Says when it was last written to, to the millisecond. Where its file system has no such time, it has another.
+    package func setModified(_ time: Timestamp) { Self.setModified(time, of: descriptor) }
+
+    package static func setModified(_ time: Timestamp, of descriptor: Int32) {
+        let (seconds, rest) = time.milliseconds.quotientAndRemainder(dividingBy: 1000)
+        let isBefore = rest < 0
+        // Linux's UTIME_OMIT, which is a macro that Swift does not see.
+        let asItIs = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
+        let modified = timespec(
+            tv_sec: Int(seconds) - (isBefore ? 1 : 0), tv_nsec: Int(rest + (isBefore ? 1000 : 0)) * 1_000_000)
+        _ = futimens(descriptor, [asItIs, modified])
+    }
+
+    /// Makes the contents durable and puts them in the place of the file that has the name, in one step: whoever looks finds the old
+    /// one or the new one, and whole. Only for a name whose file was looked at.
+    package func finishReplacing() throws {
+        guard fsync(descriptor) == 0 else { throw Self.refusal(target) }
+        // No call gives a file without a name one that is in use.
+        let whole = target + ".partial"
+        if partial == nil,
+            linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, whole, Int32(AT_SYMLINK_FOLLOW)) != 0
+        {
+            throw errno == EEXIST
+                ? CommandFailure.local("\(whole) is there, left by an export that was broken off. Remove it first.")
+                : Self.refusal(target)
+        }
+        guard Foundation.rename(whole, target) == 0 else {
+            let failure = Self.refusal(target)
+            unlink(whole)
+            throw failure
         }
     }
 

@@ -1,47 +1,60 @@
-import CLinux
 import CommandLineInterface
 import Foundation
 import LibraryModel
 import ServiceMesh
-import TextFolding
+import Sidecars
 
-/// Copies stored photos into a folder. The daemon says where they are; the copying is done here, with this user's
-/// rights, so that nobody gets the daemon to write where they may not.
+/// Copies stored photos into a folder, and lays beside them what the library knows. The daemon says where they are; the copying is
+/// done here, with this user's rights, so that nobody gets the daemon to write where they may not.
 struct PhotoExport: Sendable {
+    /// Which files of XMP lie beside the photos.
+    enum Sidecars: String, CaseIterable, Sendable {
+        /// Kept ones, and one of the library's where it knows more than the picture says.
+        case auto
+        /// Kept ones, and one of the library's for each photo.
+        case always
+        case never
+    }
+
     private struct Exported: Encodable {
         let id: Int64
-        let path: String?
+        var path: String?
         var sidecars: [String] = []
+        /// Of both, those that were there already as they are; nil where that is not asked.
+        var unchanged: [String]?
         var error: String?
         /// Whether something of it is not there because a file of its name was there already.
         var isThere = false
 
-        private enum CodingKeys: CodingKey { case id, path, sidecars, error }
+        private enum CodingKeys: CodingKey { case id, path, sidecars, unchanged, error }
 
-        mutating func note(_ problem: Problem) {
-            error = problem.message
-            isThere = isThere || problem.isThere
+        /// - Returns: whether the file is there.
+        mutating func note(_ outcome: ExportedFile.Outcome, of file: String) -> Bool {
+            switch outcome {
+            case .written: return true
+            case .unchanged:
+                unchanged?.append(file)
+                return true
+            case .failed(let problem):
+                error = problem.message
+                isThere = isThere || problem.isThere
+                return false
+            }
         }
-    }
 
-    /// Why a file was not copied.
-    private struct Problem: Sendable {
-        let message: String
-        /// Whether a file of its name was there already.
-        var isThere = false
+        var files: [String] { [path].compactMap { $0 } + sidecars }
     }
 
     let session: Session
 
     func run(_ invocation: Invocation) async throws -> ExitCode {
-        let folder = session.absolute(invocation.value("to") ?? ".")
+        let plan = try Plan(invocation, session)
         let all = invocation.has("all")
         let isNamed = !invocation.operandValues("PHOTO").isEmpty || invocation.has("where")
         guard isNamed != all else {
             throw invocation.usageError("Name the photos, describe them with --where, or give --all.")
         }
         let selection = all ? nil : try await PhotoSelection(invocation, session)
-        let showsOriginals = !invocation.has("shown")
         var ending = ExitCode.done
         let copied = try await session.withLibrary { library -> [Exported]? in
             let root = try await library.send(GetLibraryStatus()).value.path
@@ -60,43 +73,26 @@ struct PhotoExport: Sendable {
             if let filter, !all {
                 let count = try await library.send(CountPhotos(filter)).value.count
                 guard count > 0 else { return nil }
-                let question = "Copy \(Figures.count(count, "photo")) to \(PlainText.neutralized(folder))?"
+                let question = "Copy \(Figures.count(count, "photo")) to \(PlainText.neutralized(plan.folder))?"
                 guard try await session.confirm(question, given: invocation.has("yes"), command: invocation) else {
                     ending = .failed
                     return nil
                 }
             }
-            do {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            } catch {
-                let isReadOnly = (error as? CocoaError)?.code == .fileWriteVolumeReadOnly
-                let why = isReadOnly ? ": its disk can only be read" : ""
-                throw CommandFailure.local("The folder \(folder) cannot be made\(why). Choose another with --to.")
-            }
+            try plan.makeFolder()
             var taken = ExportNames()
             var exported: [Exported] = []
-            func export(_ photos: [Photo]) async {
+            func export(_ photos: [Photo]) async throws {
                 for photo in photos {
-                    let source = showsOriginals ? photo.originalPath ?? photo.path : photo.path
-                    let target = folder + "/" + taken.name(for: photo, storedAt: source)
-                    let problem = await copy(
-                        source, from: root, to: target, size: source == photo.path ? photo.fileSize : nil)
-                    var done = Exported(id: photo.id, path: problem == nil ? target : nil)
-                    if let problem { done.note(problem) }
-                    for sidecar in showsOriginals && problem == nil ? photo.sidecars : [] {
-                        let place = folder + "/" + taken.name(for: sidecar, beside: target)
-                        let problem = await copy(sidecar.path, from: root, to: place, size: sidecar.fileSize)
-                        if let problem { done.note(problem) } else { done.sidecars.append(place) }
-                    }
-                    exported.append(done)
+                    exported.append(try await self.export(photo, plan, from: root, &taken, library))
                 }
             }
-            await export(photos)
+            try await export(photos)
             var after: String?
             repeat {
                 guard let filter else { break }
                 let page = try await library.send(SearchPhotos(filter, limit: 1000, after: after)).value
-                await export(page.photos)
+                try await export(page.photos)
                 after = page.next
             } while after != nil
             return exported
@@ -105,139 +101,161 @@ struct PhotoExport: Sendable {
             if ending == .done { session.console.message("No photos.") }
             return ending
         }
-        if session.wantsJSON {
-            session.show(json: try JSONText.encode(["photos": exported]))
-        } else {
-            for photo in exported {
-                for path in [photo.path].compactMap({ $0 }) + photo.sidecars {
-                    session.console.result(PlainText.neutralized(path))
-                }
-                if let error = photo.error {
-                    session.console.message("Photo \(photo.id): " + PlainText.neutralized(error))
-                }
-            }
-        }
+        try show(exported, plan)
         if exported.allSatisfy({ $0.error == nil }) { return .done }
         // A second export into the same folder finds all of them there: nothing has failed.
         return exported.contains { $0.path != nil || $0.isThere } ? .doneWithProblems : .failed
     }
 
-    /// Returns what went wrong, or nil.
-    /// - Parameter size: that it must have; nil where nothing is known of it.
-    private func copy(_ path: String, from root: String, to target: String, size: Int64?) async -> Problem? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard !path.hasPrefix("/"), !parts.contains(".."), !parts.contains(""), !path.utf8.contains(0)
-        else { return Problem(message: "its path in the catalogue (\(path)) does not lie in the library.") }
-        return await withCheckedContinuation { continuation in
-            // A copy may take seconds on a slow disk; the cooperative pool is not for that.
-            Thread {
-                continuation.resume(returning: Self.copyFile(root + "/" + path, to: target, size: size))
-            }.start()
+    private func show(_ exported: [Exported], _ plan: Plan) throws {
+        guard !session.wantsJSON else {
+            return session.show(json: try JSONText.encode(["photos": exported]))
         }
-    }
-
-    private static func copyFile(_ source: String, to target: String, size: Int64?) -> Problem? {
-        do {
-            try copyWhole(source, to: target, size: size)
-            return nil
-        } catch {
-            let failure = CommandFailure(describing: error)
-            return Problem(message: failure.message, isThere: failure == NewFile.refusal(target, EEXIST))
-        }
-    }
-
-    private static func copyWhole(_ source: String, to target: String, size: Int64?) throws {
-        func unreadable(_ what: String) -> CommandFailure {
-            .local("\(source) cannot be \(what): \(String(cString: strerror(errno))).")
-        }
-        // Looked at first: what was copied the last time need not be read to be left alone.
-        try NewFile.requireFree(target)
-        // Without waiting for somebody to write into a pipe that stands in the photo's place.
-        let input = clinux_open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-        guard input >= 0 else { throw unreadable("opened") }
-        defer { close(input) }
-        var status = stat()
-        guard fstat(input, &status) == 0 else { throw unreadable("opened") }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw CommandFailure.local(
-                "\(source) is no file that could be copied. Check the library: smilepile storage check")
-        }
-        let output = try NewFile(target)
-        var copied: Int64 = 0
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = read(input, &buffer, buffer.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw unreadable("read") }
-            if count == 0 { break }
-            var rest = buffer[..<count]
-            while !rest.isEmpty {
-                let written = rest.withUnsafeBytes { write(output.descriptor, $0.baseAddress, $0.count) }
-                if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { throw NewFile.refusal(target) }
-                rest = rest.dropFirst(written)
+        for photo in exported {
+            let unchanged = Set(photo.unchanged ?? [])
+            for path in photo.files where !unchanged.contains(path) {
+                session.console.result(PlainText.neutralized(path))
             }
-            copied += Int64(count)
+            if let error = photo.error {
+                session.console.message("Photo \(photo.id): " + PlainText.neutralized(error))
+            }
         }
-        if let size, copied != size {
-            throw CommandFailure.local(
-                "Its file has \(copied) bytes instead of \(size). Check the library before you trust it.")
+        guard plan.updates else { return }
+        let unchanged = exported.reduce(0) { $0 + ($1.unchanged?.count ?? 0) }
+        let written = exported.reduce(0) { $0 + $1.files.count } - unchanged
+        session.console.message("\(Figures.count(written, "file")) written, \(unchanged) left as they were.")
+    }
+
+    // MARK: One photo
+
+    private func export(
+        _ photo: Photo, _ plan: Plan, from root: String, _ taken: inout ExportNames, _ library: any LibraryConnection
+    ) async throws -> Exported {
+        var done = Exported(id: photo.id, unchanged: plan.updates ? [] : nil)
+        let source = plan.showsOriginals ? photo.originalPath ?? photo.path : photo.path
+        let target = plan.folder + "/" + taken.name(for: photo, storedAt: source)
+        let own: OwnSidecar?
+        do {
+            own = try await ownSidecar(of: photo, beside: target, plan, &taken, library)
+        } catch CommandFailure.refused(let error) where error.status == .notFound {
+            // It went to the trash meanwhile, and may be gone from there.
+            done.error = error.message
+            return done
         }
-        try output.finish()
+        let time = photo.takenAt.map { $0.moment(offset: photo.takenOffset) }
+        let copied = await copy(
+            source, from: root, to: target, size: source == photo.path ? photo.fileSize : nil, modified: time, plan)
+        guard done.note(copied, of: target) else { return done }
+        done.path = target
+        if let own {
+            let outcome = await Self.blocking {
+                ExportedFile(target: own.target, updates: plan.updates).write(Array(own.text.utf8))
+            }
+            if done.note(outcome, of: own.target) { done.sidecars.append(own.target) }
+            if let problem = own.problem { done.error = done.error ?? problem }
+        }
+        for sidecar in plan.sidecars != .never && plan.showsOriginals ? photo.sidecars : [] {
+            // What a library has written, this one too, says what was so then.
+            guard await !isOwn(sidecar, root) else { continue }
+            let place = plan.folder + "/" + taken.name(for: sidecar, beside: target)
+            let outcome = await copy(
+                sidecar.path, from: root, to: place, size: sidecar.fileSize, modified: nil, plan)
+            if done.note(outcome, of: place) { done.sidecars.append(place) }
+        }
+        return done
+    }
+
+    /// What the library itself says of a photo.
+    private struct OwnSidecar: Sendable {
+        let target: String
+        let text: String
+        let problem: String?
+    }
+
+    /// - Returns: nil where there is to be none.
+    private func ownSidecar(
+        of photo: Photo, beside picture: String, _ plan: Plan, _ taken: inout ExportNames,
+        _ library: any LibraryConnection
+    ) async throws -> OwnSidecar? {
+        guard plan.sidecars != .never else { return nil }
+        let request = GetPhotoSidecar(id: photo.id, withDetails: plan.withDetails ? true : nil)
+        let sidecar = try await library.send(request).value
+        let target = picture + ".xmp"
+        var isWanted = plan.sidecars == .always || sidecar.saysMore
+        // One of an earlier export would go on saying what is not so any more.
+        if !isWanted, plan.updates { isWanted = await Self.blocking { Self.isOwn(target) } }
+        guard isWanted else { return nil }
+        taken.take(target)
+        let unreadable = sidecar.unreadable.map(\.rawValue).joined(separator: ", ")
+        return OwnSidecar(
+            target: target, text: sidecar.text,
+            problem: unreadable.isEmpty
+                ? nil : "its sidecar lacks what does not open: \(unreadable). See: smilepile keys status")
+    }
+
+    private func isOwn(_ sidecar: KeptSidecar, _ root: String) async -> Bool {
+        guard Self.isInLibrary(sidecar.path) else { return false }
+        return await Self.blocking { Self.isOwn(root + "/" + sidecar.path) }
+    }
+
+    private static func isOwn(_ path: String) -> Bool {
+        ExportedFile.beginning(of: path, count: XMPDocument.beginningLength).map(XMPDocument.isWritten) ?? false
+    }
+
+    private func copy(
+        _ path: String, from root: String, to target: String, size: Int64?, modified: Timestamp?, _ plan: Plan
+    ) async -> ExportedFile.Outcome {
+        guard Self.isInLibrary(path) else {
+            return .failed(
+                ExportedFile.Problem(message: "its path in the catalogue (\(path)) does not lie in the library."))
+        }
+        return await Self.blocking {
+            ExportedFile(target: target, updates: plan.updates).copy(root + "/" + path, size: size, modified: modified)
+        }
+    }
+
+    private static func isInLibrary(_ path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return !path.hasPrefix("/") && !parts.contains("..") && !parts.contains("") && !path.utf8.contains(0)
+    }
+
+    /// A copy may take seconds on a slow disk; the cooperative pool is not for that.
+    private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: work()) }.start()
+        }
     }
 }
 
-/// The names of exported files: the photos' own, with a number where two are the same.
-struct ExportNames {
-    /// Case folded: a memory stick takes two names that differ in case for one.
-    private var taken: Set<String> = []
+extension PhotoExport {
+    /// What was asked for.
+    private struct Plan: Sendable {
+        let folder: String
+        let showsOriginals: Bool
+        let sidecars: Sidecars
+        let withDetails: Bool
+        let updates: Bool
 
-    mutating func name(for photo: Photo, storedAt path: String) -> String {
-        let stem = Self.stem(photo.displayName)
-        let ending = path.lastIndex(of: ".").map { String(path[$0...]) } ?? ""
-        return free { number in (number == 1 ? stem : "\(stem) (\(number))") + ending }
-    }
-
-    /// Numbered where a photo had two of a form; then programs find the first.
-    /// - Parameter picture: the path of the exported photo.
-    mutating func name(for sidecar: KeptSidecar, beside picture: String) -> String {
-        let file = picture.split(separator: "/").last.map(String.init) ?? picture
-        return free { number in sidecar.name(beside: number == 1 ? file : "\(file).\(number)") }
-    }
-
-    private mutating func free(_ name: (Int) -> String) -> String {
-        for number in 1... {
-            let name = name(number)
-            if taken.insert(name.caseFolded).inserted { return name }
+        init(_ invocation: Invocation, _ session: Session) throws {
+            folder = session.absolute(invocation.value("to") ?? ".")
+            showsOriginals = !invocation.has("shown")
+            sidecars = invocation.value("sidecars").flatMap(Sidecars.init(rawValue:)) ?? .auto
+            withDetails = invocation.has("with-details")
+            updates = invocation.has("update")
+            guard !withDetails || sidecars != .never else {
+                throw invocation.usageError(
+                    "--with-details says the sealed fields in sidecars: leave out --sidecars never.")
+            }
         }
-        preconditionFailure("more photos than numbers")
-    }
 
-    /// Names are for people, and may hold what no file system takes, or what would lead elsewhere.
-    private static func stem(_ name: String) -> String {
-        let unusable: Set<Unicode.Scalar> = ["/", "\\", ":", "*", "?", "\"", "<", ">", "|"]
-        var text = String(
-            String.UnicodeScalarView(
-                name.unicodeScalars.map {
-                    unusable.contains($0) || $0.properties.generalCategory == .control ? "_" : $0
-                }))
-        while text.hasPrefix(".") { text.removeFirst() }
-        // 255 bytes are what most file systems take, with room for a number and the extension.
-        while text.utf8.count > 200 { text.removeLast() }
-        return text.isEmpty ? "photo" : usableOnWindows(text)
-    }
-
-    /// Windows takes a name for a device by what stands before its first dot, whatever the rest is: `CON.jpg` cannot be made there,
-    /// nor copied to it.
-    private static func usableOnWindows(_ stem: String) -> String {
-        let first = stem.prefix { $0 != "." }
-        let device = first.uppercased().trimmingCharacters(in: .whitespaces)
-        let isNumbered =
-            (device.hasPrefix("COM") || device.hasPrefix("LPT")) && device.count == 4
-            && "0123456789¹²³".contains(device.suffix(1))
-        guard isNumbered || ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"].contains(device) else {
-            return stem
+        func makeFolder() throws {
+            do {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            } catch {
+                let isReadOnly = (error as? CocoaError)?.code == .fileWriteVolumeReadOnly
+                let why = isReadOnly ? ": its disk can only be read" : ""
+                throw CommandFailure.local("The folder \(folder) cannot be made\(why). Choose another with --to.")
+            }
         }
-        return "\(first)_\(stem.dropFirst(first.count))"
     }
 }
