@@ -1,8 +1,8 @@
 // Several originals as one ZIP, put together in the browser: pictures do not become smaller by compressing, so that a
 // ZIP of them is the files one after the other, with a directory at the end (PKWARE's APPNOTE, method 0, without
-// ZIP64).
+// ZIP64). Beside a photo that the library knows more of than its picture says, stands what that is, as in an export.
 
-import { fetched, pictureAddress } from '../core/daemon.js';
+import { ask, fetched, pictureAddress } from '../core/daemon.js';
 import { element } from '../core/dom.js';
 import { Refusal, showDialog } from '../core/dialog.js';
 import { t } from '../core/text.js';
@@ -60,6 +60,16 @@ function dosTime(shownAt) {
   return [(hour << 11) | (minute << 5) | (second >> 1), (years << 9) | (month << 5) | day];
 }
 
+/**
+ * When the photo was taken, as Info-ZIP's extra field for the time of a Unix file has it (APPNOTE 4.6.1, 0x5455): DOS has none before
+ * 1980, and does not say where its clock stands.
+ */
+function unixTime({ shownAt, takenOffset }) {
+  const seconds = (takenOffset === undefined ? new Date(shownAt).getTime() : Date.parse(`${shownAt}Z`) - takenOffset * 60_000) / 1000;
+  const time = Math.min(0x7fffffff, Math.max(-0x80000000, Math.floor(seconds)));
+  return Number.isNaN(time) ? new Uint8Array() : record([2, 0x5455], [2, 5], Uint8Array.of(1), [4, time >>> 0]);
+}
+
 /** Equal for names that a file system might take for one. Lower case first: the upper case of ẞ is itself. */
 function folded(name) {
   return name.normalize().toLowerCase().toUpperCase().normalize();
@@ -77,11 +87,30 @@ function uniqueName(photo, extension, taken) {
   }
 }
 
+/** What the library knows of a photo, where that is more than the picture says; null where it is not. */
+async function sidecarOf(photo, signal) {
+  const sidecar = await ask('photo.sidecar', { id: photo.id }, signal);
+  return sidecar.saysMore ? new Blob([sidecar.text], { type: 'application/rdf+xml' }) : null;
+}
+
 async function zipOf(photos, progress, signal) {
   const parts = [];
   const directory = [];
   const taken = new Set();
   let offset = 0;
+  let done = 0;
+  async function add(photo, blob, name) {
+    const bytes = new TextEncoder().encode(name);
+    const crc = await checksum(blob);
+    const extra = unixTime(photo);
+    // Version 2.0; names are UTF-8 (bit 11); stored.
+    const facts = [[2, 20], [2, 0x0800], [2, 0], ...dosTime(photo.shownAt).map((value) => [2, value]), [4, crc], [4, blob.size], [4, blob.size], [2, bytes.length], [2, extra.length]];
+    const header = record([4, 0x04034b50], ...facts, bytes, extra);
+    if (directory.length === mostFiles || offset + header.length + blob.size > mostBytes - (1 << 24)) throw new Refusal(t('selection.zipTooLarge'));
+    directory.push(record([4, 0x02014b50], [2, 20], ...facts, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset], bytes, extra));
+    parts.push(header, blob);
+    offset += header.length + blob.size;
+  }
   for (const photo of photos) {
     const reply = await fetched(pictureAddress(photo, 'original'), { signal }).catch((error) => {
       // Of some photos the original was not kept; then the photo as it is shown.
@@ -89,16 +118,11 @@ async function zipOf(photos, progress, signal) {
       return fetched(pictureAddress(photo, 'photo'), { signal });
     });
     const blob = await reply.blob();
-    const name = new TextEncoder().encode(uniqueName(photo, extensions[blob.type.split(';')[0]] ?? 'bin', taken));
-    const crc = await checksum(blob);
-    // Version 2.0; names are UTF-8 (bit 11); stored.
-    const facts = [[2, 20], [2, 0x0800], [2, 0], ...dosTime(photo.shownAt).map((value) => [2, value]), [4, crc], [4, blob.size], [4, blob.size], [2, name.length], [2, 0]];
-    const header = record([4, 0x04034b50], ...facts, name);
-    if (offset + header.length + blob.size > mostBytes - (1 << 24)) throw new Refusal(t('selection.zipTooLarge'));
-    directory.push(record([4, 0x02014b50], [2, 20], ...facts, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset], name));
-    parts.push(header, blob);
-    offset += header.length + blob.size;
-    progress(directory.length);
+    const name = uniqueName(photo, extensions[blob.type.split(';')[0]] ?? 'bin', taken);
+    await add(photo, blob, name);
+    const sidecar = await sidecarOf(photo, signal);
+    if (sidecar) await add(photo, sidecar, `${name}.xmp`);
+    progress(done += 1);
   }
   const size = directory.reduce((sum, entry) => sum + entry.length, 0);
   const end = record([4, 0x06054b50], [2, 0], [2, 0], [2, directory.length], [2, directory.length], [4, size], [4, offset], [2, 0]);
