@@ -73,10 +73,11 @@ struct ImportTests {
     @Test("What was found besides has a line for each kind of thing")
     func sums() {
         func receipt(
-            _ reduced: Int, _ passedOver: [String: Int], known: Int = 0, isDryRun: Bool = false
+            _ reduced: Int, _ passedOver: [String: Int], elsewhere: Int = 0, known: Int = 0, isDryRun: Bool = false
         ) -> ImportReceipt {
             ImportReceipt(
-                categoryId: 1, files: 3, imported: 3, reduced: reduced, completed: 0, duplicates: 0, known: known,
+                categoryId: 1, files: 3, imported: 3, reduced: reduced, elsewhere: elsewhere, completed: 0,
+                duplicates: 0, known: known,
                 problems: 0, notDone: 0, passedOver: passedOver, isDryRun: isDryRun, ending: .complete)
         }
         #expect(ImportReport.sums(receipt(0, [:])).isEmpty)
@@ -89,6 +90,10 @@ struct ImportTests {
         #expect(
             ImportReport.sums(receipt(0, [:], known: 64_000)) == [
                 "64000 files imported before and not written to since, so not opened; to read them: --verify-known"
+            ])
+        #expect(
+            ImportReport.sums(receipt(0, [:], elsewhere: 2)) == [
+                "2 photos of these went into the categories of their sidecars."
             ])
         #expect(ImportReport.sums(receipt(1, [:], isDryRun: true)) == ["1 photo would be shown smaller than it came."])
     }

@@ -35,6 +35,9 @@ import Testing
         let found = Dictionary(uniqueKeysWithValues: photos.map { ($0.name, names[$0.categoryId]) })
         #expect(found == ["a": "grandma", "b": "grandma", "c": "cars", "d": "family", "e": "family"])
         let lines = try await album.test.lines(job.id)
+        #expect(
+            try JSONDecoder().decode(ImportReceipt.self, from: JSONEncoder().encode(#require(job.receipt))).elsewhere
+                == 3)
         #expect(lines.count { $0.detail?.contains("as its sidecar says") == true } == 3)
         #expect(lines.count { $0.detail?.contains("which cannot be made") == true } == 1)
         await album.test.library.close()

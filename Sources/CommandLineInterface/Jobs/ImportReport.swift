@@ -10,6 +10,12 @@ enum ImportReport {
                 "\(Figures.count(receipt.reduced, "photo")) \(would ? "would be" : receipt.reduced == 1 ? "is" : "are") shown "
                     + "smaller than \(receipt.reduced == 1 ? "it" : "they") came.")
         }
+        if receipt.elsewhere > 0 {
+            let (categories, them) = receipt.elsewhere == 1 ? ("category", "its") : ("categories", "their")
+            lines.append(
+                "\(Figures.count(receipt.elsewhere, "photo")) of these went into the \(categories) of \(them) sidecars."
+            )
+        }
         if receipt.completed > 0 {
             lines.append(
                 "\(Figures.count(receipt.completed, "photo")) that the library had \(would ? "would get" : "got") "

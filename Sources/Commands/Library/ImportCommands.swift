@@ -13,7 +13,8 @@ extension CommandTable {
                 is not even opened. Pictures too large for the memory there is are kept, and shown
                 once a newer version can: import them again then. Videos, documents and other files are left where they
                 are and counted, and so is what systems leave in folders (dot files, Thumbs.db, @eaDir and such). Ctrl-C
-                stops; what is imported stays.
+                stops; what is imported stays. Without --category, a photo with a sidecar that SmilePile has exported goes to the
+                category that it names, made where there is none.
                 Exit code 5: some pictures could not be taken, because they are damaged, of another kind, unreadable or
                 changing, or because the disk is full; the receipt names them.
                 """,

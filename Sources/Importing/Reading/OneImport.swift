@@ -285,7 +285,7 @@ struct OneImport: Sendable {
         guard let name = facts.category, let categoryNamed else { return (category, nil) }
         do {
             let found = try await categoryNamed(name)
-            return (found.id, "in \(found.displayName), as its sidecar says")
+            return (found.id, found.id == category ? nil : NamedCategory.note(found))
         } catch {
             try Task.checkCancellation()
             let why = MeshError(describing: error).message
@@ -358,6 +358,18 @@ struct OneImport: Sendable {
     /// The source's name without its extension, shortened to 200 characters.
     private static func name(of file: String) -> String {
         file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
+    }
+}
+
+/// How the lines of a receipt tell that a photo went where its sidecar says.
+enum NamedCategory {
+    private static let told = ", as its sidecar says"
+
+    fileprivate static func note(_ category: LibraryModel.Category) -> String { "in \(category.displayName)\(told)" }
+
+    /// As `Reduction.isTold`.
+    static func isTold(in line: ReceiptLine) -> Bool {
+        line.outcome == ImportOutcome.imported.rawValue && line.detail?.contains(told) == true
     }
 }
 

@@ -202,6 +202,8 @@ public struct ImportReceipt: JobReceipt {
     public let imported: Int
     /// Of those imported, the ones that are shown smaller than they came.
     public let reduced: Int
+    /// Of those imported, the ones that went to other categories than ``categoryId``, because a library's own sidecars name these.
+    public let elsewhere: Int
     /// Photos that lacked their original, sidecars or a picture to show, and have got them.
     public let completed: Int
     /// Read, and of the same bytes as a photo's source.
@@ -218,13 +220,15 @@ public struct ImportReceipt: JobReceipt {
     public let ending: JobEnding
 
     public init(
-        categoryId: Int64, files: Int, imported: Int, reduced: Int, completed: Int, duplicates: Int, known: Int = 0,
-        problems: Int, notDone: Int, passedOver: [String: Int], isDryRun: Bool, ending: JobEnding
+        categoryId: Int64, files: Int, imported: Int, reduced: Int, elsewhere: Int = 0, completed: Int,
+        duplicates: Int, known: Int = 0, problems: Int, notDone: Int, passedOver: [String: Int], isDryRun: Bool,
+        ending: JobEnding
     ) {
         self.categoryId = categoryId
         self.files = files
         self.imported = imported
         self.reduced = reduced
+        self.elsewhere = elsewhere
         self.completed = completed
         self.duplicates = duplicates
         self.known = known
@@ -242,6 +246,7 @@ public struct ImportReceipt: JobReceipt {
         files = try container.decode(Int.self, forKey: .files)
         imported = try container.decode(Int.self, forKey: .imported)
         reduced = try container.decodeIfPresent(Int.self, forKey: .reduced) ?? 0
+        elsewhere = try container.decodeIfPresent(Int.self, forKey: .elsewhere) ?? 0
         completed = try container.decodeIfPresent(Int.self, forKey: .completed) ?? 0
         duplicates = try container.decode(Int.self, forKey: .duplicates)
         known = try container.decodeIfPresent(Int.self, forKey: .known) ?? 0

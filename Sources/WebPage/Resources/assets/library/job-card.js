@@ -87,6 +87,7 @@ class JobCard extends Component {
     const kind = (name) => (has(`passedOver.${name}`) ? name : 'other');
     return [
       receipt.files === 0 && t('job.noPictures'),
+      receipt.elsewhere > 0 && t('job.elsewhere', { count: receipt.elsewhere }),
       receipt.reduced > 0 && t('job.reduced', { count: receipt.reduced }),
       ...Object.entries(receipt.passedOver ?? {}).map(([name, count]) => t(`passedOver.${kind(name)}`, { count })),
     ].filter(Boolean);

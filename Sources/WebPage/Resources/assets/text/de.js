@@ -358,6 +358,7 @@ export default {
   'job.backup.verify': 'Prüfung einer Sicherung',
   'job.backupDamaged': { one: '1 Foto ist in der Bibliothek beschädigt', other: '{count} Fotos sind in der Bibliothek beschädigt' },
   'job.cancel': 'Abbrechen',
+  'job.elsewhere': { one: '1 Foto kam in die Kategorie, die in der Datei neben ihm steht', other: '{count} Fotos kamen in die Kategorien, die in den Dateien neben ihnen stehen' },
   'job.group.sync': 'Abgleich der Gruppen',
   'job.items': '{done} von {count}',
   'job.key.rotate': 'Neu versiegeln',

@@ -358,6 +358,7 @@ export default {
   'job.backup.verify': 'Check of a backup',
   'job.backupDamaged': { one: '1 photo is damaged in the library', other: '{count} photos are damaged in the library' },
   'job.cancel': 'Cancel',
+  'job.elsewhere': { one: '1 photo went into the category that the file beside it names', other: '{count} photos went into the categories that the files beside them name' },
   'job.group.sync': 'Syncing groups',
   'job.items': '{done} of {count}',
   'job.key.rotate': 'Sealing with a new key',
