@@ -37,10 +37,12 @@ import Testing
         for command in [
             ["photos", "delete", "1"], ["trash"], ["settings"], ["jobs"], ["import", place.folder.file("album")],
             ["categories", "add", "Mine"], ["mode", "parent"], ["storage"], ["backup", "create"], ["status", "--full"],
+            ["photos", "export", "1", "--with-details", "--to", place.folder.file("out")],
         ] {
             let refused = try await place.run("smilepile", command)
             #expect(refused.status == 1 && refused.errors.contains("--pin-file"), "\(command): \(refused.errors)")
         }
+        #expect(!FileManager.default.fileExists(atPath: place.folder.file("out")))
         let deleted = try await place.smilepile("photos", "delete", "1", "--pin-file", pinFile)
         #expect(deleted.status == 0, "\(deleted.errors)")
         chmod(pinFile, 0o644)

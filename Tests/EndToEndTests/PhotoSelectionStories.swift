@@ -77,7 +77,8 @@ import Testing
         let folder = place.folder.file("out")
         let exported = try await place.smilepile(
             "photos", "export", "--where", "category=Family", "--yes", "--to", folder)
-        #expect(exported.status == 0 && exported.output.split(separator: "\n").count == 4, "\(exported.errors)")
+        let pictures = exported.output.split(separator: "\n").filter { !$0.hasSuffix(".xmp") }
+        #expect(exported.status == 0 && pictures.count == 4, "\(exported.errors)")
         let searched = try await place.smilepile("photos", "search", "JPG", "sample", "--ids")
         #expect(searched.output.split(separator: "\n").count == 4)
         #expect(try await place.smilepile("photos", "search", "sample", "nowhere", "--ids").output.isEmpty)
