@@ -205,6 +205,33 @@ extension BrowserTests {
             #expect(try await house.photos() == photos)
         }
 
+        @Test func aZipOfOriginalsHasWhatTheLibraryKnows() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            try await house.smilepile("photos", "caption", String(photos[1].id), "Am Meer & mehr")
+            try await house.inTab { page in
+                try await page.wait(until: "\(Self.tiles) > 8")
+                // Looked at here, and not put on this machine's disk.
+                try await page.run(
+                    """
+                    URL.createObjectURL = (zip) => { zip.text().then((text) => { window.zip = text; }); return 'about:blank'; };
+                    HTMLAnchorElement.prototype.click = function () {};
+                    """)
+                try await page.clickWhereSeen(Self.check(photos[0]))
+                try await page.clickWhereSeen(Self.check(photos[1]))
+                try await page.waits(for: "2 selected", in: "selection-bar")
+                try await page.click(on: "Download as ZIP")
+                try await page.wait(until: "window.zip !== undefined")
+                let name = photos[1].name
+                #expect(
+                    try await page.evaluate("window.zip.split('\(name).jpg.xmp').length") == 3,
+                    "here and in the directory")
+                #expect(try await page.evaluate("window.zip.includes('Am Meer &amp; mehr')"))
+                #expect(try await page.evaluate("window.zip.includes('<smilepile:Category>')"))
+            }
+            try await house.smilepile("photos", "caption", String(photos[1].id), "--remove")
+        }
+
         private static func check(_ photo: Photo) -> String {
             "document.querySelector('.tile.loaded:has(a[href*=\"\(photo.uuid)\"]) .check')"
         }
