@@ -97,6 +97,8 @@ import Testing
         #expect(stage.params("photo.sidecar")?["withDetails"] == true)
         #expect(stage.messages.contains("lacks what does not open: notes"))
         #expect(try names("a") == ["beach.jpg", "beach.jpg.xmp"])
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.file("a/beach.jpg.xmp"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
         #expect(
             await stage.run("photos", "export", "1", "--with-details", "--sidecars", "never", "--to", "b") == .usage)
         // Who may not is told so, and nothing is copied.

@@ -31,13 +31,14 @@ struct ExportedFile: Sendable {
         outcome { try copyWhole(source, size: size, modified: time) }
     }
 
-    func write(_ bytes: [UInt8]) -> Outcome {
+    /// - Parameter mode: of a file that is made.
+    func write(_ bytes: [UInt8], mode: mode_t = 0o644) -> Outcome {
         outcome {
             let isThere = try isReplaceable()
             if isThere, let there = try? Data(contentsOf: URL(fileURLWithPath: target)), there.elementsEqual(bytes) {
                 return .unchanged
             }
-            let output = try NewFile(target)
+            let output = try NewFile(target, mode: mode)
             try output.write(bytes)
             try isThere ? output.finishReplacing() : output.finish()
             return .written

@@ -149,7 +149,9 @@ struct PhotoExport: Sendable {
         done.path = target
         if let own {
             let outcome = await Self.blocking {
-                ExportedFile(target: own.target, updates: plan.updates).write(Array(own.text.utf8))
+                // Sealed fields are nobody else's on this machine, opened as they are.
+                ExportedFile(target: own.target, updates: plan.updates)
+                    .write(Array(own.text.utf8), mode: plan.withDetails ? 0o600 : 0o644)
             }
             if done.note(outcome, of: own.target) { done.sidecars.append(own.target) }
             if let problem = own.problem { done.error = done.error ?? problem }
