@@ -92,16 +92,19 @@ import Testing
         let grandma = try await mesh.send(AddCategory(displayName: "Grandma & <Opa>")).id
         _ = try await mesh.send(
             EditPhoto(
-                id: id, caption: "zwei\nZeilen & mehr", categoryId: grandma, isFavorite: true,
+                id: id, name: "x: 1/2", caption: "zwei\nZeilen & mehr", categoryId: grandma, isFavorite: true,
                 takenAt: LocalDateTime("1978-08-01"), datePrecision: .month, takenOffset: 60))
         let was = try await mesh.send(GetPhoto(id: id))
         let sidecar = try await mesh.send(GetPhotoSidecar(id: id))
 
         let second = try await Album()
-        try second.picture("x.jpg", isDated: true)
-        try second.write("x.jpg.xmp", sidecar.text)
+        // As an export calls it.
+        try Data(contentsOf: URL(fileURLWithPath: first.folder + "/x.jpg"))
+            .write(to: URL(fileURLWithPath: second.folder + "/x_ 1_2 (2).jpg"))
+        try second.write("x_ 1_2 (2).jpg.xmp", sidecar.text)
         _ = try await second.test.importing(second.folder)
         let now = try #require(try await second.test.allPhotos().first)
+        #expect(now.name == "x: 1/2")
         #expect(now.caption == was.caption && now.caption == "zwei\nZeilen & mehr" && now.isFavorite)
         #expect(now.takenAt == was.takenAt && now.datePrecision == .month && now.takenOffset == 60)
         #expect(now.dateSource == .person && now.contentDigest == was.contentDigest)

@@ -104,4 +104,16 @@ struct XMPDocumentTests {
         let again = String(decoding: bytes, as: UTF8.self).replacing("SmilePile 1", with: "Image::ExifTool 12.57")
         #expect(!XMPDocument.isWritten(again.utf8))
     }
+
+    @Test(
+        arguments: [
+            ("beach", "beach", true), ("beach", "beach (2)", true), ("beach", "beach 2", true), ("a/b?", "a_b_", true),
+            ("CON", "CON_", true), ("???", "___", true), ("a long one", "a lo", true), ("beach", "summer", false),
+            ("beach", "my beach", false), ("beach", "", false),
+        ]) func aNameComesBackWhileTheFileIsCalledByIt(_ name: String, _ stem: String, _ isNamed: Bool) throws
+    {
+        let document = XMPDocument(entry: LibraryEntry(category: "Family", name: name))
+        let entry = try #require(try facts(document).entry)
+        #expect(entry.name == name && entry.names(stem) == isNamed)
+    }
 }

@@ -117,7 +117,8 @@ extension CommandTable {
 
                 Sidecars that came with a photo stand beside it. Where the library knows more than the picture says, a sidecar
                 of its own does, beach.jpg.xmp, for exiftool, darktable and others: a date that is not the picture's own or has an
-                offset from UTC, a caption, the mark of a favourite (rating 5), a category other than Family. Imported again without
+                offset from UTC, a caption, the mark of a favourite (rating 5), a category other than Family, a name that no file can have
+                or another one has. Imported again without
                 --category, the photo goes into the same category, with all that. --sidecars always writes one for each photo, never
                 leaves out those that came with it too.
 

@@ -183,7 +183,9 @@ struct PhotoExport: Sendable {
         let request = GetPhotoSidecar(id: photo.id, withDetails: plan.withDetails ? true : nil)
         let sidecar = try await library.send(request).value
         let target = picture + ".xmp"
-        var isWanted = plan.sidecars == .always || sidecar.saysMore
+        // A number, or what no file system takes.
+        let isCalledOtherwise = !picture.hasPrefix(plan.folder + "/" + photo.displayName + ".")
+        var isWanted = plan.sidecars == .always || sidecar.saysMore || isCalledOtherwise
         // One of an earlier export would go on saying what is not so any more.
         if !isWanted, plan.updates { isWanted = await Self.blocking { Self.isOwn(target) } }
         guard isWanted else { return nil }

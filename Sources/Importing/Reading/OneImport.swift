@@ -242,7 +242,7 @@ struct OneImport: Sendable {
         }
         var photo = Photo(
             id: 0, uuid: uuid, path: names.photo.path, categoryId: place.id,
-            name: Self.name(of: file.path.name), sourceName: file.path.name,
+            name: facts.name ?? SourceFacts.stem(file.path.name), sourceName: file.path.name,
             caption: facts.isWhole ? facts.caption : prepared.caption ?? facts.caption, isFromAssets: false,
             createdAt: .now(), fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: overrides.isFavorite || facts.isFavorite
@@ -353,11 +353,6 @@ struct OneImport: Sendable {
             }
             throw MeshError(.internal, "No free file name was found.")
         }
-    }
-
-    /// The source's name without its extension, shortened to 200 characters.
-    private static func name(of file: String) -> String {
-        file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
     }
 }
 

@@ -19,6 +19,8 @@ struct SourceFacts: Sendable {
     let caption: String?
     let isFavorite: Bool
     let position: GeoPosition?
+    /// The photo's name, where a library's own sidecar says it and the file is called by it still.
+    let name: String?
     /// The category that a library's own sidecar names.
     let category: String?
     /// Whether such a sidecar says all that is to be known: then what the picture says of caption and mark counts no more,
@@ -50,8 +52,14 @@ struct SourceFacts: Sendable {
         caption = facts.caption
         isFavorite = facts.isFavorite == true || facts.rating == Self.favoriteRating
         category = facts.entry?.category
+        self.name = facts.entry.flatMap { $0.names(Self.stem(name)) ? $0.name : nil }
         position = GeoPosition(latitude: facts.latitude, longitude: facts.longitude)
         problem = reader.problems.isEmpty ? nil : reader.problems.joined(separator: "; ")
+    }
+
+    /// The name of a file without its extension.
+    static func stem(_ file: String) -> String {
+        file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
     }
 
     /// The first day of FAT's clock is what cameras and sticks write that have none.

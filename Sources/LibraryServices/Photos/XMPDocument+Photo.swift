@@ -10,7 +10,8 @@ extension XMPDocument {
         let precision = photo.datePrecision ?? .second
         self.init(
             entry: LibraryEntry(
-                category: category, dateSource: photo.takenAt.flatMap { _ in photo.dateSource?.rawValue },
+                category: category, name: photo.name.isEmpty ? nil : photo.name,
+                dateSource: photo.takenAt.flatMap { _ in photo.dateSource?.rawValue },
                 minutesFromUTC: precision <= .day && photo.takenAt != nil ? photo.takenOffset : nil))
         date = photo.takenAt?.iso8601(to: precision, offset: photo.takenOffset)
         caption = photo.caption

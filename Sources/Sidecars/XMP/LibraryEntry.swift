@@ -3,12 +3,16 @@
 public struct LibraryEntry: Equatable, Sendable {
     /// Characters that a category's name has at most.
     static let categoryLength = 200
+    /// Characters that a photo's name has at most.
+    static let nameLength = 500
 
     /// ``dateSource`` of a date that a person has said.
     static let person = "person"
 
     /// The category's name, as people see it; never empty.
     public let category: String
+    /// The photo's name, which a file could not always have; nil without one.
+    public let name: String?
     /// What said the date, in the library's words, so that a guess stays a guess and a person's word a person's; nil without
     /// one.
     public let dateSource: String?
@@ -16,9 +20,19 @@ public struct LibraryEntry: Equatable, Sendable {
     /// has no place for it.
     public let minutesFromUTC: Int?
 
-    public init(category: String, dateSource: String? = nil, minutesFromUTC: Int? = nil) {
+    public init(category: String, name: String? = nil, dateSource: String? = nil, minutesFromUTC: Int? = nil) {
         self.category = category
+        self.name = name
         self.dateSource = dateSource
         self.minutesFromUTC = minutesFromUTC
+    }
+
+    /// Whether a file is called so still, without its extension: a number may have been put behind, or a `_` in the place of what
+    /// no file system takes, and a long name cut. A file that somebody has called otherwise since is called that.
+    public func names(_ stem: String) -> Bool {
+        guard let name else { return false }
+        func letters(_ text: String) -> String { text.filter { $0.isLetter || $0.isNumber } }
+        let (named, called) = (letters(name), letters(stem))
+        return called.hasPrefix(named) || !called.isEmpty && named.hasPrefix(called)
     }
 }

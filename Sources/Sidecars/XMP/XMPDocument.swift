@@ -93,6 +93,7 @@ public struct XMPDocument: Equatable, Sendable {
         add("Iptc4xmpExt:PersonInImage", "Bag", people)
         add("Iptc4xmpCore:Location", place)
         add("smilepile:Category", entry.category)
+        add("smilepile:Name", entry.name)
         add("smilepile:DateSource", entry.dateSource)
         add("smilepile:MinutesFromUTC", entry.minutesFromUTC.map { String($0) })
         for note in notes { add("smilepile:\(note.name)", note.text) }

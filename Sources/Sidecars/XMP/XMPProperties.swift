@@ -6,7 +6,7 @@ struct XMPProperties {
         case dateTimeOriginal, dateCreated, createDate, dateTimeDigitized, description, title, rating
         case latitude, longitude
         case latitudeReference, longitudeReference, percentRating, sidecarExtension
-        case category, dateSource, minutesFromUTC
+        case category, name, dateSource, minutesFromUTC
     }
 
     private(set) var values: [Property: String] = [:]
@@ -32,6 +32,7 @@ struct XMPProperties {
         .init(namespace: "http://ns.microsoft.com/photo/1.2", local: "Rating"): .percentRating,
         .init(namespace: "http://ns.adobe.com/photoshop/1.0/", local: "SidecarForExtension"): .sidecarExtension,
         .init(namespace: XMPDocument.namespace, local: "Category"): .category,
+        .init(namespace: XMPDocument.namespace, local: "Name"): .name,
         .init(namespace: XMPDocument.namespace, local: "DateSource"): .dateSource,
         .init(namespace: XMPDocument.namespace, local: "MinutesFromUTC"): .minutesFromUTC,
     ]

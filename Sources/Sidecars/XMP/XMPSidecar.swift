@@ -54,7 +54,9 @@ public struct XMPSidecar: Equatable, Sendable {
         else { return nil }
         let minutes = properties[.minutesFromUTC].flatMap { Int($0) }
         return LibraryEntry(
-            category: category, dateSource: properties[.dateSource],
+            category: category,
+            name: properties[.name].flatMap { SidecarText.line($0, limit: LibraryEntry.nameLength) },
+            dateSource: properties[.dateSource],
             minutesFromUTC: minutes.flatMap { (-960...960).contains($0) ? $0 : nil })
     }
 }

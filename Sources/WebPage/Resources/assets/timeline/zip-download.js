@@ -87,10 +87,10 @@ function uniqueName(photo, extension, taken) {
   }
 }
 
-/** What the library knows of a photo, where that is more than the picture says; null where it is not. */
-async function sidecarOf(photo, signal) {
+/** What the library knows of a photo, where that is more than the picture and its name say; null where it is not. */
+async function sidecarOf(photo, name, signal) {
   const sidecar = await ask('photo.sidecar', { id: photo.id }, signal);
-  return sidecar.saysMore ? new Blob([sidecar.text], { type: 'application/rdf+xml' }) : null;
+  return sidecar.saysMore || !name.startsWith(`${photo.name}.`) ? new Blob([sidecar.text], { type: 'application/rdf+xml' }) : null;
 }
 
 async function zipOf(photos, progress, signal) {
@@ -120,7 +120,7 @@ async function zipOf(photos, progress, signal) {
     const blob = await reply.blob();
     const name = uniqueName(photo, extensions[blob.type.split(';')[0]] ?? 'bin', taken);
     await add(photo, blob, name);
-    const sidecar = await sidecarOf(photo, signal);
+    const sidecar = await sidecarOf(photo, name, signal);
     if (sidecar) await add(photo, sidecar, `${name}.xmp`);
     progress(done += 1);
   }
