@@ -116,11 +116,10 @@ extension CommandTable {
                 that are there already are not overwritten: they are named, and the exit code is 5.
 
                 Sidecars that came with a photo stand beside it. Where the library knows more than the picture says, a sidecar
-                of its own does, beach.jpg.xmp, for exiftool, darktable and others: a date that is not the picture's own or has an
-                offset from UTC, a caption, the mark of a favourite (rating 5), a category other than Family, a name that no file can have
-                or another one has. Imported again without
-                --category, the photo goes into the same category, with all that. --sidecars always writes one for each photo, never
-                leaves out those that came with it too.
+                of its own does, beach.jpg.xmp, for exiftool, darktable and others: a date that is not the picture's own, a
+                caption, the mark of a favourite (rating 5), a category other than Family, a name that no file can have or another
+                one has. Imported again without --category, the photo goes into the same category, with all that. --sidecars
+                always writes one for each photo, never leaves out those that came with it too.
 
                 With --update files that are there with the same bytes are left, and the others are written anew, so that a folder
                 becomes what the library is; what is in it of photos that are gone stays.

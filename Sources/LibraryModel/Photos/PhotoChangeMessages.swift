@@ -87,7 +87,7 @@ public struct EditPhoto: Message {
     /// How far `takenAt` is known, the second unless told; alone, how far the date that the photo has is. What is less is
     /// dropped: of 1978-08-12 known to the month, lists and the page say August 1978.
     public let datePrecision: DatePrecision?
-    /// Minutes that the camera's clock was ahead of UTC, -960…960.
+    /// Minutes that the camera's clock was ahead of UTC, -960…960. Of a date that is no guess, it makes one that a person said.
     public let takenOffset: Int?
     /// Milliseconds by which the date is moved, as where a camera's clock was wrong; not together with `takenAt`.
     public let shift: Int64?

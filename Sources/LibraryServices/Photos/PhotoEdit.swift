@@ -82,7 +82,12 @@ struct PhotoEdit: Sendable {
             (edited.takenAt, edited.datePrecision) = (clock.beginning(of: precision), precision)
             edited.dateSource = .person
         }
-        edited.takenOffset = takenOffset ?? photo.takenOffset
+        if let takenOffset, takenOffset != photo.takenOffset {
+            edited.takenOffset = takenOffset
+            // The date is no longer what the picture says, which lists need not mark and an export has to tell. One that is only
+            // guessed stays a guess.
+            if let source = edited.dateSource, !source.isGuess { edited.dateSource = .person }
+        }
         return edited
     }
 }

@@ -47,9 +47,9 @@ extension Photo {
     }
 
     /// Whether a library knows more of it than its bytes say, and than an import into a new library does by itself. That the picture
-    /// says its caption and its offset from UTC as well is not in the catalogue: in doubt it is more.
+    /// says its caption as well is not in the catalogue: in doubt it is more.
     func saysMore(in category: String, and detail: PhotoDetail?) -> Bool {
-        caption != nil || isFavorite || !hasDateInPicture || takenOffset != nil
+        caption != nil || isFavorite || !hasDateInPicture
             || CategoryName.key(category) != CategoryName.key(CategoryStore.defaults[0].0)
             || detail.map { detail in SealedField.allCases.contains { !detail.texts($0).isEmpty } } ?? false
     }
