@@ -259,7 +259,7 @@ extension CatalogueContract {
             rich.photo.caption = "\u{65}\u{301} is not always \u{e9}"
             rich.photo.isFromAssets = true
             rich.photo.createdAt = Sample.time(.min)
-            rich.photo.fileSize = .max
+            rich.photo.fileSize = 1 << 60
             (rich.photo.width, rich.photo.height) = (1 << 30, 1)
             rich.photo.isFavorite = true
             rich.photo.takenAt = LocalDateTime(milliseconds: .max)

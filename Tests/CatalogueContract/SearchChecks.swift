@@ -77,6 +77,26 @@ extension CatalogueContract {
                 }
             }
         },
+        ContractCheck("where there is nothing, nothing passes") { run in
+            func expectNone(_ filters: [PhotoFilter]) async throws {
+                try await run.read { t in
+                    for filter in filters {
+                        let query = try PhotoQuery(filter)
+                        run.equal(try t.photos.page(query), PhotoPage(photos: [], next: nil))
+                        run.equal(try t.photos.count(query), 0)
+                        run.equal(try t.photos.ids(PhotoIDQuery(SelectPhotos(filter))).ids, [])
+                        run.equal(try t.photos.months(query, most: 9), [])
+                        run.equal(try t.photos.days(query, of: CalendarSpan.month(of: 0), anchorDistance: 9), [])
+                    }
+                    run.equal(try t.photos.cameras(limit: 9), CameraList(cameras: [], count: 0, withoutCamera: 0))
+                    run.equal(try t.photos.sealed(SealedPhotoQuery(ListSealedPhotos())).total, 0)
+                    run.equal(try t.trash.page(TrashQuery(ListTrash())), TrashPage(photos: [], next: nil))
+                }
+            }
+            // Without a category, and with two.
+            try await expectNone(filters(Album(family: 1, cars: 2, photos: [])))
+            try await expectNone(filters(try await run.album()))
+        },
         ContractCheck("signs that mean something to a database are literal in texts") { run in
             let names = [
                 "100%", "1000", "a_b", "axb", "a\\b", "say \"x\"", "say x", "it's", "its", "star*", "star", "NEAR(a b)",

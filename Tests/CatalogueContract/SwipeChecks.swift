@@ -399,7 +399,8 @@ extension CatalogueContract {
             let undo = ReviewChanges(sessions: [], decisions: [], undone: [all.decisions[1]], next: "", more: false)
             try await run.write { t in
                 // What takes a decision back may come before it.
-                run.equal(try t.reviews.merge(undo, from: "m"), TakenReviews(sessions: 1, decisions: 0, undone: 0))
+                let first = try t.reviews.merge(undo, from: "m")
+                run.equal([first.decisions, first.undone], [0, 0])
                 run.equal(try t.reviews.merge(all, from: "m").decisions, 1)
                 run.equal(try t.reviews.merge(all, from: "m"), .none)
                 run.equal(try t.reviews.merge(undo, from: "m"), .none)

@@ -123,9 +123,8 @@ extension IndexFilter {
         switch camera {
         case .any: return self
         case .unknown:
-            let count: Int? = try connection.value(
-                "SELECT (SELECT sum(photos) FROM category_totals) - (SELECT coalesce(sum(photos), 0) FROM cameras)")
-            photos = count ?? 0
+            let withCamera: Int? = try connection.value("SELECT coalesce(sum(photos), 0) FROM cameras")
+            photos = try PhotoTable(connection: connection).totals().photos - (withCamera ?? 0)
         case .named:
             var found: [String] = []
             try connection.forEach("SELECT name, photos FROM cameras ORDER BY name") { row in
