@@ -165,6 +165,30 @@ extension CatalogueContract {
             try await run.write { _ = try $0.photos.forget([album.ids[0]]) }
             run.equal(try await found("zirafa"), 0)
         },
+        ContractCheck("texts are found with the mark and the category that photos have by now") { run in
+            let album = try await run.album(6)
+            func found(_ filter: PhotoFilter) async throws -> [Int] {
+                try await run.read { t in
+                    try t.all(filter, limit: 2).compactMap { album.ids.firstIndex(of: $0.id) }.sorted()
+                }
+            }
+            for text in ["picture", "pi"] {
+                try await run.write { _ = try $0.photos.setFavorite(true, of: Array(album.photos[1...3])) }
+                run.equal(try await found(PhotoFilter(text: text, favoritesOnly: true)), [1, 2, 3])
+                run.equal(try await found(PhotoFilter(text: text, favoritesOnly: false)), [0, 4, 5])
+                try await run.write { _ = try $0.photos.move(Array(album.photos[3...4]), to: album.cars) }
+                run.equal(try await found(PhotoFilter(text: text, categoryId: album.cars)), [3, 4])
+                run.equal(
+                    try await found(PhotoFilter(text: text, categoryId: album.family, favoritesOnly: true)), [1, 2])
+                try await run.write { t in
+                    _ = try t.photos.moveAll(from: album.cars, to: album.family)
+                    _ = try t.photos.setFavorite(false, of: album.photos)
+                }
+                run.equal(try await found(PhotoFilter(text: text, categoryId: album.family)), Array(0...5))
+                run.equal(try await found(PhotoFilter(text: text, categoryId: album.cars)), [])
+                run.equal(try await found(PhotoFilter(text: text, favoritesOnly: true)), [])
+            }
+        },
         ContractCheck("ids come ascending, in pages and between two of them") { run in
             let album = try await run.album(20) { number, family, _ in
                 Sample.photo(number, in: family, takenAt: Int64(number * 7 % 20))

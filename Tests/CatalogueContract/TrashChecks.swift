@@ -173,6 +173,25 @@ extension CatalogueContract {
                     [categories[0].id, categories[0].id])
             }
         },
+        ContractCheck("a category that was renamed since is still the photo's, and one of the first four stays one") {
+            run in
+            let (first, other) = try await run.write { t in
+                let first = CategoryEntry(Sample.details("Family"), isDefault: true, createdAt: Sample.time(1))
+                return (try t.categories.insert(first).id, try t.categories.insert(Sample.category("Cars")).id)
+            }
+            try await run.write { t in
+                try t.photos.insert([Sample.photo(0, in: first), Sample.photo(1, in: other)])
+                let photos = try t.photos.require([.uuid(Sample.uuid(0)), .uuid(Sample.uuid(1))])
+                _ = try t.trash.add(photos, at: Sample.time(1))
+                _ = try t.categories.update(id: other, to: Sample.details("Renamed"))
+                try t.categories.delete(id: first)
+                run.equal(try t.trash.restore(photos.map(\.id)), [])
+                let categories = try t.photos.require(photos.map { .id($0.id) }).map(\.categoryId)
+                run.equal(categories[1], other)
+                run.equal(try t.categories.all().map(\.displayName), ["Family", "Renamed"])
+                run.equal(try t.categories.all().map(\.isDefault), [true, false])
+            }
+        },
         ContractCheck("a category of the same name made since is the one that is meant") { run in
             let album = try await run.album(1)
             let new = try await run.write { t in
