@@ -26,8 +26,10 @@ import Testing
             for (from, to, after) in [(nil, nil, nil), (from, to, nil), (nil, nil, place), (from, to, place)]
                 as [(LocalDateTime?, LocalDateTime?, String?)]
             {
-                let filter = try IndexFilter(
-                    PhotoFilter(categoryId: category, from: from, to: to, favoritesOnly: isFavorite), after: after)
+                let filter = try SQLFilter(
+                    IndexFilter(
+                        PhotoFilter(categoryId: category, from: from, to: to, favoritesOnly: isFavorite), after: after),
+                    in: connection)
                 let lower = from == nil ? [] : ["shown_at>?"]
                 let upper = to == nil && after == nil ? [] : ["shown_at<?"]
                 var terms = [equal + lower + upper]
@@ -53,7 +55,8 @@ import Testing
                     SelectPhotos(
                         PhotoFilter(words: ["be"], categoryId: category, from: from, to: to, favoritesOnly: isFavorite),
                         firstId: 3, lastId: 9))
-                let ids = try plan(.ids(selection, selection.filter, limit: 256), in: connection)
+                let ofSelection = try SQLFilter(selection.filter, in: connection)
+                let ids = try plan(.ids(selection, ofSelection, limit: 256), in: connection)
                 #expect(ids.hasPrefix("SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?") && !ids.contains(";"))
                 let places = filter.searchPlaces
                 let matches = try plan(

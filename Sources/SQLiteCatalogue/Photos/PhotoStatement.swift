@@ -12,7 +12,7 @@ struct PhotoStatement {
     ///   - range: one of `filter.ranges`.
     ///   - words: folded; photos must contain each. `instr` and not LIKE: `%` and `_` are what they are.
     static func walk(
-        _ filter: IndexFilter, _ range: IndexFilter.Condition, containing words: [String] = [], limit: Int
+        _ filter: SQLFilter, _ range: SQLFilter.Condition, containing words: [String] = [], limit: Int
     ) -> PhotoStatement {
         var range = range
         range.add(containing: words)
@@ -21,7 +21,7 @@ struct PhotoStatement {
 
     /// The rows of a range, newest first; ties by the greater id.
     private static func inOrder(
-        _ columns: String, _ filter: IndexFilter, _ range: IndexFilter.Condition, end: String, _ number: Int
+        _ columns: String, _ filter: SQLFilter, _ range: SQLFilter.Condition, end: String, _ number: Int
     ) -> PhotoStatement {
         let arms = filter.arms.map { arm in
             var arm = arm
@@ -37,7 +37,7 @@ struct PhotoStatement {
     /// Ids of photos in their order. No index but that of ids: each page begins where the last one ended, and the walk ends
     /// with the table.
     /// - Parameter filter: the query's, with its cameras looked up.
-    static func ids(_ query: PhotoIDQuery, _ filter: IndexFilter, limit: Int) -> PhotoStatement {
+    static func ids(_ query: PhotoIDQuery, _ filter: SQLFilter, limit: Int) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: query.words?.folded ?? [])
         return PhotoStatement(
@@ -48,14 +48,14 @@ struct PhotoStatement {
     }
 
     /// The date of the photo that comes `number` after the first of a range. The index alone tells: none is read.
-    static func date(after number: Int, _ filter: IndexFilter, _ range: IndexFilter.Condition) -> PhotoStatement {
+    static func date(after number: Int, _ filter: SQLFilter, _ range: SQLFilter.Condition) -> PhotoStatement {
         inOrder("shown_at, id", filter, range, end: "LIMIT 1 OFFSET ?", number)
     }
 
     /// Places, dates and ids of photos that the text index names and that contain the words, in the order of places.
     /// - Parameter places: those to look at; `filter` narrows them further.
     static func matches(
-        _ sieve: Sieve, _ filter: IndexFilter, containing words: [String], places: ClosedRange<Int64>, limit: Int
+        _ sieve: Sieve, _ filter: SQLFilter, containing words: [String], places: ClosedRange<Int64>, limit: Int
     ) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
@@ -70,7 +70,7 @@ struct PhotoStatement {
     }
 
     /// The date and the id of the photo at a place, where it passes the filter and contains the words.
-    static func match(at place: Int64, _ filter: IndexFilter, containing words: [String]) -> PhotoStatement {
+    static func match(at place: Int64, _ filter: SQLFilter, containing words: [String]) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
         return PhotoStatement(
@@ -119,7 +119,7 @@ struct PhotoStatement {
     }
 
     /// What the counts that are kept have of a filter that asks for nothing else than they tell.
-    private static func counted(_ filter: IndexFilter) -> String {
+    private static func counted(_ filter: SQLFilter) -> String {
         switch filter.isFavorite {
         case nil: "photos"
         case true?: "favorites"
@@ -128,7 +128,7 @@ struct PhotoStatement {
     }
 
     /// How many photos a filter lets pass; from the totals of the categories where neither date nor review is asked for.
-    static func total(_ filter: IndexFilter) -> PhotoStatement {
+    static func total(_ filter: SQLFilter) -> PhotoStatement {
         guard filter.canUseTotals else {
             let condition = filter.condition
             return PhotoStatement(
@@ -144,7 +144,7 @@ struct PhotoStatement {
 
     /// Days, and how many photos each has, newest first: from the counts that are kept, for a filter that asks for nothing else
     /// than they tell.
-    static func days(_ filter: IndexFilter) -> PhotoStatement {
+    static func days(_ filter: SQLFilter) -> PhotoStatement {
         let column = counted(filter)
         return PhotoStatement(
             sql: "SELECT day, sum(\(column)) FROM photo_days"
@@ -156,7 +156,7 @@ struct PhotoStatement {
     /// How many photos an arm of a filter has in one of its ranges. The index alone tells, unless favourites are asked for with
     /// what reviews said of them.
     static func count(
-        _ filter: IndexFilter, _ arm: IndexFilter.Condition, _ range: IndexFilter.Condition
+        _ filter: SQLFilter, _ arm: SQLFilter.Condition, _ range: SQLFilter.Condition
     ) -> PhotoStatement {
         var arm = arm
         arm.add(range)
@@ -165,7 +165,7 @@ struct PhotoStatement {
     }
 
     /// Dates and ids of all photos that contain words, in no order; without a sieve each is looked at.
-    static func allMatches(_ sieve: Sieve?, _ filter: IndexFilter, containing words: [String]) -> PhotoStatement {
+    static func allMatches(_ sieve: Sieve?, _ filter: SQLFilter, containing words: [String]) -> PhotoStatement {
         let counted = total(sieve, filter, containing: words)
         return PhotoStatement(
             sql: counted.sql.replacing("SELECT count(*)", with: "SELECT p.shown_at, p.id", maxReplacements: 1),
@@ -173,7 +173,7 @@ struct PhotoStatement {
     }
 
     /// How many of them contain words; without a sieve each is looked at.
-    static func total(_ sieve: Sieve?, _ filter: IndexFilter, containing words: [String]) -> PhotoStatement {
+    static func total(_ sieve: Sieve?, _ filter: SQLFilter, containing words: [String]) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
         guard let sieve else {

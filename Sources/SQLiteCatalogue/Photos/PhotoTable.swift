@@ -42,7 +42,7 @@ struct PhotoTable: PhotoRepository {
 
     func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos {
         // One more than asked for tells whether there is a next page.
-        let filter = try query.filter.lookedUp(in: connection)
+        let filter = try SQLFilter(query.filter, in: connection)
         let statement = PhotoStatement.ids(query, filter, limit: query.limit + 1)
         let found = try connection.query(statement.sql, values: statement.values) { try $0[0] as Int64 }
         let ids = Array(found.prefix(query.limit))
