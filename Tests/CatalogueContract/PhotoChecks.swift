@@ -322,6 +322,18 @@ extension CatalogueContract {
             try await run.refuses("repeatedPhoto") {
                 try $0.photos.insert([Sample.photo(2, in: album.family), twin, twin])
             }
+            try await run.write { try $0.photos.insert([Sample.photo(5, in: album.family)]) }
+            // Of other sources, with what no two have in common.
+            var (ofUUID, ofPath) = (Sample.photo(6, in: album.family), Sample.photo(7, in: album.family))
+            (ofUUID.photo.uuid, ofPath.photo.path) = (Sample.uuid(5), "photos/IMG_5.jpg")
+            for new in [ofUUID, ofPath] {
+                try await run.refuses("repeatedPhoto") {
+                    try $0.photos.insert([Sample.photo(8, in: album.family), new])
+                }
+                do {
+                    try await run.write { try $0.photos.insert([new]) }
+                } catch CatalogueError.repeatedPhoto(let path) { run.equal(path, new.photo.path) }
+            }
         },
         ContractCheck("photos go only into categories that there are") { run in
             let album = try await run.album(1)

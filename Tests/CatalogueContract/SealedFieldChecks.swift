@@ -114,10 +114,12 @@ extension CatalogueContract {
             try await run.write { t in
                 for photo in album.photos { try t.sealedFields.set([.notes: Sample.sealed(1)], of: photo.uuid) }
                 _ = try t.trash.add([album.photos[2]], at: Sample.time(1))
-                try t.sealedFields.beginReplacing()
-                try t.photos.removeAll()
-                try t.photos.insert([Sample.photo(0, in: album.family)], keepingIDs: false)
-                try t.sealedFields.endReplacing()
+                let back = try t.sealedFields.keepingValues {
+                    try t.photos.removeAll()
+                    try t.photos.insert([Sample.photo(0, in: album.family)], keepingIDs: false)
+                    return try t.photos.totals().photos
+                }
+                run.equal(back, 1)
             }
             let left = try await run.read { try $0.sealedFields.page(after: nil, limit: 10).map(\.name.uuid) }
             run.equal(left, [album.photos[0].uuid, album.photos[2].uuid].sorted())
@@ -130,9 +132,10 @@ extension CatalogueContract {
             let album = try await run.album(1)
             try await run.write { try $0.sealedFields.set([.notes: Sample.sealed(1)], of: album.photos[0].uuid) }
             try await run.refuses("notInTrash") { t in
-                try t.sealedFields.beginReplacing()
-                try t.photos.removeAll()
-                _ = try t.trash.purge([.max])
+                try t.sealedFields.keepingValues {
+                    try t.photos.removeAll()
+                    _ = try t.trash.purge([.max])
+                }
             }
             run.equal(try await run.read { try $0.sealedFields.totals().values }, 1)
             try await run.write { _ = try $0.photos.forget(album.ids) }

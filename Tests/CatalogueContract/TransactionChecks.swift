@@ -186,13 +186,13 @@ extension CatalogueContract {
             let names = try await run.read { try Set($0.categories.all().map(\.displayName)) }
             run.equal(names, made)
         },
-        ContractCheck("deleted values leave the log") { run in
+        ContractCheck("what was deleted is erased while nothing reads") { run in
             let album = try await run.album(1)
             try await run.write { t in
                 try t.sealedFields.set([.notes: Sample.sealed(1)], of: album.photos[0].uuid)
             }
             try await run.write { t in _ = try t.sealedFields.removeAll(of: [album.photos[0].uuid]) }
-            run.expect(try await run.catalogue.emptyLog(), "nothing reads, and the log stays")
+            run.expect(try await run.catalogue.eraseDeleted(), "nothing reads, and it is still there")
         },
     ]
 }

@@ -28,11 +28,9 @@ package protocol SealedFieldRepository {
     /// - Returns: how many were.
     func reseal(_ rows: [(row: SealedRow, sealed: [UInt8])]) throws -> Int
 
-    /// From here to ``endReplacing()``, in the same transaction, photos that leave the catalogue leave their values: they are
-    /// entered again under their uuids.
-    func beginReplacing() throws
-    /// Values of photos that have not come back go.
-    func endReplacing() throws
+    /// Runs `body`, in which photos that leave the catalogue leave their values: they are entered again under their uuids. At its end
+    /// the values of photos that have not come back go. What `body` throws has to undo the transaction.
+    func keepingValues<Value>(_ body: () throws -> Value) throws -> Value
 
     // MARK: Keys
 
