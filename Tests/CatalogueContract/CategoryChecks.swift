@@ -3,7 +3,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension CatalogueContract {
-    package static let categories: [ContractCheck] = [
+    static let categories: [ContractCheck] = [
         ContractCheck("a new category stands at the end and is what was entered") { run in
             try await run.write { t in
                 let first = try t.categories.insert(

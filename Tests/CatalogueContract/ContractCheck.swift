@@ -24,6 +24,8 @@ package struct ContractCheck: Sendable, CustomStringConvertible {
 
     package var description: String { name }
 
+    func named(_ name: String) -> ContractCheck { ContractCheck(name, body) }
+
     /// Runs the check at a place of its own, which is removed afterwards.
     /// - Returns: where the catalogue does something else than the border promises. Empty where it keeps the promise.
     package func failures(at place: some CataloguePlace) async -> [ContractFailure] {

@@ -5,7 +5,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension CatalogueContract {
-    package static let discardedFiles: [ContractCheck] = [
+    static let discardedFiles: [ContractCheck] = [
         ContractCheck("discarded files are told by name and leave the list one by one") { run in
             let album = try await run.album(150)
             @Sendable func thumbnail(_ number: Int) -> StoredName {
@@ -34,7 +34,7 @@ extension CatalogueContract {
         }
     ]
 
-    package static let knownFiles: [ContractCheck] = [
+    static let knownFiles: [ContractCheck] = [
         ContractCheck("files are known by all that their status says, and go with their photo") { run in
             let album = try await run.album(3) { number, family, _ in
                 var new = Sample.photo(number, in: family)
@@ -87,7 +87,7 @@ extension CatalogueContract {
         }
     ]
 
-    package static let failedSources: [ContractCheck] = [
+    static let failedSources: [ContractCheck] = [
         ContractCheck("sources that failed are told by size and version") { run in
             @Sendable func failure(_ outcome: ImportOutcome, _ detail: String? = nil) -> SourceFailure {
                 SourceFailure(outcome: outcome, detail: detail)
@@ -123,7 +123,7 @@ extension CatalogueContract {
 
     // MARK: Backups
 
-    package static let unfinishedBackups: [ContractCheck] = [
+    static let unfinishedBackups: [ContractCheck] = [
         ContractCheck("unfinished backups come back as they were put, by path, each path once") { run in
             try await run.write { t in
                 let table = t.unfinishedBackups
@@ -175,7 +175,7 @@ extension CatalogueContract {
         },
     ]
 
-    package static let madeBackups: [ContractCheck] = [
+    static let madeBackups: [ContractCheck] = [
         ContractCheck("backups come back as they were made, the last one first, each path once") { run in
             try await run.write { t in
                 let table = t.madeBackups
@@ -226,7 +226,7 @@ extension CatalogueContract {
         },
     ]
 
-    package static let overwritten: [ContractCheck] = [
+    static let overwritten: [ContractCheck] = [
         ContractCheck("what a restore has overwritten comes back in its order, and goes with its job") { run in
             let journal = run.catalogue.journal
             for id in ["j", "k"] { try await journal.begin(JobRecord(snapshot: JobSnapshot(id: id, method: "m"))) }

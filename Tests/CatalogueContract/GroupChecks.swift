@@ -3,7 +3,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension CatalogueContract {
-    package static let groups: [ContractCheck] = [
+    static let groups: [ContractCheck] = [
         ContractCheck("groups are told oldest first, their members as they joined") { run in
             let first = group("b", at: 5, [member("z", at: 1), member("a", at: 2, isSelf: true), member("b", at: 1)])
             let second = group("a", at: 9, [])
@@ -178,7 +178,7 @@ extension CatalogueContract {
         },
     ]
 
-    package static let groupHubs: [ContractCheck] = [
+    static let groupHubs: [ContractCheck] = [
         ContractCheck("hubs are told as they were joined, each once") { run in
             try await run.write { t in
                 let (first, second) = (hub("b", at: 1), hub("a", at: 2))

@@ -5,7 +5,7 @@ import ServiceMesh
 
 extension CatalogueContract {
     /// Jobs as other changes of a transaction see them.
-    package static let jobs: [ContractCheck] = [
+    static let jobs: [ContractCheck] = [
         ContractCheck("a checkpoint is kept with what its transaction did, both or neither") { run in
             try await run.album()
             try await begin(run, "j")
@@ -85,7 +85,7 @@ extension CatalogueContract {
     ]
 
     /// As `ServiceMesh` uses it.
-    package static let journal: [ContractCheck] = [
+    static let journal: [ContractCheck] = [
         ContractCheck("a job comes back as it was left") { run in
             let journal = run.catalogue.journal
             let started = Sample.time(Sample.noon)

@@ -3,7 +3,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension CatalogueContract {
-    package static let photos: [ContractCheck] = readingPhotos + enteringPhotos + changingPhotos
+    static let photos: [ContractCheck] = readingPhotos + enteringPhotos + changingPhotos
 
     // MARK: Reading
 

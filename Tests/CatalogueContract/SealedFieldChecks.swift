@@ -3,7 +3,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension CatalogueContract {
-    package static let sealedFields: [ContractCheck] = [
+    static let sealedFields: [ContractCheck] = [
         ContractCheck("values come back byte for byte, by field, in the place of those before") { run in
             let album = try await run.album(2)
             let (one, other) = (album.photos[0].uuid, album.photos[1].uuid)

@@ -4,7 +4,7 @@ import ServiceMesh
 
 extension CatalogueContract {
     /// Pages, ids, counts and calendars of photos that pass a filter.
-    package static let searches: [ContractCheck] = [
+    static let searches: [ContractCheck] = [
         ContractCheck("lists are newest first by the date that is shown, then by id") { run in
             let dates: [Int64?] = [5, nil, 7, 5, .max, .min, nil, 5, 0, -1]
             let album = try await run.album(dates.count) { number, family, _ in

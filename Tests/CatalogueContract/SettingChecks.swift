@@ -3,7 +3,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension CatalogueContract {
-    package static let settings: [ContractCheck] = [
+    static let settings: [ContractCheck] = [
         ContractCheck("what a person may change is stored, and the rest stays") { run in
             let changed = Settings(
                 swipeThreshold: 0.123456789, enableHapticFeedback: false, autoProcessActions: true,
@@ -66,7 +66,7 @@ extension CatalogueContract {
         },
     ]
 
-    package static let access: [ContractCheck] = [
+    static let access: [ContractCheck] = [
         ContractCheck("a library begins open to a parent") { run in
             try await run.write { t in
                 run.equal(try t.access.mode(), .parent)
@@ -107,7 +107,7 @@ extension CatalogueContract {
         },
     ]
 
-    package static let devices: [ContractCheck] = [
+    static let devices: [ContractCheck] = [
         ContractCheck("devices are told as they were paired") { run in
             try await run.write { t in
                 run.equal(try t.devices.all(), [])

@@ -3,7 +3,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension CatalogueContract {
-    package static let swipes: [ContractCheck] = [
+    static let swipes: [ContractCheck] = [
         ContractCheck("sessions are found by the beginning of their ids, letter by letter") { run in
             let ids = ["aa-1", "aa-2", "ab-1", "a%-1", "a_-1", "\u{e9}-1"]
             try await run.write { t in
@@ -325,7 +325,7 @@ extension CatalogueContract {
 
     // MARK: Reviews in common
 
-    package static let reviews: [ContractCheck] = [
+    static let reviews: [ContractCheck] = [
         ContractCheck("what is decided is told once, in parts that follow each other") { run in
             let album = try await swiping(run, 5)
             try await run.write { t in
@@ -528,7 +528,7 @@ extension CatalogueContract {
         },
     ]
 
-    package static let reviewMachines: [ContractCheck] = [
+    static let reviewMachines: [ContractCheck] = [
         ContractCheck("machines that were let in are told in their order, and known by their token") { run in
             @Sendable func machine(_ id: String, at time: Int64) -> ReviewMachine {
                 ReviewMachine(id: id, name: "Machine '\(id)'", isJoined: false, addedAt: Sample.time(time), seenAt: nil)

@@ -4,19 +4,22 @@ import LibraryStorage
 import ServiceMesh
 import Synchronization
 
-/// What every implementation of `Catalogue` promises: one list of checks for each repository, and one for transactions.
+/// What every implementation of `Catalogue` promises, as checks: of transactions and observers, and of each repository.
 ///
-/// A module of tests runs them: `@Test(arguments: CatalogueContract.photos)` names each check that fails.
+/// A module of tests runs them: `@Test(arguments: CatalogueContract.repositories)` names each check that fails.
 package enum CatalogueContract {
-    /// All lists, by what they are of.
-    package static let all: [(name: String, checks: [ContractCheck])] = [
-        ("transactions", transactions), ("observation", observation), ("photos", photos), ("searches", searches),
-        ("sealedFields", sealedFields),
-        ("trash", trash), ("categories", categories), ("swipes", swipes), ("reviews", reviews),
-        ("reviewMachines", reviewMachines), ("groups", groups), ("groupHubs", groupHubs), ("access", access),
-        ("jobs", jobs), ("journal", journal), ("discardedFiles", discardedFiles), ("devices", devices),
-        ("settings", settings), ("overwritten", overwritten), ("unfinishedBackups", unfinishedBackups),
-        ("madeBackups", madeBackups), ("knownFiles", knownFiles), ("failedSources", failedSources),
+    /// Those of all repositories, with these in their names.
+    package static let repositories: [ContractCheck] = lists.flatMap { repository, checks in
+        checks.map { $0.named("\(repository): \($0.name)") }
+    }
+
+    private static let lists: [(repository: String, checks: [ContractCheck])] = [
+        ("photos", photos), ("searches", searches), ("sealed fields", sealedFields), ("trash", trash),
+        ("categories", categories), ("swipes", swipes), ("reviews", reviews), ("review machines", reviewMachines),
+        ("groups", groups), ("group hubs", groupHubs), ("access", access), ("jobs", jobs), ("job journal", journal),
+        ("discarded files", discardedFiles), ("devices", devices), ("settings", settings),
+        ("overwritten", overwritten), ("unfinished backups", unfinishedBackups), ("made backups", madeBackups),
+        ("known files", knownFiles), ("failed sources", failedSources),
     ]
 }
 

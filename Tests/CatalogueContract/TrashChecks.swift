@@ -3,7 +3,7 @@ import LibraryStorage
 import ServiceMesh
 
 extension CatalogueContract {
-    package static let trash: [ContractCheck] = [
+    static let trash: [ContractCheck] = [
         ContractCheck("photos move into the trash once, whole, with their category's name") { run in
             let album = try await run.album(3) { number, family, cars in
                 var new = Sample.photo(number, in: number == 2 ? cars : family, caption: "'\u{e9}'", isFavorite: true)

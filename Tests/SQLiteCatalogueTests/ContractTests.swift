@@ -4,81 +4,20 @@ import LibraryStorage
 import SQLiteCatalogue
 import Testing
 
-/// SQLite's catalogue keeps what the border promises: see `CatalogueContract`.
-@Suite struct ContractTests {
-    private func expectKept(_ check: ContractCheck) async throws {
-        for failure in await check.failures(at: try MemoryPlace()) { Issue.record("\(failure)") }
-    }
+// SQLite's catalogue keeps what the border promises: see `CatalogueContract`.
 
-    @Test(arguments: CatalogueContract.transactions) func transactions(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.observation) func observation(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.photos) func photos(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.searches) func searches(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.sealedFields) func sealedFields(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.trash) func trash(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.categories) func categories(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.swipes) func swipes(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.reviews) func reviews(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.reviewMachines) func reviewMachines(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.groups) func groups(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.groupHubs) func groupHubs(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.access) func access(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.jobs) func jobs(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.journal) func journal(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.discardedFiles) func discardedFiles(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.devices) func devices(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.settings) func settings(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.overwritten) func overwritten(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.unfinishedBackups) func unfinishedBackups(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.madeBackups) func madeBackups(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.knownFiles) func knownFiles(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
-    @Test(arguments: CatalogueContract.failedSources) func failedSources(_ check: ContractCheck) async throws {
-        try await expectKept(check)
-    }
+@Suite struct TransactionContractTests {
+    @Test(arguments: CatalogueContract.transactions + CatalogueContract.observation)
+    func isKept(_ check: ContractCheck) async throws { try await expectKept(check) }
+}
+
+@Suite struct RepositoryContractTests {
+    @Test(arguments: CatalogueContract.repositories)
+    func isKept(_ check: ContractCheck) async throws { try await expectKept(check) }
+}
+
+private func expectKept(_ check: ContractCheck) async throws {
+    for failure in await check.failures(at: try MemoryPlace()) { Issue.record("\(failure)") }
 }
 
 /// A folder in memory where the system has one, so that no check waits for a disk.
