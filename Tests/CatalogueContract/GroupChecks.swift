@@ -57,6 +57,18 @@ extension CatalogueContract {
                 run.equal(try t.groups.require("other").members.count, 2)
             }
         },
+        ContractCheck("one member of a group is this library's person, and nobody is in it twice") { run in
+            try await twoGroups(run)
+            for id in ["cleo", "ben"] {
+                await run.fails("\(id) in the group") {
+                    try await run.write { try $0.groups.insert([member(id, isSelf: id == "cleo")], into: "one") }
+                }
+            }
+            await run.fails("A second group with the same id") {
+                try await run.write { try $0.groups.insert(group("one", at: 1, [])) }
+            }
+            run.equal(try await run.read { try $0.groups.require("one").members.map(\.userId) }, ["ada", "ben"])
+        },
         ContractCheck("a person has one token, until they are in no group that is kept here") { run in
             try await twoGroups(run)
             try await run.write { t in

@@ -96,6 +96,30 @@ extension CatalogueContract {
                 run.equal(try waits("i", .max), true)
             }
         },
+        ContractCheck("what this library's person has sent in vain to a hub is noted, though group and hub are gone") {
+            run in
+            try await run.write { t in
+                try t.groupHubs.put(hub("h"))
+                let here = group("here", at: 1, [member("ada", isSelf: true)])
+                let away = group("away", at: 1, [member("ada", isSelf: true), member("ben")], hub: "h")
+                var waiting = photo("waiting", "away", "ben")
+                waiting.transfer = .outgoing
+                let photos = [photo("own", "away"), photo("by another", "away", "ben"), waiting]
+                func note(_ group: StoredGroup) throws {
+                    try t.groupHubs.noteUndelivered(
+                        photos, of: group, at: Sample.time(9), .refused, detail: "It's full.")
+                }
+                try note(here)
+                run.equal(try t.groupHubs.undelivered(), [])
+                try note(away)
+                _ = try t.groupHubs.remove("h")
+                let noted = try t.groupHubs.undelivered()
+                run.equal(noted.map(\.id), ["own", "waiting"])
+                run.equal(noted.map(\.hub), ["http://h", "http://h"])
+                run.equal(noted.map(\.detail), ["It's full.", "It's full."])
+                run.equal(noted.map(\.groupName), ["away", "away"])
+            }
+        },
         ContractCheck("photos that were sent in vain are told latest first, a hundred at most") { run in
             @Sendable func vain(_ id: String, at time: Int64, detail: String? = nil) -> UndeliveredGroupPhoto {
                 UndeliveredGroupPhoto(
