@@ -118,6 +118,10 @@ extension CatalogueContract {
             await run.fails("A second device with the same id") {
                 try await run.write { try $0.devices.insert(device("a", at: 9)) }
             }
+            await run.fails("A second device with the same token") {
+                let twin = StoredDevice(device("d", at: 9).device, tokenDigest: device("a", at: 9).tokenDigest)
+                try await run.write { try $0.devices.insert(twin) }
+            }
             run.equal(try await run.read { try $0.devices.all().count }, 3)
         },
         ContractCheck("the last use is noted of one device, and one is removed") { run in
