@@ -89,6 +89,16 @@ extension BrowserTests {
                 try await page.wait(
                     until: "location.hash !== \(Page.literal(first)) && location.hash.startsWith('#/kids/')")
 
+                // Back is back: what was left does not come again by the browser's own key.
+                let category = first.split(separator: "?").last.map { "#/kids?" + $0 } ?? ""
+                try await page.click(on: "Back")
+                try await page.wait(until: "location.hash === \(Page.literal(category))")
+                try await page.click(on: "Back")
+                try await page.wait(until: "document.querySelector('.kids-categories')")
+                let _: Bool = try await page.evaluate("(history.back(), true)")
+                try await page.wait(until: "!location.hash.startsWith('#/kids')")
+                #expect(try await page.evaluate("document.querySelector('.kids-categories') !== null"))
+
                 // Neither an address nor the key of another screen leads out.
                 try await page.go(to: "#/settings")
                 try await page.wait(until: "document.querySelector('.kids-categories')")

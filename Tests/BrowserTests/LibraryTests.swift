@@ -49,6 +49,24 @@ extension BrowserTests {
             try await Self.purge(house, new)
         }
 
+        /// Neither is passed over without a word.
+        @Test func anEmptyFileAndAFolderOfNothingAreTold() async throws {
+            let house = House.here
+            let empty = house.place.folder.file("nothing.jpg")
+            try Data().write(to: URL(fileURLWithPath: empty))
+            let dot = house.place.folder.file(".hidden.jpg")
+            try Data("x".utf8).write(to: URL(fileURLWithPath: dot))
+            try await house.inTab(at: "#/import") { page in
+                try await page.wait(until: "tests.control('Into the category')?.options.length > 0")
+                try await page.choose([dot], in: "input[type=file]:not([webkitdirectory])")
+                try await page.waits(for: "No photo is in there", in: "toast-list")
+                try await page.choose([empty], in: "input[type=file]:not([webkitdirectory])")
+                try await page.wait(until: Self.finished)
+                try await page.click(on: "Receipt")
+                try await page.waits(for: "it is empty", in: "dialog .receipt .attention")
+            }
+        }
+
         /// What is dropped while something is being sent waits for its end.
         @Test func whatIsDroppedDuringAnImportIsImportedAfterIt() async throws {
             let house = House.here

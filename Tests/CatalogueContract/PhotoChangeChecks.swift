@@ -108,6 +108,35 @@ extension CatalogueContract {
             run.equal(try await run.read { try $0.photo(album.ids[1]) }, album.photos[1])
             run.equal(try await run.catalogue.journal.lines(of: "redate-1", after: 0, limit: 9).lines, [line, line])
         },
+        ContractCheck("names of sources are forgotten where they are to go, part by part") { run in
+            let album = try await run.album(6) { number, family, _ in
+                var new = Sample.photo(number, in: family)
+                new.photo.sourceName = ["Ada 1.jpg", "b.jpg", nil, "Ada 2.jpg", "Ada 3.jpg", "c.jpg"][number]
+                return new
+            }
+            let forgotten = try await run.write { t in
+                _ = try t.trash.add([album.photos[4]], at: Sample.time(1))
+                return try PhotoFileEntry.Place.allCases.map { place in
+                    var (count, parts, next) = (0, 0, Int64.min as Int64?)
+                    while let after = next, parts < 100 {
+                        let part = try t.photos.forgetSourceNames(in: place, after: after, limit: 1) {
+                            $0.hasPrefix("Ada")
+                        }
+                        (count, parts, next) = (count + part.forgotten, parts + 1, part.next)
+                    }
+                    return count
+                }
+            }
+            run.equal(forgotten.sorted(), [1, 2])
+            try await run.read { t in
+                let left = try t.photos.find(album.ids.map { .id($0) })
+                run.equal(left.map { $0?.sourceName }, [nil, "b.jpg", nil, nil, nil, "c.jpg"])
+                run.expect(try t.trash.find(album.photos[4].uuid).map { $0.photo.sourceName == nil } == true)
+                run.equal(try t.photos.count(PhotoQuery(PhotoFilter(text: "ada"))), 0)
+                run.equal(try t.photos.count(PhotoQuery(PhotoFilter(text: "b.jpg"))), 1)
+                run.equal(left[1], album.photos[1])
+            }
+        },
         ContractCheck("the mark is set on those that are named and counted where it changed") { run in
             let album = try await run.album(5)
             let photos = album.photos

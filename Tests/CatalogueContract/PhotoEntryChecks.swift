@@ -10,6 +10,7 @@ extension CatalogueContract {
             var rich = Sample.photo(2, in: album.family)
             rich.photo.name = "Sömmer 100% _\"'; DROP TABLE photos; -- \u{1F40D}\u{200D}\n\t"
             rich.photo.caption = "\u{65}\u{301} is not always \u{e9}"
+            rich.photo.sourceName = "IMG '\u{e9}' %.HEIC"
             rich.photo.isFromAssets = true
             rich.photo.createdAt = Sample.time(.min)
             rich.photo.fileSize = 1 << 60

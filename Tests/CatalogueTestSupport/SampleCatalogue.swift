@@ -56,10 +56,12 @@ public struct SampleCatalogue: Sendable {
             if taken < first + Int64(span / 4), number(below: 2) == 0 { words.append("Großmutter 100%") }
             if number(below: 500) == 0 { words.append("žirafa_ZOO \"x\" *") }
             if number(below: 20) == 0 { words.append("🐍qx") }
-            return photo(
+            var sample = photo(
                 index, category: categories[number(below: categories.count)],
                 caption: words.isEmpty ? nil : words.joined(separator: " "),
                 takenAt: number(below: 10) == 0 ? nil : taken, isFavorite: number(below: 12) == 0)
+            if index.isMultiple(of: 3) { sample.photo.sourceName = "IMG_\(index).jpg" }
+            return sample
         }
     }
 }

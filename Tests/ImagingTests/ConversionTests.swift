@@ -93,6 +93,11 @@ import Testing
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
+    /// Thumbnails of a version are all of one kind: who changes what they are raises it, here too.
+    @Test func aThumbnailsSizeBelongsToItsVersion() {
+        #expect(ThumbnailMaker.version == 1 && ImageLimits.thumbnailSide == 300 && ImageLimits.thumbnailQuality == 85)
+    }
+
     @Test func alphaIsCompositedOverWhite() throws {
         let folder = try TemporaryFolder("alpha")
         let source = try Pictures.transparentPNG(PixelSize(width: 40, height: 40), [255, 0, 0], opacity: 0.5)

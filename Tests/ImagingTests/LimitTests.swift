@@ -119,7 +119,7 @@ import Testing
         #expect(kind(try refusal([0xFF])) == .unsupported)
         #expect(kind(try refusal(Array("%PDF-1.7".utf8))) == .unsupported)
         #expect(kind(try refusal([0, 0, 0, 24] + Array("ftypisomabcdisommp42".utf8))) == .unsupported, "a video")
-        #expect(kind(try refusal([])) == .unsupported)
+        #expect(kind(try refusal([])) == .damaged)
     }
 
     @Test func whatIsNoRegularFileIsRefused() throws {

@@ -186,7 +186,7 @@ import ZipArchive
                 try $0["detail"] as String
             }
         }
-        #expect(plan.contains { $0.contains("swipe_actions_by_photo (photo_uuid=?)") }, "\(plan)")
+        #expect(plan.contains { $0.contains("swipe_actions_by_photo (photo_uuid=?") }, "\(plan)")
         #expect(!plan.contains { $0.hasPrefix("SCAN swipe_") }, "\(plan)")
         await database.close()
     }

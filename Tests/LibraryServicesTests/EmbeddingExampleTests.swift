@@ -3,7 +3,7 @@ import SampleAlbum
 import TestSupport
 import Testing
 
-/// The README's example, which is a file of its own so that no import of a test's helps it along.
+/// The example of the documentation's first page, which is a file of its own so that no import of a test's helps it along.
 @Suite struct EmbeddingExampleTests {
     @Test func theExampleRuns() async throws {
         let folder = try TemporaryFolder("example")
@@ -11,13 +11,13 @@ import Testing
         #expect(try await importHolidays(from: folder.file("album"), into: folder.file("library")).count == 3)
     }
 
-    @Test func theREADMEShowsThatFileWordForWord() throws {
+    @Test func theDocumentationShowsThatFileWordForWord() throws {
         let here = URL(fileURLWithPath: #filePath)
         let example = try String(
             contentsOf: here.deletingLastPathComponent().appendingPathComponent("EmbeddingExample.swift"),
             encoding: .utf8)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        #expect(readme.contains("```swift\n" + example + "```"))
+        let page = root.appendingPathComponent("Sources/SmilePile/SmilePile.docc/SmilePile.md")
+        #expect(try String(contentsOf: page, encoding: .utf8).contains("```swift\n" + example + "```"))
     }
 }

@@ -87,6 +87,33 @@ import Testing
         #expect(try await catalogueProblems(at: test.path + "/catalogue.sqlite").isEmpty)
     }
 
+    /// A name can be changed by a person; what its source was called cannot.
+    @Test func sourcesThatAreCalledAfterTheChildAreForgotten() async throws {
+        let test = try await TestLibrary("erasure")
+        let album = test.folder.file("album")
+        try SampleAlbum(width: 320, height: 240).write(count: 3, to: album)
+        let names = ["Ylva am Meer.jpg", "Ylva im Gras.jpg", "Ylvara.jpg"]
+        for (file, name) in zip(try FileManager.default.contentsOfDirectory(atPath: album).sorted(), names) {
+            try FileManager.default.moveItem(atPath: album + "/" + file, toPath: album + "/" + name)
+        }
+        _ = try await test.importing(album)
+        let photos = try await test.allPhotos().sorted { $0.name < $1.name }
+        #expect(photos.map(\.sourceName) == names)
+        for photo in photos { _ = try await test.mesh.send(EditPhoto(id: photo.id, name: "am Wasser")) }
+        _ = try await test.mesh.send(SetPhotoDetail(id: photos[0].id, childName: "Ylva"))
+        _ = try await test.mesh.send(DeletePhotos(ids: [photos[1].id]))
+        let job = try await test.run(ErasePhotoDetails(childName: "Ylva"))
+        // "Ylvara" is found by a search, and is another name.
+        #expect(job.receipt?["mentions"] == 1)
+        _ = try await test.mesh.send(RestorePhotos(ids: [photos[1].id]))
+        let after = try await test.allPhotos().sorted { $0.id < $1.id }
+        #expect(Set(after.map(\.sourceName)) == [nil, "Ylvara.jpg"])
+        let found = try await test.mesh.send(SearchPhotos(PhotoFilter(text: "ylva"))).photos
+        #expect(found.map(\.sourceName) == ["Ylvara.jpg"])
+        await test.library.close()
+        #expect(try await catalogueProblems(at: test.path + "/catalogue.sqlite").isEmpty)
+    }
+
     @Test func receiptsKeepTheirFormAndTheOtherLines() async throws {
         let (test, _) = try await library()
         let other = test.folder.file("Ylvara")

@@ -13,9 +13,11 @@ import TextFolding
         let photo: Photo
         let fields: [String.UnicodeScalarView]
 
-        init(_ photo: Photo) {
+        init(_ photo: Photo, _ categories: [Category]) {
             self.photo = photo
-            fields = [photo.name, photo.caption ?? "", photo.path].map(\.searchFolded.unicodeScalars)
+            let category = categories.first { $0.id == photo.categoryId }?.displayName ?? ""
+            fields = [photo.name, photo.caption ?? "", photo.sourceName ?? "", category].map(
+                \.searchFolded.unicodeScalars)
         }
     }
 
@@ -51,7 +53,8 @@ import TextFolding
 
     @Test func everyCombinationFindsWhatLookingAtAllFinds() async throws {
         let test = try await TestLibrary()
-        let categories = try await test.mesh.send(ListCategories()).categories.map(\.id)
+        let named = try await test.mesh.send(ListCategories()).categories
+        let categories = named.map(\.id)
         var sample = SampleCatalogue(seed: 7)
         let added = sample.photos(6000, categories: Array(categories.prefix(3)))
         #expect(try await test.add(added) == PhotosChanged(count: 6000))
@@ -63,11 +66,12 @@ import TextFolding
         }
         let all = try await found(SearchPhotos(), limit: 1000, in: test.mesh)
         #expect(all.count == 6000)
-        let entries = all.map(Entry.init)
+        let entries = all.map { Entry($0, named) }
 
         let texts = [
             nil, "SOMMER", "großmutter", "GROSSMUTTER 100%", "zirafa_zoo \"X\" *", "\"x\" *", "dsc12", "no such text",
-            "%", "_", "*", "qx", "🐍q", "🐍", "q", "zz", "\u{301}", "\"", "\" OR \"", "img_", "jpg", "0.jpg", "\u{0}",
+            "%", "_", "*", "qx", "🐍q", "🐍", "q", "family", "AMI", "games", "zz", "\u{301}", "\"", "\" OR \"", "img_",
+            "jpg", "0.jpg", "\u{0}",
         ]
         let moments: [Int64?] = [nil, .min, .max, 1_400_000_000_000, 1_200_000_000_000, 1 << 60]
         for text in texts {
@@ -119,7 +123,8 @@ import TextFolding
         let all = try await found(SearchPhotos(), limit: 777, in: test.mesh)
         #expect(all.map(\.id) == Array((51...3000).reversed()) + Array((1...50).reversed()))
         let scans = try await found(SearchPhotos(PhotoFilter(text: "scan")), limit: 99, in: test.mesh)
-        #expect(scans.map(\.id) == expected(SearchPhotos(PhotoFilter(text: "scan")), of: all.map(Entry.init)))
+        let entries = all.map { Entry($0, []) }
+        #expect(scans.map(\.id) == expected(SearchPhotos(PhotoFilter(text: "scan")), of: entries))
         await test.library.close()
     }
 

@@ -7,8 +7,10 @@ import TextFolding
 
 /// Searches for several words, and the ids of what is found.
 @Suite(.timeLimit(.minutes(2))) struct PhotoWordsTests {
-    private func contains(_ photo: Photo, _ words: [String]) -> Bool {
-        let fields = [photo.name, photo.caption ?? "", photo.path].map(\.searchFolded.unicodeScalars)
+    private func contains(_ photo: Photo, _ words: [String], _ categories: [Category]) -> Bool {
+        let category = categories.first { $0.id == photo.categoryId }?.displayName ?? ""
+        let fields = [photo.name, photo.caption ?? "", photo.sourceName ?? "", category].map(
+            \.searchFolded.unicodeScalars)
         return words.map(\.searchFolded.unicodeScalars).allSatisfy { word in
             word.isEmpty || fields.contains { $0.contains(word) }
         }
@@ -31,7 +33,8 @@ import TextFolding
     @Test func everyWordOccursSomewhereInAnyOrder() async throws {
         let test = try await TestLibrary("words")
         var sample = SampleCatalogue(seed: 11)
-        let categories = try await test.mesh.send(ListCategories()).categories.map(\.id)
+        let named = try await test.mesh.send(ListCategories()).categories
+        let categories = named.map(\.id)
         #expect(try await test.add(sample.photos(4000, categories: categories)) == PhotosChanged(count: 4000))
         let all = try await test.mesh.send(SelectPhotos()).ids
         var photos: [Photo] = []
@@ -41,8 +44,10 @@ import TextFolding
             ["sommer", "img"], ["IMG", "Sommer"], ["dsc", "zoo", "1"], ["é", "zoo"], ["om", "dsc"], ["sommer"],
             ["", "zoo"],
             ["zoo", "zoo"], ["sommer", "no such text"], ["100%", "großmutter"], ["_", "%"], ["o", "1"], [], [""],
+            ["family"],
+            ["sommer", "CARS"], ["port", "img_1"],
         ] {
-            let expected = photos.filter { contains($0, words) }
+            let expected = photos.filter { contains($0, words, named) }
             found += expected.isEmpty ? 0 : 1
             for category in [nil, categories[0]] {
                 let meant = expected.filter { category == nil || $0.categoryId == category }.map(\.id)
@@ -61,7 +66,7 @@ import TextFolding
         }
         #expect(found >= 8)
         // A text and words together.
-        let both = photos.filter { contains($0, ["sommer", "img"]) }.map(\.id)
+        let both = photos.filter { contains($0, ["sommer", "img"], named) }.map(\.id)
         #expect(!both.isEmpty)
         #expect(
             try await ids(SelectPhotos(PhotoFilter(text: "sommer", words: ["img"])), limit: 10_000, in: test.mesh)

@@ -61,8 +61,11 @@ import TextFolding
                             after: "70.5"), in: connection)
                     for range in filter.ranges {
                         for statement in [
-                            PhotoStatement.walk(filter, range, containing: [], limit: 101),
-                            .walk(filter, range, containing: ["be"], limit: 101),
+                            PhotoStatement.walk(filter, range, containing: nil, limit: 101),
+                            .walk(
+                                filter, range,
+                                containing: FoundWords(try #require(try SearchWords(text: "be", words: nil))),
+                                limit: 101),
                             .date(after: 1000, filter, range),
                         ] {
                             let plan = try plan(statement, in: connection)

@@ -94,13 +94,13 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.file("catalogue.sqlite")
         try await make(version, at: path)
-        let before = try await contents(path)
         let known = try await DatabasePool.inspect(at: path) { connection in
             try Dictionary(
                 uniqueKeysWithValues: ["photos", "trash", "jobs", "swipe_sessions", "swipe_actions"].filter {
                     try !Self.columns(of: $0, in: connection).isEmpty
-                }.map { ($0, try Self.columns(of: $0, in: connection)) })
+                }.map { ($0, try Self.columns(of: $0, in: connection).filter { $0 != "search_text" }) })
         }
+        let before = try await contents(path, of: known)
         for next in version + 1...CatalogueSchema.schema.version {
             let database = try await DatabasePool.open(at: path, schema: schema(upTo: next))
             #expect(try await database.read { try $0.value("PRAGMA user_version") as Int? } == next)
@@ -111,7 +111,7 @@ import Testing
         // 9 sealed fields are found by the photo's uuid, sessions have a column more, and decisions wider indices; since
         // version 10 decisions have a column more, since version 11 groups and their photos, since version 12
         // decisions two more, since version 14 sessions, hubs and machines, since version 16 the trash;
-        // since version 17 decisions that wait are found by their time.
+        // since version 17 decisions that wait are found by their time; since version 21 the texts of searches are others.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
             "table photos ", "table trash ", "table jobs ", "table sealed_fields ", "table swipe_sessions ",

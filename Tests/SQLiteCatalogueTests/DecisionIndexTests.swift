@@ -47,6 +47,18 @@ import Testing
         try PhotoTable(connection: connection).require([1, 2, 3, 4].map(PhotoKey.id)).map(\.lastDecision)
     }
 
+    /// Each decision asks for the latest before it: however many there are, the index says it without a look at the others.
+    @Test func theLatestDecisionIsFoundInTheIndex() async throws {
+        let folder = try TemporaryFolder()
+        let catalogue = try await filled(folder)
+        let steps = try await catalogue.database.read { connection in
+            try connection.query("EXPLAIN " + SwipeTable.latestTime, "a") { try $0["opcode"] as String }
+        }
+        // From the end of the photo's, of which the first is the one.
+        #expect(steps.first { $0.hasPrefix("Seek") } == "SeekLE", "\(steps)")
+        await catalogue.close()
+    }
+
     /// Also those that a daemon which was killed had left.
     @Test func whoReadsSeesEveryDecision() async throws {
         let folder = try TemporaryFolder()

@@ -44,8 +44,11 @@ import Testing
                             after: "1400000000000.5"), in: connection)
                     for range in filter.ranges {
                         for statement in [
-                            PhotoStatement.walk(filter, range, containing: [], limit: 101),
-                            .walk(filter, range, containing: ["be"], limit: 101),
+                            PhotoStatement.walk(filter, range, containing: nil, limit: 101),
+                            .walk(
+                                filter, range,
+                                containing: FoundWords(try #require(try SearchWords(text: "be", words: nil))),
+                                limit: 101),
                             .date(after: 1000, filter, range),
                         ] {
                             let plan = try connection.query(

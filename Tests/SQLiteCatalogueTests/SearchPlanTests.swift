@@ -18,7 +18,8 @@ import Testing
     private func check(_ connection: Connection) throws {
         let place = "1400000000000.5"
         let (from, to) = (LocalDateTime(milliseconds: 1), LocalDateTime(milliseconds: 1_500_000_000_000))
-        let sieve = try #require(try SearchWords(text: "beach", words: nil)?.sieve)
+        let beach = FoundWords(try #require(try SearchWords(text: "beach", words: nil)))
+        let sieve = try #require(beach.sieve)
         for (category, isFavorite, index, equal) in [
             (nil, false, "photos_by_date", []), (3, false, "photos_by_category", ["category_id=?"]),
             (nil, true, "photos_favorite", []), (3, true, "photos_favorite_by_category", ["category_id=?"]),
@@ -42,8 +43,9 @@ import Testing
                         ? "SCAN p USING INDEX \(index)"
                         : "SEARCH p USING INDEX \(index) (\(terms.joined(separator: " AND ")))"
                     for words in [[], ["be"], ["be", "ach"]] {
+                        let found = try SearchWords(text: nil, words: words).map { FoundWords($0) }
                         #expect(
-                            try plan(.walk(filter, range, containing: words, limit: 101), in: connection) == search)
+                            try plan(.walk(filter, range, containing: found, limit: 101), in: connection) == search)
                     }
                     #expect(try plan(.date(after: 1000, filter, range), in: connection) == search)
                     for arm in filter.arms {
@@ -56,25 +58,28 @@ import Testing
                         PhotoFilter(words: ["be"], categoryId: category, from: from, to: to, favoritesOnly: isFavorite),
                         firstId: 3, lastId: 9))
                 let ofSelection = try SQLFilter(selection.filter, in: connection)
-                let ids = try plan(.ids(selection, ofSelection, limit: 256), in: connection)
+                let ids = try plan(.ids(selection, ofSelection, containing: beach, limit: 256), in: connection)
                 #expect(ids.hasPrefix("SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?") && !ids.contains(";"))
                 let places = filter.searchPlaces
                 let matches = try plan(
-                    .matches(sieve, filter, containing: ["beach"], places: places.first...places.last, limit: 101),
+                    .matches(sieve, filter, containing: beach, places: places.first...places.last, limit: 101),
                     in: connection)
                 // In the order of places, from the first to the last.
                 #expect(matches.hasPrefix("SCAN s VIRTUAL TABLE INDEX 64:M"))
                 #expect(matches.contains("><"))
                 #expect(!matches.contains("TEMP B-TREE"))
                 #expect(matches.contains("SEARCH p USING INDEX photos_by_place (<expr>=?"))
-                let match = try plan(.match(at: 1, filter, containing: ["beach"]), in: connection)
+                let match = try plan(.match(at: 1, filter, containing: beach), in: connection)
                 #expect(match.hasPrefix("SEARCH p USING INDEX photos_by_place (<expr>=?"))
-                let total = try plan(.total(sieve, filter, containing: ["beach"]), in: connection)
+                let total = try plan(.total(sieve, filter, containing: beach), in: connection)
                 #expect(total.contains("SEARCH p USING INDEX photos_by_place (<expr>=?"))
-                #expect(try plan(.allMatches(sieve, filter, containing: ["beach"]), in: connection) == total)
+                #expect(try plan(.allMatches(sieve, filter, containing: beach), in: connection) == total)
             }
         }
         #expect(try plan(.photo(1), in: connection) == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
+        #expect(
+            try plan(.photo(1, SQLFilter(IndexFilter(PhotoFilter()), in: connection)), in: connection)
+                == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
         #expect(
             try plan(.frequencies(["bea", "ach"], newest: 64), in: connection).contains(
                 "SCAN photos USING INDEX photos_by_date"))

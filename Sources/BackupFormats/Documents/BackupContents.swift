@@ -184,7 +184,7 @@ package struct BackupContents: Sendable {
                 throw refused("the photo '\(name)' is in a category that the backup does not have.")
             }
             guard (-960...960).contains(photo.takenOffset ?? 0), photo.width >= 0, photo.height >= 0,
-                photo.name.utf8.count <= 4096,
+                photo.name.utf8.count <= 4096, (photo.sourceName?.utf8.count ?? 0) <= 4096,
                 Self.isDigest(photo.contentDigest), Self.isDigest(sourced.sourceDigest), sourced.sourceSize >= 0,
                 photo.originalPath.map({ $0 == photo.path || Self.isOfOriginals($0) }) ?? true,
                 photo.sidecars.count <= KeptSidecar.maximumCount, photo.sidecars.allSatisfy(Self.isPossible),

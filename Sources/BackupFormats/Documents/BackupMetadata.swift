@@ -25,6 +25,8 @@ struct BackupMetadata: Codable, Sendable {
         let isFavorite: Bool
         let uuid: String
         let name: String
+        /// Absent in backups from before it was kept.
+        let sourceName: String?
         let isFromAssets: Bool
         let createdAt: Timestamp
         let takenAt: CameraClock?
@@ -195,7 +197,7 @@ extension BackupMetadata.Photo {
         self.init(
             id: photo.id, path: photo.path, categoryId: photo.categoryId, caption: photo.caption,
             timestamp: photo.shownMoment, isFavorite: photo.isFavorite, uuid: photo.uuid, name: photo.name,
-            isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
+            sourceName: photo.sourceName, isFromAssets: photo.isFromAssets, createdAt: photo.createdAt,
             takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
             datePrecision: photo.datePrecision?.rawValue, takenOffset: photo.takenOffset,
             dateSource: photo.dateSource?.rawValue,
@@ -210,7 +212,8 @@ extension BackupMetadata.Photo {
     fileprivate var sourced: SourcedPhoto {
         SourcedPhoto(
             photo: LibraryModel.Photo(
-                id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, caption: caption,
+                id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, sourceName: sourceName,
+                caption: caption,
                 isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
                 isFavorite: isFavorite, takenAt: takenAt?.date,
                 datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: takenOffset,

@@ -3,9 +3,6 @@ import ImageWorkerProtocol
 
 /// Thumbnails that come from elsewhere: used only where they can be what this version makes.
 package enum StoredThumbnail {
-    /// Pixels on the long side.
-    private static let maximumSide = 300
-
     /// Whether these bytes are a JPEG of a thumbnail's size, whole and by this version's maker. Nothing is decoded: what is
     /// shown of it is decoded by whoever shows it, as of any picture.
     package static func isUsable(_ bytes: Data) -> Bool {
@@ -16,7 +13,8 @@ package enum StoredThumbnail {
             bytes.count > 2, bytes[bytes.count - 2] == 0xFF, bytes[bytes.count - 1] == 0xD9,
             let (width, height) = size(bytes)
         else { return false }
-        return (1...maximumSide).contains(width) && (1...maximumSide).contains(height)
+        let sides = 1...ImageLimits.thumbnailSide
+        return sides.contains(width) && sides.contains(height)
     }
 
     /// Width and height as the frame says them.

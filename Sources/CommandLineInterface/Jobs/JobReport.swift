@@ -237,12 +237,14 @@ package struct JobReport {
             lines.append("The originals or sidecars of \(Figures.count(receipt.photosWithFiles, "photo")) are gone.")
         }
         if receipt.blanked > 0 {
-            lines.append("The name was blanked in \(Figures.count(receipt.blanked, "line")) of receipts.")
+            lines.append(
+                "The name was blanked in \(Figures.count(receipt.blanked, "line")) of receipts and names of source files."
+            )
         }
         if receipt.mentions > 0 {
             lines.append(
                 console.style.yellow(
-                    "The name stands in the name, caption or path of \(Figures.count(receipt.mentions, "photo")) still: smilepile photos search NAME"
+                    "The name stands in the name, caption or category of \(Figures.count(receipt.mentions, "photo")) still: smilepile photos search NAME"
                 ))
         }
         if receipt.unreadable > 0 {

@@ -27,10 +27,12 @@ extension CommandTable {
             ], isDefaultOfGroup: true
         ) { invocation, session in try await PhotoList(session: session).run(invocation) },
         Command(
-            words: ["photos", "search"], summary: "Find photos by words in name, caption or path.",
+            words: ["photos", "search"], summary: "Find photos by words in name, caption or category.",
             details: """
-                Each word must occur somewhere in them, in any order; words in quotes stay together. Upper and lower case, and
-                accents, make no difference: lodz finds Łódź. Every other character means itself.
+                Each word must occur in a photo's name, its caption, the name of the file it came from or its category's name,
+                in any order; words in quotes stay together. Upper and lower case, and accents, make no difference: lodz
+                finds Łódź. Every other character means itself. The library's own files are found by their whole path
+                alone: photos/IMG_20250615_100000_9f86d081.jpg.
                 """ + "\n\n" + Option.datesExplained,
             operands: [Operand("WORD", .text, .oneOrMore, help: "What to look for.")], options: listing,
             examples: [
@@ -178,6 +180,7 @@ extension CommandTable {
         }
         sheet.add("Size", Figures.size(photo.fileSize))
         sheet.add("Kind", photo.mediaType)
+        sheet.add("Came as", photo.sourceName)
         sheet.add("File", folder + "/" + photo.path)
         sheet.add(
             "Original",

@@ -16,7 +16,10 @@ extension CommandTable {
                 so on. Files that are there already are not overwritten.
 
                 """ + Option.datesExplained,
-            operands: [Operand("WORD", .text, .any, help: "Only photos with all of these in name, caption or path.")],
+            operands: [
+                Operand(
+                    "WORD", .text, .any, help: "Only photos with all of these in name, caption, source or category.")
+            ],
             options: [
                 Option(
                     name: "output", short: "o", value: ("FILE", .path), isRequired: true,

@@ -25,7 +25,7 @@ extension CommandTable {
                 Operand("PHOTO", .text, .optional, help: "For 'watch photo': its number, or its uuid."),
             ],
             options: Option.filters + [
-                .value("text", "TEXT", .text, help: "Only with this text in name, caption or path."),
+                .value("text", "TEXT", .text, help: "Only with this text in name, caption, source or category."),
                 .value("limit", "NUMBER", .number(1...1000), help: "How many of the newest; 100 unless given."),
             ],
             examples: [

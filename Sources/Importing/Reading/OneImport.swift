@@ -237,7 +237,8 @@ struct OneImport: Sendable {
         }
         var photo = Photo(
             id: 0, uuid: uuid, path: names.photo.path, categoryId: category,
-            name: Self.name(of: file.path.name), caption: prepared.caption ?? facts.caption, isFromAssets: false,
+            name: Self.name(of: file.path.name), sourceName: file.path.name, caption: prepared.caption ?? facts.caption,
+            isFromAssets: false,
             createdAt: .now(), fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
             isFavorite: overrides.isFavorite || facts.isFavorite || prepared.rating == SourceFacts.favoriteRating,
             takenAt: date?.clock, datePrecision: date?.precision, takenOffset: date?.offset, dateSource: date?.source,
@@ -336,8 +337,7 @@ struct OneImport: Sendable {
 
     /// The source's name without its extension, shortened to 200 characters.
     private static func name(of file: String) -> String {
-        let stem = file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
-        return String(stem.prefix(200))
+        file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
     }
 }
 

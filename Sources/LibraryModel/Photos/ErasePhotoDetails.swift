@@ -2,9 +2,10 @@ import ServiceMesh
 
 /// Erases what the library knows about a child, as a job: all sealed fields of the photos that are named, or of all photos
 /// whose `childName` is this one, those in the trash included. What an import noted of files that are called after the
-/// child is blanked in the receipts of jobs that have ended, and the catalogue's log is written back, so that nothing of it is left
-/// in a file of the library. The pictures stay, and so do names and captions, which are no sealed fields: the receipt says
-/// how many photos have the child's name in one.
+/// child is blanked in the receipts of jobs that have ended, what the files were called goes from photos whose source said the
+/// name, and the catalogue's log is written back, so that nothing of it is left in a file of the library. The pictures stay, and so
+/// do names and captions, which are no sealed fields, and names of categories: the receipt says how many photos are found by the
+/// child's name.
 ///
 /// With `files`, what was kept beside those photos goes too: originals (whose EXIF may say where it was) and sidecars. The
 /// photos as they are shown stay, with their own EXIF. Photos that have been deleted keep their files until they are purged.
@@ -46,9 +47,9 @@ public struct ErasureReceipt: JobReceipt {
     public let values: Int
     /// Photos whose original or sidecars are gone.
     public let photosWithFiles: Int
-    /// Lines and receipts of jobs in which the name was blanked.
+    /// Lines and receipts of jobs in which the name was blanked, and photos whose ``Photo/sourceName`` went because it said it.
     public let blanked: Int
-    /// Photos that have the child's name in their own name or caption still: `smilepile photos search NAME`.
+    /// Photos that have the child's name in their own name, caption or category still: `smilepile photos search NAME`.
     public let mentions: Int
     /// Values that did not open, so that nobody knows whether they are about the child.
     public let unreadable: Int

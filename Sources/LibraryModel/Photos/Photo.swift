@@ -9,6 +9,9 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var path: String
     public var categoryId: Int64
     public var name: String
+    /// What the file was called that it was imported from, with its ending: `IMG_2231.HEIC`; 255 bytes at most. It stays where
+    /// ``name`` is changed. Nil of photos from before it was kept.
+    public var sourceName: String?
     public var caption: String?
     /// Came with an app and not from the family. Kept for the apps' own data.
     public var isFromAssets: Bool
@@ -48,7 +51,8 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var lastDecision: SwipeAction?
 
     public init(
-        id: Int64, uuid: String, path: String, categoryId: Int64, name: String, caption: String?, isFromAssets: Bool,
+        id: Int64, uuid: String, path: String, categoryId: Int64, name: String, sourceName: String? = nil,
+        caption: String?, isFromAssets: Bool,
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
         datePrecision: DatePrecision? = nil, takenOffset: Int? = nil, dateSource: DateSource? = nil,
         camera: String? = nil, contentDigest: String,
@@ -61,6 +65,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.path = path
         self.categoryId = categoryId
         self.name = name
+        self.sourceName = sourceName
         self.caption = caption
         self.isFromAssets = isFromAssets
         self.createdAt = createdAt

@@ -5,7 +5,8 @@ import ServiceMesh
 /// It is declared once, and the messages that take it hold it (``FilteredMessage``). As JSON its members stand among those of
 /// the message: `{"words":["sea"],"categoryId":5,"limit":100}`.
 public struct PhotoFilter: Codable, Sendable, Hashable {
-    /// Anywhere in name, caption or path; case and diacritics ignored; `%`, `_`, quotes and emoji are literal.
+    /// Anywhere in name, caption, ``Photo/sourceName`` or the category's name; case and diacritics ignored; `%`, `_`, quotes and
+    /// emoji are literal. The whole path of a photo's file finds it; a part of it does not.
     public var text: String?
     /// Each of them somewhere there, in any order, as `text` is; 16 at most.
     public var words: [String]?

@@ -4,7 +4,7 @@ import ServiceMesh
 
 /// Counts by month and by day, kept until photos change.
 extension LibraryObserver {
-    /// What was found, and how often photos had changed before that was read.
+    /// What was found, and how often what it depends on had changed before that was read.
     struct KeptSpans {
         let revision: UInt64
         let spans: [PhotoSpan]
@@ -36,7 +36,7 @@ extension LibraryObserver {
         _ request: GetTimeline, _ read: @escaping @Sendable (any CatalogueTransaction) throws -> [PhotoSpan]
     ) async throws -> [PhotoSpan] {
         // Before it is read: a change in between makes what was found old, even where it was seen.
-        let revision = photoRevision
+        let revision = revision(ofSearch: request.filter)
         if let kept = keptSpans[request], kept.revision == revision { return kept.spans }
         let spans = try await catalogue.read(read)
         if keptSpans.count >= Self.mostKept { keptSpans = [:] }

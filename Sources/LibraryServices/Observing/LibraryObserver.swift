@@ -30,8 +30,14 @@ public actor LibraryObserver: MeshService {
     /// By filters and month; see `LibraryObserver+Timeline.swift`.
     var keptSpans: [GetTimeline: KeptSpans] = [:]
 
-    /// How often photos have changed since the library was opened.
-    var photoRevision: UInt64 { revisions.counts[.photos] ?? 0 }
+    /// How often what a search depends on has changed since the library was opened.
+    func revision(ofSearch filter: PhotoFilter) -> UInt64 {
+        let counts = revisions.counts
+        return (counts[.photos] ?? 0) &+ (Self.readsCategories(filter) ? counts[.categories] ?? 0 : 0)
+    }
+
+    /// Words are looked for in the names of categories too.
+    private static func readsCategories(_ filter: PhotoFilter) -> Bool { filter.text != nil || filter.words != nil }
 
     /// - Parameters:
     ///   - catalogue: which tells of its commits; this listens until the library closes.
@@ -78,7 +84,8 @@ public actor LibraryObserver: MeshService {
 
     func photos(_ request: ObservePhotos) throws -> QueryObservation<ObservedPhotos> {
         let query = try PhotoQuery(request.search)
-        return observe(request, [.photos]) { transaction in
+        return observe(request, Self.readsCategories(request.search.filter) ? [.photos, .categories] : [.photos]) {
+            transaction in
             let page = try transaction.photos.page(query)
             // A page that begins the list and has no next one is the whole list.
             let isWhole = request.after == nil && page.next == nil

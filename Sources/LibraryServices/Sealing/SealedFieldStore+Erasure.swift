@@ -162,6 +162,24 @@ extension SealedFieldStore {
             erased.blanked += step.replaced
             place = step.next
         }
+        try await forgetSourceNames(saying: words, job, &erased)
+    }
+
+    /// Nobody can change what a source was called, as a name or a caption can be changed; so it goes.
+    private func forgetSourceNames(saying words: NamedChild, _ job: Job, _ erased: inout Erased) async throws {
+        for table in PhotoFileEntry.Place.allCases {
+            var last: Int64? = .min
+            while let after = last {
+                try await job.mayContinue()
+                let step = try await catalogue.write { transaction in
+                    try transaction.photos.forgetSourceNames(in: table, after: after, limit: 500) {
+                        words.blanked($0) != nil
+                    }
+                }
+                erased.blanked += step.forgotten
+                last = step.next
+            }
+        }
     }
 
     private func mentions(_ names: Set<String>) async throws -> Int {

@@ -107,6 +107,8 @@ package struct SearchText: Sendable {
     package static let maximumLength = 1000
 
     package let folded: String
+    /// The text, where it is the path of a photo's file in the library: such names are found as a whole only.
+    package let path: String?
 
     /// Nil for none, and for one that folding leaves nothing of: every photo contains it.
     /// - Throws: `invalid_argument` over ``maximumLength`` characters.
@@ -116,6 +118,7 @@ package struct SearchText: Sendable {
             throw MeshError(.invalidArgument, "A search text has 1,000 characters at most. Shorten it.")
         }
         folded = text.searchFolded
+        path = StoredName(path: text).flatMap { $0.kind == .photos ? $0.path : nil }
         if folded.isEmpty { return nil }
     }
 }

@@ -70,6 +70,12 @@ package protocol PhotoRepository {
     /// and the camera that `photo` says. With its line in a job's receipt.
     /// - Returns: whether it had.
     func setDate(_ date: PhotoDate?, camera: String?, of photo: Photo, line: ReceiptLine, of job: JobID) throws -> Bool
+    /// Forgets what the files were called that photos came from, where `isToGo` says so of that name. At most `limit` are looked at,
+    /// in the order of ids, those greater than `id`.
+    /// - Returns: how many were forgotten, and the id to go on after; nil where all have been looked at.
+    func forgetSourceNames(
+        in place: PhotoFileEntry.Place, after id: Int64, limit: Int, where isToGo: (String) -> Bool
+    ) throws -> (forgotten: Int, next: Int64?)
     /// Sets the mark of photos; those that the library does not have are passed over.
     /// - Returns: how many changed.
     func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int

@@ -40,7 +40,7 @@ enum PictureType: String, CaseIterable {
         {
             self = .bmp
         } else {
-            throw .unsupported(bytes.count == 0 ? "it is empty" : "its content is no picture type that is known")
+            throw .unsupported("its content is no picture type that is known")
         }
     }
 

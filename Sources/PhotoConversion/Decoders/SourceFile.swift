@@ -25,7 +25,7 @@ final class SourceFile {
     ) throws(ImagingError) {
         let before = try Self.status(descriptor)
         guard before.st_mode & S_IFMT == S_IFREG else { throw .unsupported("it is not a regular file") }
-        guard before.st_size > 0 else { throw .unsupported("it is empty") }
+        guard before.st_size > 0 else { throw .damaged("it is empty") }
         guard before.st_size <= ImageLimits.sourceBytes else {
             throw .tooLarge("\(before.st_size) bytes; the limit is \(ImageLimits.sourceBytes)")
         }

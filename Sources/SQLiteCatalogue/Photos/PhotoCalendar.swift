@@ -13,12 +13,12 @@ import LibraryStorage
 /// Rejected: `GROUP BY` a date, for which SQLite sorts all of them.
 struct PhotoCalendar {
     private let filter: SQLFilter
-    private let words: SearchWords?
+    private let words: FoundWords?
     private let connection: Connection
 
     init(_ query: PhotoQuery, in connection: Connection) throws {
         filter = try SQLFilter(query.filter.ofAllPages, in: connection)
-        words = query.words
+        words = try query.words.map { try FoundWords($0, in: connection) }
         self.connection = connection
     }
 
@@ -124,10 +124,10 @@ struct PhotoCalendar {
 
     // MARK: With a text
 
-    private func matches(_ words: SearchWords, in filter: SQLFilter) throws -> [PhotoPlace] {
+    private func matches(_ words: FoundWords, in filter: SQLFilter) throws -> [PhotoPlace] {
         let sieve = try (words.sieve ?? words.shortSieve(in: connection))?.marked(filter.mark)
         if sieve?.isEmpty == true { return [] }
-        let statement = PhotoStatement.allMatches(sieve, filter, containing: words.folded)
+        let statement = PhotoStatement.allMatches(sieve, filter, containing: words)
         return try connection.query(statement.sql, values: statement.values) {
             PhotoPlace(date: try $0[0], id: try $0[1])
         }

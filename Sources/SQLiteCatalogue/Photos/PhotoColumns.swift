@@ -30,6 +30,7 @@ enum PhotoColumns {
         Column("path", isOfFiles: true) { $0.photo.path },
         Column("category_id", isEditable: true) { $0.photo.categoryId },
         Column("name", isEditable: true) { $0.photo.name },
+        Column("source_name") { $0.photo.sourceName },
         Column("caption", isEditable: true) { $0.photo.caption },
         Column("is_from_assets") { $0.photo.isFromAssets },
         Column("created_at") { $0.photo.createdAt.milliseconds },
@@ -64,7 +65,8 @@ enum PhotoColumns {
         let lastDecision: String? = try row["last_decision"]
         return Photo(
             id: try row["id"], uuid: try row["uuid"], path: path, categoryId: try row["category_id"],
-            name: try row["name"], caption: try row["caption"], isFromAssets: try row["is_from_assets"],
+            name: try row["name"], sourceName: try row["source_name"], caption: try row["caption"],
+            isFromAssets: try row["is_from_assets"],
             createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
             width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
             takenAt: takenAt.map(LocalDateTime.init(milliseconds:)),

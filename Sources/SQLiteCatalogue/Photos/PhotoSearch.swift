@@ -22,13 +22,13 @@ struct PhotoSearch {
     private static let maximumWalk = 5000
 
     private let filter: SQLFilter
-    private let words: SearchWords?
+    private let words: FoundWords?
     private let limit: Int
     private let connection: Connection
 
     init(_ query: PhotoQuery, in connection: Connection) throws {
         filter = try SQLFilter(query.filter, in: connection)
-        words = query.words
+        words = try query.words.map { try FoundWords($0, in: connection) }
         limit = query.limit
         self.connection = connection
     }
@@ -61,7 +61,7 @@ struct PhotoSearch {
             if let sieve, words.isTrigram, all.canUseTotals, all.category == nil, all.isFavorite != false {
                 statement = .count(sieve)
             } else {
-                statement = .total(sieve, all, containing: words.folded)
+                statement = .total(sieve, all, containing: words)
             }
         } else {
             statement = .total(all)
@@ -71,7 +71,13 @@ struct PhotoSearch {
 
     // MARK: Ways to find a text
 
-    private func matches(_ words: SearchWords, limit: Int) throws -> [Photo] {
+    private func matches(_ words: FoundWords, limit: Int) throws -> [Photo] {
+        if let photo = words.photo {
+            let statement = PhotoStatement.photo(photo, filter)
+            return try connection.readable("photos", statement.sql, values: statement.values) {
+                try PhotoColumns.photo($0)
+            }
+        }
         let sieve = try words.sieve?.withoutFrequent(in: connection).marked(filter.mark)
         if let sieve, let places = try placesFromIndex(sieve) {
             return try compared(places, words, limit: limit)
@@ -107,7 +113,7 @@ struct PhotoSearch {
 
     /// Those that the text index names, the newest first.
     private func named(
-        by sieve: Sieve, _ filter: SQLFilter, _ words: SearchWords, limit: Int
+        by sieve: Sieve, _ filter: SQLFilter, _ words: FoundWords, limit: Int
     ) throws -> [Photo] {
         if sieve.isEmpty { return [] }
         var (next, last) = filter.searchPlaces
@@ -117,7 +123,7 @@ struct PhotoSearch {
         var asked = limit
         while next <= last {
             let statement = PhotoStatement.matches(
-                sieve, filter, containing: words.folded, places: next...last, limit: asked)
+                sieve, filter, containing: words, places: next...last, limit: asked)
             var place = next
             let before = found.count
             try connection.forEach(statement.sql, values: statement.values) { row in
@@ -143,11 +149,11 @@ struct PhotoSearch {
 
     /// Those at these places that are matches indeed.
     private func compared(
-        _ places: [Int64], _ words: SearchWords, limit: Int
+        _ places: [Int64], _ words: FoundWords, limit: Int
     ) throws -> [Photo] {
         var found: [PhotoPlace] = []
         for place in places {
-            let statement = PhotoStatement.match(at: place, filter, containing: words.folded)
+            let statement = PhotoStatement.match(at: place, filter, containing: words)
             try connection.forEach(statement.sql, values: statement.values) { row in
                 found.append(PhotoPlace(date: try row[0], id: try row[1]))
             }
@@ -168,12 +174,12 @@ struct PhotoSearch {
 
     /// The photos of `filter` in order, looked at one by one.
     private func walk(
-        _ filter: SQLFilter, containing words: SearchWords?, limit: Int
+        _ filter: SQLFilter, containing words: FoundWords?, limit: Int
     ) throws -> [Photo] {
         var found: [Photo] = []
         for range in filter.ranges where found.count < limit {
             let statement = PhotoStatement.walk(
-                filter, range, containing: words?.folded ?? [], limit: limit - found.count)
+                filter, range, containing: words, limit: limit - found.count)
             found += try connection.readable("photos", statement.sql, values: statement.values) {
                 try PhotoColumns.photo($0)
             }

@@ -10,9 +10,9 @@ struct PhotoStatement {
     /// Photos in order, one by one. With the index of the filter no more are read than are compared or returned.
     /// - Parameters:
     ///   - range: one of `filter.ranges`.
-    ///   - words: folded; photos must contain each. `instr` and not LIKE: `%` and `_` are what they are.
+    ///   - words: of a search; nil where every photo is meant.
     static func walk(
-        _ filter: SQLFilter, _ range: SQLFilter.Condition, containing words: [String] = [], limit: Int
+        _ filter: SQLFilter, _ range: SQLFilter.Condition, containing words: FoundWords? = nil, limit: Int
     ) -> PhotoStatement {
         var range = range
         range.add(containing: words)
@@ -36,10 +36,14 @@ struct PhotoStatement {
 
     /// Ids of photos in their order. No index but that of ids: each page begins where the last one ended, and the walk ends
     /// with the table.
-    /// - Parameter filter: the query's, with its cameras looked up.
-    static func ids(_ query: PhotoIDQuery, _ filter: SQLFilter, limit: Int) -> PhotoStatement {
+    /// - Parameters:
+    ///   - filter: the query's, with its cameras looked up.
+    ///   - words: the query's, looked up.
+    static func ids(
+        _ query: PhotoIDQuery, _ filter: SQLFilter, containing words: FoundWords?, limit: Int
+    ) -> PhotoStatement {
         var condition = filter.condition
-        condition.add(containing: query.words?.folded ?? [])
+        condition.add(containing: words)
         return PhotoStatement(
             sql: """
                 SELECT p.id FROM photos AS p NOT INDEXED WHERE p.id > ? AND p.id <= ? AND \(condition.sql)
@@ -55,7 +59,7 @@ struct PhotoStatement {
     /// Places, dates and ids of photos that the text index names and that contain the words, in the order of places.
     /// - Parameter places: those to look at; `filter` narrows them further.
     static func matches(
-        _ sieve: Sieve, _ filter: SQLFilter, containing words: [String], places: ClosedRange<Int64>, limit: Int
+        _ sieve: Sieve, _ filter: SQLFilter, containing words: FoundWords?, places: ClosedRange<Int64>, limit: Int
     ) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
@@ -70,7 +74,7 @@ struct PhotoStatement {
     }
 
     /// The date and the id of the photo at a place, where it passes the filter and contains the words.
-    static func match(at place: Int64, _ filter: SQLFilter, containing words: [String]) -> PhotoStatement {
+    static func match(at place: Int64, _ filter: SQLFilter, containing words: FoundWords?) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
         return PhotoStatement(
@@ -90,6 +94,14 @@ struct PhotoStatement {
 
     static func photo(_ id: Int64) -> PhotoStatement {
         PhotoStatement(sql: "SELECT \(PhotoColumns.namesWithID) FROM photos AS p WHERE p.id = ?", values: [id])
+    }
+
+    /// The same, where it passes a filter.
+    static func photo(_ id: Int64, _ filter: SQLFilter) -> PhotoStatement {
+        let condition = filter.condition
+        return PhotoStatement(
+            sql: "SELECT \(PhotoColumns.namesWithID) FROM photos AS p WHERE p.id = ? AND \(condition.sql)",
+            values: [id] + condition.values)
     }
 
     /// How many of the newest photos contain each trigram, one column for each.
@@ -165,7 +177,7 @@ struct PhotoStatement {
     }
 
     /// Dates and ids of all photos that contain words, in no order; without a sieve each is looked at.
-    static func allMatches(_ sieve: Sieve?, _ filter: SQLFilter, containing words: [String]) -> PhotoStatement {
+    static func allMatches(_ sieve: Sieve?, _ filter: SQLFilter, containing words: FoundWords?) -> PhotoStatement {
         let counted = total(sieve, filter, containing: words)
         return PhotoStatement(
             sql: counted.sql.replacing("SELECT count(*)", with: "SELECT p.shown_at, p.id", maxReplacements: 1),
@@ -173,7 +185,7 @@ struct PhotoStatement {
     }
 
     /// How many of them contain words; without a sieve each is looked at.
-    static func total(_ sieve: Sieve?, _ filter: SQLFilter, containing words: [String]) -> PhotoStatement {
+    static func total(_ sieve: Sieve?, _ filter: SQLFilter, containing words: FoundWords?) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
         guard let sieve else {

@@ -43,7 +43,8 @@ struct PhotoTable: PhotoRepository {
     func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos {
         // One more than asked for tells whether there is a next page.
         let filter = try SQLFilter(query.filter, in: connection)
-        let statement = PhotoStatement.ids(query, filter, limit: query.limit + 1)
+        let words = try query.words.map { try FoundWords($0, in: connection) }
+        let statement = PhotoStatement.ids(query, filter, containing: words, limit: query.limit + 1)
         let found = try connection.query(statement.sql, values: statement.values) { try $0[0] as Int64 }
         let ids = Array(found.prefix(query.limit))
         return SelectedPhotos(ids: ids, next: found.count > query.limit ? ids.last : nil)
@@ -247,8 +248,8 @@ struct PhotoTable: PhotoRepository {
 
     private static let columns =
         PhotoColumns.all + [
-            .init("search_text", isEditable: true, isOfFiles: true) { new in
-                searchText(name: new.photo.name, caption: new.photo.caption, path: new.photo.path)
+            .init("search_text", isEditable: true) { new in
+                searchText(name: new.photo.name, sourceName: new.photo.sourceName, caption: new.photo.caption)
             }
         ]
 
@@ -296,14 +297,17 @@ struct PhotoTable: PhotoRepository {
     /// SQLite takes 32,766 values in one statement.
     private static let rowsInStatement = 500
 
-    /// What a text search looks through: folded, one field a line, so that no match spans two fields.
-    static func searchText(name: String, caption: String?, path: String) -> String {
-        [name, caption ?? "", path].map(\.searchFolded).joined(separator: "\n")
+    /// What a text search looks through: folded, one field a line, so that no match spans two fields. The library's own file
+    /// names are no part of it: `ada` is found in the digits of one of them.
+    static func searchText(name: String, sourceName: String?, caption: String?) -> String {
+        let (name, source) = (name.searchFolded, sourceName?.searchFolded ?? "")
+        // As long as nobody has renamed a photo, its name is the beginning of its source's.
+        let names = source.hasPrefix(name) ? [source] : source.isEmpty ? [name] : [name, source]
+        return (names + [caption?.searchFolded ?? ""]).joined(separator: "\n")
     }
 
     // MARK: Changing
 
-    /// The path stays, and with it what the search text has of it.
     func update(_ photo: Photo) throws {
         try CategoryTable(connection: connection).requireExists(photo.categoryId)
         try write(Self.columns.filter(\.isEditable), of: photo)
@@ -316,6 +320,30 @@ struct PhotoTable: PhotoRepository {
         try DiscardedFileTable(connection: connection).add(discarded)
         if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
         return discarded.compactMap { StoredName(path: $0) }
+    }
+
+    func forgetSourceNames(
+        in place: PhotoFileEntry.Place, after id: Int64, limit: Int, where isToGo: (String) -> Bool
+    ) throws -> (forgotten: Int, next: Int64?) {
+        let table = place == .library ? "photos" : "trash"
+        let rows = try connection.query(
+            "SELECT id, source_name, name, caption FROM \(table) WHERE id > ? AND source_name IS NOT NULL ORDER BY id LIMIT ?",
+            id, limit
+        ) {
+            (
+                id: try $0[0] as Int64, source: try $0[1] as String, name: try $0[2] as String,
+                caption: try $0[3] as String?
+            )
+        }
+        let going = rows.filter { isToGo($0.source) }
+        for row in going {
+            try connection.execute("UPDATE \(table) SET source_name = NULL WHERE id = ?", row.id)
+            guard place == .library else { continue }
+            try connection.execute(
+                "UPDATE photos SET search_text = ? WHERE id = ?",
+                Self.searchText(name: row.name, sourceName: nil, caption: row.caption), row.id)
+        }
+        return (going.count, rows.count == limit ? rows.last?.id : nil)
     }
 
     private func write(_ columns: [PhotoColumns.Column], of photo: Photo) throws {

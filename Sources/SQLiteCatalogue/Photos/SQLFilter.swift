@@ -215,9 +215,9 @@ struct SQLFilter {
             self.values += values
         }
 
-        /// - Parameter words: folded; photos must contain each.
-        mutating func add(containing words: [String]) {
-            for word in words { add("instr(p.search_text, ?) > 0", word) }
+        /// - Parameter words: of a search; nil where every photo is meant.
+        mutating func add(containing words: FoundWords?) {
+            if let words { add(words.condition) }
         }
 
         mutating func add(_ other: Condition) {

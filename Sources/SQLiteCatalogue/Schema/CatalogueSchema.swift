@@ -44,6 +44,9 @@ package enum CatalogueSchema {
                 version: 18, name: "many photos leave the text index together", script: SearchMarkSchema.pausedDeletion),
             Migration(version: 19, name: "files that became photos", script: version19),
             Migration(version: 20, name: "how far dates are known", script: version20),
+            Migration(
+                version: 21, name: "names of sources, texts of searches, a photo's decisions by their time",
+                apply: nameSources),
         ])
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

@@ -46,11 +46,7 @@ enum SearchMarkSchema {
         CREATE TRIGGER photo_search_delete AFTER DELETE ON photos BEGIN
             INSERT INTO photo_search (photo_search, rowid, text) VALUES ('delete', \(entry("old")));
         END;
-        CREATE TRIGGER photo_search_update AFTER UPDATE OF id, created_at, taken_at, search_text ON photos
-        WHEN \(isMovedOrRenamed) BEGIN
-            INSERT INTO photo_search (photo_search, rowid, text) VALUES ('delete', \(entry("old")));
-            INSERT INTO photo_search (rowid, text) VALUES (\(entry("new")));
-        END;
+        \(update)
         -- Where the text stays, its trigrams stay too.
         CREATE TRIGGER photo_search_mark AFTER UPDATE OF category_id, is_favorite ON photos
         WHEN (old.category_id <> new.category_id OR old.is_favorite <> new.is_favorite) AND NOT (\(isMovedOrRenamed))
@@ -58,6 +54,14 @@ enum SearchMarkSchema {
         BEGIN
             INSERT INTO photo_search (photo_search, rowid, text) VALUES ('delete', \(place("old")), \(mark("old")));
             INSERT INTO photo_search (rowid, text) VALUES (\(place("new")), \(mark("new")));
+        END;
+        """
+
+    static let update = """
+        CREATE TRIGGER photo_search_update AFTER UPDATE OF id, created_at, taken_at, search_text ON photos
+        WHEN \(isMovedOrRenamed) BEGIN
+            INSERT INTO photo_search (photo_search, rowid, text) VALUES ('delete', \(entry("old")));
+            INSERT INTO photo_search (rowid, text) VALUES (\(entry("new")));
         END;
         """
 

@@ -69,19 +69,21 @@ struct ImportMeasurement: Measurement {
                 atLeast: way.must, show: { Format.rate(Double(photos) / $0, "photos") })
         }
         let hundred = 100 / rate
-        let memory = await observed.memory.bytes
+        let memory = await observed.memory.shares
         let latencies = await observed.latencies
         let (p50, p99) = (Measuring.percentile(latencies, 0.5), Measuring.percentile(latencies, 0.99))
         return speeds + [
             Figure(
                 "import of 100 photos\(photos == 100 ? "" : ", at that rate")", ours: Format.seconds(hundred),
                 must: "< \(Format.seconds(Self.must.hundred))", holds: hundred < Self.must.hundred),
+            // What the machine has to have for them. Their VmHWM together count pages that they share as often as they share them,
+            // and add up peaks of different moments.
             Figure(
-                "peak memory (VmHWM), daemon + workers",
-                ours: await observed.memory.parts.map(Format.megabytes).joined(separator: " + "),
+                "peak memory of daemon + workers (Pss)", ours: Format.megabytes(memory),
                 must: "< \(Format.megabytes(Self.must.memory))", holds: memory < Self.must.memory),
             Figure(
-                "peak memory, shared pages counted once (Pss)", ours: Format.megabytes(await observed.memory.shares)),
+                "the peak of each (VmHWM), shared pages in each of them",
+                ours: await observed.memory.parts.map(Format.megabytes).joined(separator: " + ")),
             Figure("search during the import, p50 of \(latencies.count)", ours: Format.seconds(p50)),
             Figure(
                 "search during the import, p99", ours: Format.seconds(p99),

@@ -58,7 +58,7 @@ export function filterParameters(parameters) {
 /** Goes to an address. `replace` where the step is none that "back" should undo: each letter of a search. */
 export function go(to, { replace = false } = {}) {
   if (to === location.hash) return;
-  if (replace) history.replaceState(null, '', to);
+  if (replace) history.replaceState(history.state, '', to);
   else history.pushState({ depth: (history.state?.depth ?? 0) + 1 }, '', to);
   // Neither call tells anybody.
   window.dispatchEvent(new HashChangeEvent('hashchange'));

@@ -3,7 +3,7 @@
 import { element, icon } from '../core/dom.js';
 import { address, go } from '../core/router.js';
 import { t } from '../core/text.js';
-import { attempt } from '../core/toasts.js';
+import { attempt, toast } from '../core/toasts.js';
 import { remember } from './upload.js';
 
 let shown;
@@ -29,7 +29,9 @@ export function offerDrop() {
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean);
     hide();
     attempt(async () => {
-      dropped.files = dropped.files.concat((await Promise.all(entries.map(filesOf))).flat());
+      const files = (await Promise.all(entries.map(filesOf))).flat();
+      if (files.length === 0) toast(t('import.nothingThere'));
+      dropped.files = dropped.files.concat(files);
       go(address('import'));
       window.dispatchEvent(new Event('files-dropped'));
     });

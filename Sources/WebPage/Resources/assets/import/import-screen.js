@@ -5,6 +5,7 @@ import { Component, element, icon, textButton } from '../core/dom.js';
 import { observe } from '../core/observations.js';
 import { session } from '../core/session.js';
 import { bytes, percent, t } from '../core/text.js';
+import { toast } from '../core/toasts.js';
 import { dropped } from './drop-target.js';
 import { importRun } from './import-run.js';
 import { showJobs } from '../library/job-card.js';
@@ -76,9 +77,10 @@ class ImportScreen extends Component {
   }
 
   #start(files) {
-    // A folder brings what systems leave behind; the daemon would pass it over too.
-    const wanted = files.filter(({ name, size }) => size > 0 && !name.startsWith('.') && name !== 'Thumbs.db');
+    // A folder brings what systems leave behind; the daemon would pass it over too. Of an empty file it says that it is one.
+    const wanted = files.filter(({ name }) => !name.startsWith('.') && name !== 'Thumbs.db');
     if (wanted.length > 0) importRun.add(wanted, Number(this.#category.value) || undefined);
+    else if (files.length > 0) toast(t('import.nothingThere'));
   }
 
   #draw() {

@@ -6,7 +6,7 @@ import { ask, pictureAddress } from '../core/daemon.js';
 import { Component, element, icon, iconButton, styles } from '../core/dom.js';
 import { showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
-import { address, current, go, onChange } from '../core/router.js';
+import { address, back, current, go, onChange } from '../core/router.js';
 import { session } from '../core/session.js';
 import { duration, photoTime, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
@@ -55,8 +55,8 @@ class KidsScreen extends Component {
 
   #goBack() {
     const { category, photo } = this.#place;
-    if (photo) go(address('kids', { parameters: { category } }));
-    else if (category) go(address('kids'));
+    if (photo) back(address('kids', { parameters: { category } }));
+    else if (category) back(address('kids'));
   }
 
   async #show() {

@@ -60,7 +60,7 @@ class PhotoFacts extends Component {
       [t('photo.date'), photo.takenAt ? photoTime(photo) : moment(photo.createdAt), source],
       [t('photo.size'), `${number(photo.width)} × ${number(photo.height)}`, bytes(photo.fileSize)],
       photo.camera && [t('photo.camera'), element('a', { href: address('photos', { parameters: { camera: photo.camera } }) }, photo.camera)],
-      [t('photo.file'), photo.name, photo.path],
+      [t('photo.file'), photo.sourceName ?? photo.name, photo.path],
       [t('photo.original'), this.#original(photo)],
       [t('photo.added'), moment(photo.createdAt)],
       photo.lastDecision && [t('photo.lastDecision'), t(`decision.${photo.lastDecision}`)],

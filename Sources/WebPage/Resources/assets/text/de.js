@@ -337,6 +337,7 @@ export default {
   'import.folder': 'Ordner auswählen',
   'import.help': 'Zieh Fotos oder Ordner irgendwo auf diese Seite, oder wähle sie aus.',
   'import.into': 'In die Kategorie',
+  'import.nothingThere': 'Darin ist kein Foto.',
   'import.sending': 'Wird gesendet',
 
   'invitation.field': 'Einladung',

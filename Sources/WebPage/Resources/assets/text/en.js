@@ -337,6 +337,7 @@ export default {
   'import.folder': 'Choose a folder',
   'import.help': 'Drop photos or folders anywhere on this page, or choose them.',
   'import.into': 'Into the category',
+  'import.nothingThere': 'No photo is in there.',
   'import.sending': 'Sending',
 
   'invitation.field': 'Invitation',
