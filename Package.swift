@@ -257,6 +257,10 @@ let package = Package(
             name: "CatalogueTestSupport",
             dependencies: ["SQLiteCatalogue", "LibraryModel", "ServiceMesh", "Database", "Randomness"],
             path: "Tests/CatalogueTestSupport", swiftSettings: strict),
+        // What every catalogue promises, whatever it is made of
+        .target(
+            name: "CatalogueContract", dependencies: ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files"],
+            path: "Tests/CatalogueContract", swiftSettings: strict),
         // A worker that tries to get out, for the tests of its cell
         .target(
             name: "CAttempts", path: "Tests/CAttempts", cSettings: [.treatAllWarnings(as: .error)],
@@ -282,7 +286,7 @@ let package = Package(
             "SQLiteCatalogueTests",
             [
                 "SQLiteCatalogue", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database", "SmilePile",
-                "CatalogueTestSupport", "TextFolding", "Randomness", "TestSupport",
+                "CatalogueContract", "CatalogueTestSupport", "TextFolding", "Randomness", "TestSupport",
             ]),
         tests(
             "LibraryServicesTests",

@@ -10,27 +10,33 @@ import ServiceMesh
 /// be part of every implementation, or be checked too early.
 ///
 /// What fails is a ``CatalogueError`` where a repository refuses, else the catalogue's own error, which says at the mesh
-/// what it is.
+/// what it is. What a refused method had done by then may be there still: a body that goes on in spite of a failed change keeps a
+/// part of it. A body that lets the error through undoes all.
+///
+/// A body may run twice, where a catalogue begins a transaction anew: it does nothing but what its transaction undoes. The tests'
+/// `CatalogueContract` checks what is promised here, and in the repositories, on any catalogue: <doc:ASecondCatalogue>.
 package protocol Catalogue: Sendable {
-    /// Runs `body` on one state of the catalogue, which it cannot change. Ends early where the task is cancelled.
+    /// Runs `body` on one state of the catalogue, which it cannot change: that which the last write before it left, or a later one.
+    /// Ends early where the task is cancelled.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
     /// Runs `body` as one transaction, after and before all others, and returns when it is durable. What it throws
-    /// undoes all of it. It has to be short: others wait.
+    /// undoes all of it, and nothing of others that wait for the disk with it. It has to be short: others wait. That of a task that is
+    /// cancelled before its turn does not run (``uncancelled(_:)``).
     /// - Throws: what `body` throws; where it cannot be committed, why, and then perhaps an error whose
     ///   `MeshError/mayHaveBeenStored` is true.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
-    /// As ``write(_:)``, for what makes room on the disk: has a reserve that nothing else may use. `body` may run twice.
+    /// As ``write(_:)``, for what makes room on the disk: has a reserve that nothing else may use.
     func writeFreeingSpace<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
-    /// As ``write(_:)``, for bodies that change very many rows.
+    /// As ``write(_:)``, with the hint that `body` changes very much: a catalogue may do it apart from others, or as any.
     func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
@@ -56,11 +62,12 @@ package protocol Catalogue: Sendable {
     /// The same, after a look at all rows.
     func findUnreadableRows() async throws -> [UnreadableEntry]
 
-    /// Sees to it that what was deleted is in no file of the catalogue any more, its log included.
-    /// - Returns: false where something that reads keeps a part of the log; it goes later.
-    func emptyLog() async throws -> Bool
+    /// Sees to it that what was deleted can be found nowhere in what the catalogue keeps, by whichever program: not in free space,
+    /// nor in what it would recover from.
+    /// - Returns: false where something that reads keeps a part of it; that goes later.
+    func eraseDeleted() async throws -> Bool
 
-    /// Does what is queued and takes nothing more.
+    /// Does what is queued and takes nothing more: what comes later fails, another call of this excepted.
     func close() async
 }
 

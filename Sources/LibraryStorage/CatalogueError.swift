@@ -12,7 +12,8 @@ package enum CatalogueError: Error {
     case tooManyCategories
     /// The picture is in the library already.
     case pictureThere(Photo)
-    /// Of photos that were to be entered together, two are the same; the text is the database's.
+    /// Of photos that were to be entered together, two have one source, uuid or path, or one has the uuid or the path of a photo that
+    /// is there; the text is the path of one of these.
     case repeatedPhoto(String)
     case notInTrash(Int64)
     case noSwipeSession(String)

@@ -16,8 +16,8 @@ extension SQLiteCatalogue {
 
     package func unreadableRows() async throws -> [UnreadableEntry] {
         if unreadable.isFirstLook {
-            let photos = try await database.read { try $0.value("SELECT sum(photos) FROM category_totals") as Int? }
-            if photos ?? 0 <= Self.fewPhotos { try await lookAtAll() }
+            let photos = try await database.read { try PhotoTable(connection: $0).totals().photos }
+            if photos <= Self.fewPhotos { try await lookAtAll() }
         }
         let noted = unreadable.all
         guard !noted.isEmpty else { return [] }

@@ -124,7 +124,7 @@ package struct SQLiteCatalogue: Catalogue {
     package func check() async throws -> [String] { try await database.integrityCheck(quick: true) }
 
     /// What is deleted is overwritten in the file (`secure_delete`); the log alone has pages from before.
-    package func emptyLog() async throws -> Bool {
+    package func eraseDeleted() async throws -> Bool {
         for _ in 0..<20 {
             if try await database.checkpoint() { return true }
             // Reads are short. The next turn comes behind those that are queued by now.

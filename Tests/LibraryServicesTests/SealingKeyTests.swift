@@ -414,6 +414,6 @@ private final class InterruptedCatalogue: Catalogue {
     func check() async throws -> [String] { try await whole.check() }
     func unreadableRows() async throws -> [UnreadableEntry] { try await whole.unreadableRows() }
     func findUnreadableRows() async throws -> [UnreadableEntry] { try await whole.findUnreadableRows() }
-    func emptyLog() async throws -> Bool { try await whole.emptyLog() }
+    func eraseDeleted() async throws -> Bool { try await whole.eraseDeleted() }
     func close() async { await whole.close() }
 }

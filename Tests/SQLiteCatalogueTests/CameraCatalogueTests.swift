@@ -54,10 +54,11 @@ import TextFolding
                     ("IPHONE 12", nil, 1), ("5d canon", nil, 1), ("canon", nil, 2), ("eos", true, 2), (nil, true, 3),
                     (nil, false, 1),
                 ] as [(String?, Bool?, Int)] {
-                    let filter = try IndexFilter(
-                        PhotoFilter(categoryId: category, favoritesOnly: favorites, camera: camera, hasCamera: isKnown),
-                        after: "70.5"
-                    ).lookedUp(in: connection)
+                    let filter = try SQLFilter(
+                        IndexFilter(
+                            PhotoFilter(
+                                categoryId: category, favoritesOnly: favorites, camera: camera, hasCamera: isKnown),
+                            after: "70.5"), in: connection)
                     for range in filter.ranges {
                         for statement in [
                             PhotoStatement.walk(filter, range, containing: nil, limit: 101),

@@ -23,65 +23,6 @@ extension JobJournal {
         JobRecord(snapshot: JobSnapshot(id: id, method: method), params: Data(#"{"paths":["/a"]}"#.utf8))
     }
 
-    @Test func aJobComesBackAsItWasLeft() async throws {
-        try await withJournal { journal, _ in
-            try await journal.begin(record("a-1"))
-            try await journal.append(
-                JobLines([ReceiptLine(item: "x", outcome: "imported", detail: "d")], counted: ["duplicate": 2]),
-                to: "a-1")
-            try await journal.keep(
-                checkpoint: Data([1, 2, 0]), JobLines([ReceiptLine(item: "y", outcome: "imported")]), of: "a-1")
-            try await journal.note(.pause, of: "a-1")
-            let found = try #require(try await journal.records().first)
-            #expect(found.snapshot.state == .paused && found.request == .pause)
-            #expect(found.snapshot.outcomes == ["imported": 2, "duplicate": 2])
-            #expect(
-                found.checkpoint == Data([1, 2, 0]) && found.params == record("a-1").params && found.role == .parent)
-            #expect(try await journal.items(of: "a-1") == ["x", "y"])
-            let page = try await journal.lines(of: "a-1", after: 1, limit: 10)
-            #expect(page.lines == [ReceiptLine(item: "y", outcome: "imported")] && page.next == nil)
-            #expect(try await journal.lines(of: "a-1", after: 0, limit: 1).next == 1)
-            try await journal.resume("a-1", attempts: JobAttempts(count: 2, mark: 5), droppingLines: true)
-            let resumed = try #require(try await journal.records().first)
-            #expect(resumed.attempts == JobAttempts(count: 2, mark: 5) && resumed.snapshot.outcomes.isEmpty)
-            #expect(resumed.snapshot.state == .running && resumed.checkpoint != nil)
-        }
-    }
-
-    @Test func theEndKeepsTheResultAndNothingElse() async throws {
-        try await withJournal { journal, _ in
-            try await journal.begin(record("a-1"))
-            try await journal.keep(checkpoint: Data([1]), JobLines(), of: "a-1")
-            var ended = JobSnapshot(id: "a-1", method: "library.import", state: .failed)
-            ended.endedAt = Timestamp.now()
-            ended.error = MeshError(.dataLoss, "It broke.")
-            ended.receipt = ["files": 3]
-            try await journal.end(ended)
-            let found = try #require(try await journal.records().first)
-            #expect(found.snapshot.error == ended.error && found.snapshot.receipt == ended.receipt)
-            #expect(found.snapshot.endedAt == ended.endedAt && found.params == nil && found.checkpoint == nil)
-            // What comes too late changes nothing.
-            try await journal.note(.pause, of: "a-1")
-            #expect(try await journal.records().first?.snapshot.state == .failed)
-            try await journal.forget(["a-1"])
-            #expect(try await journal.records().isEmpty)
-        }
-    }
-
-    @Test func whyAJobWasHeldIsKeptUntilItGoesOn() async throws {
-        try await withJournal { journal, _ in
-            try await journal.begin(record("a-1"))
-            try await journal.note(.pause, of: "a-1")
-            var held = JobSnapshot(id: "a-1", method: "library.import", state: .paused)
-            held.obstacle = MeshError(.failedPrecondition, "It was broken off 5 times.")
-            try await journal.suspend(held)
-            let found = try #require(try await journal.records().first?.snapshot)
-            #expect(found.state == .paused && found.obstacle == held.obstacle && found.error == nil)
-            try await journal.resume("a-1", attempts: JobAttempts(), droppingLines: false)
-            #expect(try await journal.records().first?.snapshot.obstacle == nil)
-        }
-    }
-
     @Test func linesPastTheBoundAreCountedAndRemovedWithTheirJob() async throws {
         try await withJournal { journal, database in
             try await journal.begin(record("a-1"))

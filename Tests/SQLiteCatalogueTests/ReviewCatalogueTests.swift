@@ -38,9 +38,10 @@ import Testing
                 for (reviewed, decision, arms) in [
                     (false, nil, 1), (nil, .trash, 1), (true, nil, 3),
                 ] as [(Bool?, SwipeAction?, Int)] {
-                    let filter = try IndexFilter(
-                        PhotoFilter(categoryId: category, reviewed: reviewed, decision: decision),
-                        after: "1400000000000.5")
+                    let filter = try SQLFilter(
+                        IndexFilter(
+                            PhotoFilter(categoryId: category, reviewed: reviewed, decision: decision),
+                            after: "1400000000000.5"), in: connection)
                     for range in filter.ranges {
                         for statement in [
                             PhotoStatement.walk(filter, range, containing: nil, limit: 101),

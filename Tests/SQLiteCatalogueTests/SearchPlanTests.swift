@@ -27,8 +27,10 @@ import Testing
             for (from, to, after) in [(nil, nil, nil), (from, to, nil), (nil, nil, place), (from, to, place)]
                 as [(LocalDateTime?, LocalDateTime?, String?)]
             {
-                let filter = try IndexFilter(
-                    PhotoFilter(categoryId: category, from: from, to: to, favoritesOnly: isFavorite), after: after)
+                let filter = try SQLFilter(
+                    IndexFilter(
+                        PhotoFilter(categoryId: category, from: from, to: to, favoritesOnly: isFavorite), after: after),
+                    in: connection)
                 let lower = from == nil ? [] : ["shown_at>?"]
                 let upper = to == nil && after == nil ? [] : ["shown_at<?"]
                 var terms = [equal + lower + upper]
@@ -55,7 +57,8 @@ import Testing
                     SelectPhotos(
                         PhotoFilter(words: ["be"], categoryId: category, from: from, to: to, favoritesOnly: isFavorite),
                         firstId: 3, lastId: 9))
-                let ids = try plan(.ids(selection, selection.filter, containing: beach, limit: 256), in: connection)
+                let ofSelection = try SQLFilter(selection.filter, in: connection)
+                let ids = try plan(.ids(selection, ofSelection, containing: beach, limit: 256), in: connection)
                 #expect(ids.hasPrefix("SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?") && !ids.contains(";"))
                 let places = filter.searchPlaces
                 let matches = try plan(
@@ -75,7 +78,7 @@ import Testing
         }
         #expect(try plan(.photo(1), in: connection) == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
         #expect(
-            try plan(.photo(1, IndexFilter(PhotoFilter())), in: connection)
+            try plan(.photo(1, SQLFilter(IndexFilter(PhotoFilter()), in: connection)), in: connection)
                 == "SEARCH p USING INTEGER PRIMARY KEY (rowid=?)")
         #expect(
             try plan(.frequencies(["bea", "ach"], newest: 64), in: connection).contains(

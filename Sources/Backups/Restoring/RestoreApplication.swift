@@ -26,13 +26,29 @@ struct RestoreApplication {
     var keyring: Keyring?
 
     func apply(in transaction: any CatalogueTransaction) throws {
-        let categories: [Int64: Int64]
-        switch mode {
-        case .merge: categories = try addMissingCategories(in: transaction)
-        case .replace:
-            try transaction.sealedFields.beginReplacing()
-            categories = try exchangeCategories(in: transaction)
-        }
+        var (categories, overwritten) =
+            switch mode {
+            case .merge: try enter(addMissingCategories(in: transaction), in: transaction)
+            case .replace:
+                try transaction.sealedFields.keepingValues {
+                    try enter(exchangeCategories(in: transaction), in: transaction)
+                }
+            }
+        try transaction.swipes.insert(plan.newSessions)
+        for group in plan.newGroups { try transaction.groups.insert(group) }
+        try plan.lock?.apply(in: transaction)
+        overwritten += try update(categories, in: transaction)
+        // A replacement is undone by the trash and by another backup.
+        if mode == .merge { try transaction.overwritten.add(overwritten, by: job) }
+        try check(transaction)
+    }
+
+    /// Enters the photos that the library is to have from the backup, and what is sealed for them.
+    /// - Parameter categories: the ids here by those in the backup.
+    /// - Returns: these, and what was there.
+    private func enter(
+        _ categories: [Int64: Int64], in transaction: any CatalogueTransaction
+    ) throws -> (categories: [Int64: Int64], overwritten: [Overwritten]) {
         let photos = try contents.photos.compactMap { sourced -> SourcedPhoto? in
             let photo = sourced.photo
             if mode == .merge && plan.kept[photo.uuid] != nil { return nil }
@@ -63,15 +79,7 @@ struct RestoreApplication {
             return entered
         }
         try transaction.photos.insert(photos, keepingIDs: mode == .replace)
-        var overwritten = try seal(in: transaction)
-        if mode == .replace { try transaction.sealedFields.endReplacing() }
-        try transaction.swipes.insert(plan.newSessions)
-        for group in plan.newGroups { try transaction.groups.insert(group) }
-        try plan.lock?.apply(in: transaction)
-        overwritten += try update(categories, in: transaction)
-        // A replacement is undone by the trash and by another backup.
-        if mode == .merge { try transaction.overwritten.add(overwritten, by: job) }
-        try check(transaction)
+        return (categories, try seal(in: transaction))
     }
 
     /// What the library has, and the backup's word counts of.

@@ -71,7 +71,7 @@ extension SealedFieldStore {
             try await catalogue.write { try $0.overwritten.removeAll() }
             try await blank(subject.names, job, &erased)
             erased.mentions = try await mentions(subject.names)
-            erased.isLogEmpty = try await catalogue.emptyLog()
+            erased.isLogEmpty = try await catalogue.eraseDeleted()
         } catch  where job.isCancelled {
             return erased.receipt(.cancelled)
         }

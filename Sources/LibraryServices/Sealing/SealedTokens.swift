@@ -79,8 +79,8 @@ package struct SealedTokens: Sendable {
             guard try transaction.sealedFields.activeKey() == keyring.active.description else { return false }
             return try Self.sealAll(keyring, in: transaction)
         }
-        // The log has pages from before.
-        if wasPlain { _ = try await catalogue.emptyLog() }
+        // Those from before may still be where the catalogue had them.
+        if wasPlain { _ = try await catalogue.eraseDeleted() }
     }
 
     // MARK: Opening

@@ -5,6 +5,7 @@ import ServiceMesh
 ///
 /// Not with the settings, which are read as a whole by whoever may, are in backups, and are put back from there.
 package protocol AccessRepository {
+    /// Parent, until another one is set.
     func mode() throws -> AppMode
     func setMode(_ mode: AppMode) throws
     /// Nil where there is no PIN.

@@ -53,10 +53,11 @@ package struct UnfinishedBackup: Sendable {
 
 /// The unfinished backups that a catalogue knows, inside one transaction.
 package protocol UnfinishedBackupRepository {
-    /// Those that can be understood: they may have been written by anybody.
+    /// By path, those that can be understood: they may have been written by anybody.
     func all() throws -> [UnfinishedBackup]
     func find(_ path: String) throws -> UnfinishedBackup?
-    /// Whether a backup goes on, now or later, that has read the catalogue and not all of its photos' files.
+    /// Whether a backup goes on, now or later, that has read the catalogue and not all of its photos' files: one whose job is kept and
+    /// has not ended.
     func needsPhotos() throws -> Bool
 
     /// Enters it in the place of what is there for its path.

@@ -4,11 +4,11 @@ import ServiceMesh
 /// The categories of a catalogue inside one transaction. Which method of the specification's repository is which of
 /// these: <doc:Methods>.
 package protocol CategoryRepository {
-    /// All of them by position, with photo counts; ``CategoryLimits/count`` at most.
+    /// All of them by position, of one position by id, with photo counts; ``CategoryLimits/count`` at most.
     func all() throws -> [Category]
     func find(_ key: CategoryKey) throws -> Category?
     func count() throws -> Int
-    /// The highest id that a category has or had.
+    /// The highest id that a category has or had, after which the next one that is given comes; 0 before the first.
     func lastID() throws -> Int64
 
     /// Enters a category.

@@ -5,6 +5,7 @@ import ServiceMesh
 package protocol DeviceRepository {
     /// In the order in which they were paired.
     func all() throws -> [StoredDevice]
+    /// - Throws: the catalogue's own error where a device has its id or its token.
     func insert(_ device: StoredDevice) throws
     func setLastSeen(_ time: Timestamp, of id: String) throws
     /// - Returns: false where there was none.

@@ -5,7 +5,7 @@ import ServiceMesh
 package protocol GroupHubRepository {
     /// In the order in which they were joined.
     func all() throws -> [StoredGroupHub]
-    /// Enters it, or puts it in the place of the one with its id.
+    /// Enters it, or puts it in the place of the one with its id, whose groups stay.
     func put(_ hub: StoredGroupHub) throws
     func setToken(_ token: StoredToken, of hub: String) throws
     /// Notes how a try ended; a problem leaves the time of the last success as it was.
@@ -24,7 +24,7 @@ package protocol GroupHubRepository {
     func removeDeparture(_ group: String, from hub: String) throws
     /// Notes photos that were sent here in vain; of more than ``UndeliveredGroupPhoto/maximumCount`` the oldest goes.
     func add(_ undelivered: [UndeliveredGroupPhoto]) throws
-    /// The latest first.
+    /// The latest first, of one moment by id.
     func undelivered() throws -> [UndeliveredGroupPhoto]
     /// Those that were noted at `moment` or before.
     func removeUndelivered(until moment: Timestamp) throws

@@ -11,9 +11,9 @@ package protocol GroupRepository {
     func insert(_ group: StoredGroup) throws
     /// - Throws: `noGroup`, as all that name one.
     func rename(_ id: String, to name: String) throws
-    /// Removes it with all that belongs to it.
+    /// Removes it with its members and photos.
     func remove(_ id: String) throws
-    /// - Throws: `tooManyMembers`.
+    /// - Throws: `tooManyMembers`; the catalogue's own error for one who is in it, and for a second person of this library.
     func insert(_ members: [GroupMember], into group: String) throws
     /// - Returns: whether they were in it.
     func removeMember(_ userId: String, from group: String) throws -> Bool
@@ -26,13 +26,14 @@ package protocol GroupRepository {
     /// Of those who are in no group that is kept here.
     func removeUnusedTokens() throws
 
-    /// Photos of one group or of all, the newest first.
+    /// Photos of one group or of all, the newest first, of one moment by id.
     func photos(of group: String?) throws -> [StoredGroupPhoto]
     func photo(_ id: String) throws -> StoredGroupPhoto?
     /// Ids of all photos, however many there are.
     func photoIDs() throws -> Set<String>
     /// The latest day for which a member has sent; nil where nothing is left of what they sent.
     func lastDay(of member: String, in group: String) throws -> Int64?
+    /// Enters a photo. Its group's ``StoredGroup/lastPhotoDate`` is not before it from then on, also when the photo is gone.
     /// - Throws: `sentAlready`.
     func insert(_ photo: StoredGroupPhoto) throws
     /// Puts it in the place of the one with its id.

@@ -4,7 +4,7 @@ import ServiceMesh
 
 /// What other changes of a transaction have to do with jobs; everything else about them is the journal's.
 package protocol JobRepository {
-    /// Keeps what a job needs to go on, together with what it did.
+    /// Keeps what a job needs to go on, together with what it did. Nothing happens where the job is not known.
     func setCheckpoint(_ checkpoint: Data, of job: JobID) throws
     /// Those of `jobs` that have not ended.
     func unfinished(_ jobs: [JobID]) throws -> Set<JobID>
@@ -16,7 +16,7 @@ package protocol JobRepository {
     func replaceTexts(
         from place: JobTextPlace, limit: Int, _ replacement: (String) -> String?
     ) throws -> (replaced: Int, next: JobTextPlace?)
-    /// The checkpoints of jobs of one kind that have not ended.
+    /// The checkpoints of jobs of one kind that have not ended, in no order.
     func openCheckpoints(of method: String) throws -> [(job: JobID, checkpoint: Data)]
 }
 

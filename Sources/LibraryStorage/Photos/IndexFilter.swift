@@ -12,8 +12,6 @@ package struct IndexFilter: Sendable {
     package let wanted: PhotoFilter
     package let review: ReviewFilter
     package let camera: CameraFilter
-    /// The cameras that ``camera`` lets pass; nil until the catalogue has looked them up, for which no search is made.
-    package private(set) var cameras: FoundCameras?
     /// The earliest date, milliseconds.
     package private(set) var from: Int64?
     /// Photos stand before it, in the order of dates and ids; nil for all.
@@ -49,21 +47,6 @@ package struct IndexFilter: Sendable {
     package var favoritesOnly: Bool { isFavorite == true }
 
     package var isWithoutDates: Bool { from == nil && end == nil }
-
-    /// Whether nothing but the category and the mark decides: what the totals of categories tell.
-    package var canUseTotals: Bool {
-        // The texts of a search are no part of this filter, and every other member counts, also one that is added later.
-        var others = wanted
-        (others.text, others.words, others.categoryId, others.favoritesOnly) = (nil, nil, nil, nil)
-        return isWithoutDates && others == PhotoFilter()
-    }
-
-    /// The same, with the cameras that were found.
-    package func among(_ cameras: FoundCameras) -> IndexFilter {
-        var narrower = self
-        narrower.cameras = cameras
-        return narrower
-    }
 
     /// The same, but only what is shown at `date` or later.
     package func since(_ date: Int64) -> IndexFilter {
@@ -127,22 +110,6 @@ package enum CameraFilter: Sendable, Equatable {
         guard case .named(let words) = self else { return false }
         let name = name.searchFolded
         return words.allSatisfy { name.contains($0) }
-    }
-}
-
-/// What a catalogue has found of a ``CameraFilter``.
-package struct FoundCameras: Sendable {
-    /// Nil for photos without one.
-    package let names: [String]?
-    /// Taken with them.
-    package let photos: Int
-    /// Whether fewer photos are left by what reviews must have said of them.
-    package let isLessThanReview: Bool
-
-    package init(names: [String]?, photos: Int, isLessThanReview: Bool) {
-        self.names = names
-        self.photos = photos
-        self.isLessThanReview = isLessThanReview
     }
 }
 

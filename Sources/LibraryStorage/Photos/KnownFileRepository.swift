@@ -1,7 +1,7 @@
 import LibraryModel
 
 /// Which photo a file became, by what its status says: a file that has not been written to since need not be read again.
-/// What is known of a photo's files goes with the photo, and when another source takes its place.
+/// What is known of a photo's files goes with the photo, into the trash too, and when another source takes its place.
 package protocol KnownFileRepository {
     /// Of those that are known, in no order.
     func find(_ files: [FileStamp]) throws -> [KnownPhoto]

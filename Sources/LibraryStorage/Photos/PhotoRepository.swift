@@ -4,12 +4,12 @@ import ServiceMesh
 /// The photos of a catalogue inside one transaction. Which method of the specification's repository is which of these:
 /// <doc:Methods>.
 ///
-/// Lists are in one order: newest first by `shownAt`, then by id. Methods take many where a loop would ask one by one: on
+/// Lists are in one order: newest first by `shownAt`, of one moment the greater id first. Methods take many where a loop would ask one by one: on
 /// another database each statement is a round trip that all writers wait for.
 package protocol PhotoRepository {
     // MARK: Reading
 
-    /// In the order of the keys; nil for what is not there.
+    /// In the order of the keys, one that is named twice twice; nil for what is not there.
     /// - Throws: the catalogue's own error for one that is there and cannot be read.
     func find(_ keys: [PhotoKey]) throws -> [Photo?]
     /// In the order of the keys, without those that are not there or cannot be read.
@@ -20,13 +20,14 @@ package protocol PhotoRepository {
     func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos
     /// How many photos meet a query's filters, on all pages.
     func count(_ query: PhotoQuery) throws -> Int
-    /// How many meet them in each month of the camera's clock that has any, newest first.
+    /// How many meet them, on all pages, in each month of the camera's clock that has any, newest first; `most` months at most.
     func months(_ query: PhotoQuery, most: Int) throws -> [PhotoSpan]
-    /// The same for the days of a month, with a place within them after each `anchorDistance` photos.
+    /// The same for the days of a month, with a place within them after each `anchorDistance` photos that others of the day follow.
     func days(_ query: PhotoQuery, of month: CalendarSpan, anchorDistance: Int) throws -> [PhotoSpan]
     /// Of all photos together.
     func totals() throws -> PhotoTotals
-    /// The cameras of all photos with how many each took, the one of most first; `limit` of them at most.
+    /// The cameras of all photos with how many each took, the one of most first, of as many by name; `limit` of them
+    /// at most.
     func cameras(limit: Int) throws -> CameraList
     /// How many photos there are of which the library does not have the original.
     func countWithoutOriginal() throws -> Int
@@ -39,7 +40,7 @@ package protocol PhotoRepository {
     /// The photo of the library that each of these is, by uuid and content, by content, by uuid, by source, in that order;
     /// nil for what the library does not have.
     func matches(of others: [PhotoIdentity]) throws -> [Photo?]
-    /// Every photo that was entered at `time` or later, by id.
+    /// Every photo that was entered at `time` or later, by id. What `body` throws ends it.
     func forEach(since time: Timestamp?, _ body: (SourcedPhoto) throws -> Void) throws
     /// What the catalogue says of photos' files, by id, from the one behind `id` on; 256 at a time.
     func files(_ place: PhotoFileEntry.Place, after id: Int64) throws -> [PhotoFileEntry]
@@ -60,7 +61,7 @@ package protocol PhotoRepository {
     /// - Throws: `pictureThere`, `repeatedPhoto`, `noCategory`; then none of them is entered.
     func insert(_ photos: [SourcedPhoto]) throws
     /// Enters photos from elsewhere, which nothing here clashes with, under their own ids or, where these are not to be
-    /// kept or cannot be, under new ones.
+    /// kept or cannot be (less than 1, or greater than the catalogue can hold), under new ones.
     func insert(_ photos: [SourcedPhoto], keepingIDs: Bool) throws
     /// Writes name, caption, category, mark and date of the photo that has this id, and leaves what describes its file.
     /// - Throws: `noPhoto`; `noCategory`.
@@ -75,8 +76,10 @@ package protocol PhotoRepository {
     func forgetSourceNames(
         in place: PhotoFileEntry.Place, after id: Int64, limit: Int, where isToGo: (String) -> Bool
     ) throws -> (forgotten: Int, next: Int64?)
+    /// Sets the mark of photos; those that the library does not have are passed over.
     /// - Returns: how many changed.
     func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int
+    /// Puts photos into a category; those that the library does not have are passed over.
     /// - Returns: how many changed.
     /// - Throws: `noCategory`.
     func move(_ photos: [Photo], to category: Int64) throws -> Int

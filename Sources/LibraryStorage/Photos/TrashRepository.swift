@@ -3,7 +3,7 @@ import ServiceMesh
 
 /// The trash of a catalogue inside one transaction.
 package protocol TrashRepository {
-    /// One page, the latest first.
+    /// One page, the latest first, of one moment the greater id first.
     func page(_ query: TrashQuery) throws -> TrashPage
     /// Nil where none in the trash has this uuid, in lower case.
     func find(_ uuid: String) throws -> TrashedPhoto?
@@ -11,25 +11,28 @@ package protocol TrashRepository {
     func totals() throws -> PhotoTotals
     /// Those of `uuids` that photos in the trash have.
     func uuids(among uuids: [String]) throws -> Set<String>
-    /// The oldest in the trash, of those put there until then, `limit` at most.
+    /// Ids of photos that were put there at `time` or before, the oldest first, `limit` at most.
     func deleted(before time: Timestamp, limit: Int) throws -> [Int64]
+    /// How many were put there at `time` or before.
     func countDeleted(before time: Timestamp) throws -> Int
     /// Whether photos were put there after `time`, by a clock that was wrong.
     func isAnyDeleted(after time: Timestamp) throws -> Bool
     /// Lets the term of those begin then.
     func beginTerm(ofThoseAfter time: Timestamp) throws
 
-    /// Moves photos of the library into the trash.
+    /// Moves photos of the library into the trash, with all that is said of them, their sealed values, and what is needed to make
+    /// their category again. They keep their ids, unless another one there has it.
     /// - Returns: how many were still in the library.
     func add(_ photos: [Photo], at time: Timestamp) throws -> Int
     /// Moves all photos of a category into the trash.
     /// - Returns: how many it had.
     func add(category: Int64, at time: Timestamp) throws -> Int
-    /// Takes photos out of the trash, into their categories, which are made again where they are gone.
+    /// Takes photos out of the trash, as they were, under their ids where these are free. Each goes into its category, whatever this
+    /// is called now; where that is gone, into the one of its name; where there is none, that is made again at its place.
     /// - Returns: those that stay, since the library has the same picture.
     /// - Throws: `notInTrash`.
     func restore(_ ids: [Int64]) throws -> [StayingPhoto]
-    /// Removes photos from the trash for good; their files become discarded files, and are returned.
+    /// Removes photos from the trash for good, with their sealed values; their files become discarded files, and are returned.
     /// - Throws: `notInTrash`.
     func purge(_ ids: [Int64]) throws -> [StoredName]
     /// After the categories were exchanged, and their numbers with them: photos belong to the one that has the name

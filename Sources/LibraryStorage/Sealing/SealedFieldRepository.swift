@@ -4,11 +4,12 @@ import ServiceMesh
 /// The sealed fields of a catalogue inside one transaction, and the keys that open them, themselves wrapped. Nothing here
 /// opens anything.
 ///
-/// Values belong to a photo's uuid, be it in the library or in the trash, and go when it is in neither.
+/// Values belong to a photo's uuid, be it in the library or in the trash, and go when it is in neither. Of what is sealed, be it a value
+/// or a token, a catalogue knows this: the 16 bytes behind the first are the id of its key.
 package protocol SealedFieldRepository {
     // MARK: Values
 
-    /// Those of one photo, in the library or in the trash.
+    /// Those of one photo, in the library or in the trash, by field.
     func values(of uuid: String) throws -> [SealedRow]
     /// Values of all photos, by uuid and field, from the one behind `name` on.
     func page(after name: SealedRow.Name?, limit: Int) throws -> [SealedRow]
@@ -28,15 +29,13 @@ package protocol SealedFieldRepository {
     /// - Returns: how many were.
     func reseal(_ rows: [(row: SealedRow, sealed: [UInt8])]) throws -> Int
 
-    /// From here to ``endReplacing()``, in the same transaction, photos that leave the catalogue leave their values: they are
-    /// entered again under their uuids.
-    func beginReplacing() throws
-    /// Values of photos that have not come back go.
-    func endReplacing() throws
+    /// Runs `body`, in which photos that leave the catalogue leave their values: they are entered again under their uuids. At its end
+    /// the values of photos that have not come back go. What `body` throws has to undo the transaction.
+    func keepingValues<Value>(_ body: () throws -> Value) throws -> Value
 
     // MARK: Keys
 
-    /// The active one first.
+    /// The active one first, then the latest.
     func keys() throws -> [StoredDataKey]
     /// Enters a key, or what has changed of it. Of an active one the others become inactive.
     func store(_ key: StoredDataKey) throws

@@ -3,11 +3,13 @@ import ServiceMesh
 
 /// What reviews were and decided, as machines tell each other of it, inside one transaction.
 package protocol ReviewRepository {
-    /// What is new since a moment, but for what came from `source`; of each kind `limit` at most.
+    /// What is new since a moment, but for decisions that came from `source`; of each kind `limit` at most. A cursor that was given to
+    /// nobody, since an older copy was put in the catalogue's place, begins anew.
     func changes(after cursor: ReviewCursor, except source: String?, limit: Int) throws -> ReviewChanges
     /// Enters what is not known yet, and takes back what was taken back elsewhere. A decision is about the photo that has its uuid
     /// and its content, else about one with its content. One about neither, and one that is older than what was deleted about the
     /// photo, changes nothing here. The values have been checked.
+    /// - Returns: what was new. A session of which nothing is told but decisions is entered and not counted.
     func merge(_ changes: ReviewChanges, from source: String) throws -> TakenReviews
     /// Marks the oldest decisions as processed that came from a machine and whose sessions have ended. Of others parts may be missing.
     /// - Returns: as ``SwipeRepository/process(session:limit:)``.

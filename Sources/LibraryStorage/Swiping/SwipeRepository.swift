@@ -5,9 +5,10 @@ import ServiceMesh
 package protocol SwipeRepository {
     /// Sessions whose ids begin so, in the ids' order.
     func find(beginningWith beginning: String, limit: Int) throws -> [SwipeSession]
-    /// The latest first.
+    /// The latest first, of one moment by id.
     func sessions(limit: Int) throws -> [SwipeSession]
-    /// Decisions not processed yet, the oldest first, from the one behind `id` on; of one session or of all.
+    /// Decisions not processed yet, the oldest first, from the one behind `id` on, which is 0 for the first page; of one session or
+    /// of all.
     func pending(session: String?, after id: Int64, limit: Int) throws -> [PhotoAction]
     func pendingCount() throws -> Int
     /// Decisions, the latest first, from the one before `id` on.
@@ -15,8 +16,8 @@ package protocol SwipeRepository {
     ///   - session: nil for all.
     ///   - photo: its uuid; nil for all.
     func decisions(session: String?, photo: String?, before id: Int64, limit: Int) throws -> [PhotoAction]
-    /// Ids of processed decisions from before `time`, from the one behind `id` on; of one session that has ended or of all
-    /// that have.
+    /// Ids of processed decisions from before `time`, from the one behind `id` on; of one session or of all. Of sessions that go on
+    /// only while no other machine is known, where nobody else can take a decision back.
     func processed(before time: Timestamp, session: String?, after id: Int64, limit: Int) throws -> [Int64]
     /// Every session with all of its decisions, the latest session first.
     func history() throws -> [SwipeRecord]
@@ -26,7 +27,8 @@ package protocol SwipeRepository {
     /// - Returns: the new session.
     func start(_ id: String, at time: Timestamp) throws -> SwipeSession
     /// Writes down a decision, provided that its session is open and the photo still has the content that was shown;
-    /// nil where not. It is the photo's last one from then on.
+    /// nil where not. It is the photo's last one from then on: its time is `time`, or a millisecond after the latest about the photo
+    /// that is known, be that taken back or deleted.
     func record(_ decision: SwipeDecision, at time: Timestamp) throws -> PhotoAction?
     /// Takes back the latest decisions of a session that are not processed. Of the photos, those before count again.
     /// - Returns: those that are gone, the latest first.
@@ -39,7 +41,8 @@ package protocol SwipeRepository {
     /// Marks decisions as processed.
     /// - Returns: how many were not.
     func markProcessed(_ ids: [Int64]) throws -> Int
-    /// Deletes those of these decisions that are processed, of sessions that have ended. These still count the photos.
+    /// Deletes those of these decisions that are processed, as ``processed(before:session:after:limit:)`` tells them. Their sessions
+    /// still count the photos, and these still say what was decided last.
     /// - Returns: how many there were.
     func deleteProcessed(_ ids: [Int64]) throws -> Int
     /// Sets back to `now` what is later than a limit: begins and ends of sessions that have no such decision any more, and the times

@@ -38,9 +38,9 @@ struct FoundWords {
     }
 
     /// What each photo that is found meets.
-    var condition: IndexFilter.Condition {
-        if let photo { return IndexFilter.Condition("p.id = ?", photo) }
-        return words.reduce(into: IndexFilter.Condition()) { condition, word in
+    var condition: SQLFilter.Condition {
+        if let photo { return SQLFilter.Condition("p.id = ?", photo) }
+        return words.reduce(into: SQLFilter.Condition()) { condition, word in
             // `instr` and not LIKE: `%` and `_` are what they are.
             guard !word.categories.isEmpty else {
                 return condition.add("instr(p.search_text, ?) > 0", word.text.folded)

@@ -12,12 +12,12 @@ import LibraryStorage
 ///
 /// Rejected: `GROUP BY` a date, for which SQLite sorts all of them.
 struct PhotoCalendar {
-    private let filter: IndexFilter
+    private let filter: SQLFilter
     private let words: FoundWords?
     private let connection: Connection
 
     init(_ query: PhotoQuery, in connection: Connection) throws {
-        filter = try query.filter.ofAllPages.lookedUp(in: connection)
+        filter = try SQLFilter(query.filter.ofAllPages, in: connection)
         words = try query.words.map { try FoundWords($0, in: connection) }
         self.connection = connection
     }
@@ -73,7 +73,7 @@ struct PhotoCalendar {
     // MARK: Without a text
 
     private func spans(
-        of filter: IndexFilter, most: Int, _ span: (Int64) -> CalendarSpan
+        of filter: SQLFilter, most: Int, _ span: (Int64) -> CalendarSpan
     ) throws -> [PhotoSpan] {
         var spans: [PhotoSpan] = []
         var rest = filter
@@ -85,11 +85,11 @@ struct PhotoCalendar {
         return spans
     }
 
-    private func count(_ filter: IndexFilter) throws -> Int {
+    private func count(_ filter: SQLFilter) throws -> Int {
         try filter.ranges.reduce(0) { try $0 + count(filter, $1) }
     }
 
-    private func count(_ filter: IndexFilter, _ range: IndexFilter.Condition) throws -> Int {
+    private func count(_ filter: SQLFilter, _ range: SQLFilter.Condition) throws -> Int {
         try filter.arms.reduce(0) { sum, arm in
             let statement = PhotoStatement.count(filter, arm, range)
             return try sum + (connection.first(statement.sql, values: statement.values) { try $0[0] as Int } ?? 0)
@@ -97,7 +97,7 @@ struct PhotoCalendar {
     }
 
     /// Where the photo with this number stands, from 0; nil where there are not so many.
-    private func place(_ number: Int, _ filter: IndexFilter) throws -> PhotoPlace? {
+    private func place(_ number: Int, _ filter: SQLFilter) throws -> PhotoPlace? {
         var number = number
         let ranges = filter.ranges
         for (index, range) in ranges.enumerated() {
@@ -112,7 +112,7 @@ struct PhotoCalendar {
         return nil
     }
 
-    private func anchors(_ filter: IndexFilter, count: Int, distance: Int) throws -> [PhotoPlace] {
+    private func anchors(_ filter: SQLFilter, count: Int, distance: Int) throws -> [PhotoPlace] {
         var anchors: [PhotoPlace] = []
         var rest = filter
         while anchors.count < (count - 1) / distance, let last = try place(distance - 1, rest) {
@@ -124,7 +124,7 @@ struct PhotoCalendar {
 
     // MARK: With a text
 
-    private func matches(_ words: FoundWords, in filter: IndexFilter) throws -> [PhotoPlace] {
+    private func matches(_ words: FoundWords, in filter: SQLFilter) throws -> [PhotoPlace] {
         let sieve = try (words.sieve ?? words.shortSieve(in: connection))?.marked(filter.mark)
         if sieve?.isEmpty == true { return [] }
         let statement = PhotoStatement.allMatches(sieve, filter, containing: words)
@@ -146,9 +146,9 @@ struct PhotoCalendar {
     }
 }
 
-extension IndexFilter {
+extension SQLFilter {
     /// The same, but only what is shown within a span.
-    fileprivate func within(_ span: CalendarSpan) -> IndexFilter {
+    fileprivate func within(_ span: CalendarSpan) -> SQLFilter {
         // Nothing comes after the end of all, not even the end of the last span.
         let narrower = span.end == .max ? self : before(PhotoPlace(date: span.end, id: .min))
         return narrower.since(span.start)

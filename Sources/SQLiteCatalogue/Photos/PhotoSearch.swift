@@ -21,13 +21,13 @@ struct PhotoSearch {
     /// Photos that are looked at one by one, at most, where the text index could tell where to look.
     private static let maximumWalk = 5000
 
-    private let filter: IndexFilter
+    private let filter: SQLFilter
     private let words: FoundWords?
     private let limit: Int
     private let connection: Connection
 
     init(_ query: PhotoQuery, in connection: Connection) throws {
-        filter = try query.filter.lookedUp(in: connection)
+        filter = try SQLFilter(query.filter, in: connection)
         words = try query.words.map { try FoundWords($0, in: connection) }
         limit = query.limit
         self.connection = connection
@@ -113,7 +113,7 @@ struct PhotoSearch {
 
     /// Those that the text index names, the newest first.
     private func named(
-        by sieve: Sieve, _ filter: IndexFilter, _ words: FoundWords, limit: Int
+        by sieve: Sieve, _ filter: SQLFilter, _ words: FoundWords, limit: Int
     ) throws -> [Photo] {
         if sieve.isEmpty { return [] }
         var (next, last) = filter.searchPlaces
@@ -174,7 +174,7 @@ struct PhotoSearch {
 
     /// The photos of `filter` in order, looked at one by one.
     private func walk(
-        _ filter: IndexFilter, containing words: FoundWords?, limit: Int
+        _ filter: SQLFilter, containing words: FoundWords?, limit: Int
     ) throws -> [Photo] {
         var found: [Photo] = []
         for range in filter.ranges where found.count < limit {
@@ -189,7 +189,7 @@ struct PhotoSearch {
 
     /// The date of the photo that comes `number` after the first, or nil where there are not so many. Where photos of
     /// one date are cut by the cursor, the count begins after the first range that has enough.
-    private func date(after number: Int, _ filter: IndexFilter) throws -> Int64? {
+    private func date(after number: Int, _ filter: SQLFilter) throws -> Int64? {
         for range in filter.ranges {
             let statement = PhotoStatement.date(after: number, filter, range)
             let date = try connection.first(statement.sql, values: statement.values) { try $0[0] as Int64 }

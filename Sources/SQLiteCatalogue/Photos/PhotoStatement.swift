@@ -12,7 +12,7 @@ struct PhotoStatement {
     ///   - range: one of `filter.ranges`.
     ///   - words: of a search; nil where every photo is meant.
     static func walk(
-        _ filter: IndexFilter, _ range: IndexFilter.Condition, containing words: FoundWords? = nil, limit: Int
+        _ filter: SQLFilter, _ range: SQLFilter.Condition, containing words: FoundWords? = nil, limit: Int
     ) -> PhotoStatement {
         var range = range
         range.add(containing: words)
@@ -21,7 +21,7 @@ struct PhotoStatement {
 
     /// The rows of a range, newest first; ties by the greater id.
     private static func inOrder(
-        _ columns: String, _ filter: IndexFilter, _ range: IndexFilter.Condition, end: String, _ number: Int
+        _ columns: String, _ filter: SQLFilter, _ range: SQLFilter.Condition, end: String, _ number: Int
     ) -> PhotoStatement {
         let arms = filter.arms.map { arm in
             var arm = arm
@@ -40,7 +40,7 @@ struct PhotoStatement {
     ///   - filter: the query's, with its cameras looked up.
     ///   - words: the query's, looked up.
     static func ids(
-        _ query: PhotoIDQuery, _ filter: IndexFilter, containing words: FoundWords?, limit: Int
+        _ query: PhotoIDQuery, _ filter: SQLFilter, containing words: FoundWords?, limit: Int
     ) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
@@ -52,14 +52,14 @@ struct PhotoStatement {
     }
 
     /// The date of the photo that comes `number` after the first of a range. The index alone tells: none is read.
-    static func date(after number: Int, _ filter: IndexFilter, _ range: IndexFilter.Condition) -> PhotoStatement {
+    static func date(after number: Int, _ filter: SQLFilter, _ range: SQLFilter.Condition) -> PhotoStatement {
         inOrder("shown_at, id", filter, range, end: "LIMIT 1 OFFSET ?", number)
     }
 
     /// Places, dates and ids of photos that the text index names and that contain the words, in the order of places.
     /// - Parameter places: those to look at; `filter` narrows them further.
     static func matches(
-        _ sieve: Sieve, _ filter: IndexFilter, containing words: FoundWords?, places: ClosedRange<Int64>, limit: Int
+        _ sieve: Sieve, _ filter: SQLFilter, containing words: FoundWords?, places: ClosedRange<Int64>, limit: Int
     ) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
@@ -74,7 +74,7 @@ struct PhotoStatement {
     }
 
     /// The date and the id of the photo at a place, where it passes the filter and contains the words.
-    static func match(at place: Int64, _ filter: IndexFilter, containing words: FoundWords?) -> PhotoStatement {
+    static func match(at place: Int64, _ filter: SQLFilter, containing words: FoundWords?) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
         return PhotoStatement(
@@ -97,7 +97,7 @@ struct PhotoStatement {
     }
 
     /// The same, where it passes a filter.
-    static func photo(_ id: Int64, _ filter: IndexFilter) -> PhotoStatement {
+    static func photo(_ id: Int64, _ filter: SQLFilter) -> PhotoStatement {
         let condition = filter.condition
         return PhotoStatement(
             sql: "SELECT \(PhotoColumns.namesWithID) FROM photos AS p WHERE p.id = ? AND \(condition.sql)",
@@ -131,7 +131,7 @@ struct PhotoStatement {
     }
 
     /// What the counts that are kept have of a filter that asks for nothing else than they tell.
-    private static func counted(_ filter: IndexFilter) -> String {
+    private static func counted(_ filter: SQLFilter) -> String {
         switch filter.isFavorite {
         case nil: "photos"
         case true?: "favorites"
@@ -140,7 +140,7 @@ struct PhotoStatement {
     }
 
     /// How many photos a filter lets pass; from the totals of the categories where neither date nor review is asked for.
-    static func total(_ filter: IndexFilter) -> PhotoStatement {
+    static func total(_ filter: SQLFilter) -> PhotoStatement {
         guard filter.canUseTotals else {
             let condition = filter.condition
             return PhotoStatement(
@@ -156,7 +156,7 @@ struct PhotoStatement {
 
     /// Days, and how many photos each has, newest first: from the counts that are kept, for a filter that asks for nothing else
     /// than they tell.
-    static func days(_ filter: IndexFilter) -> PhotoStatement {
+    static func days(_ filter: SQLFilter) -> PhotoStatement {
         let column = counted(filter)
         return PhotoStatement(
             sql: "SELECT day, sum(\(column)) FROM photo_days"
@@ -168,7 +168,7 @@ struct PhotoStatement {
     /// How many photos an arm of a filter has in one of its ranges. The index alone tells, unless favourites are asked for with
     /// what reviews said of them.
     static func count(
-        _ filter: IndexFilter, _ arm: IndexFilter.Condition, _ range: IndexFilter.Condition
+        _ filter: SQLFilter, _ arm: SQLFilter.Condition, _ range: SQLFilter.Condition
     ) -> PhotoStatement {
         var arm = arm
         arm.add(range)
@@ -177,7 +177,7 @@ struct PhotoStatement {
     }
 
     /// Dates and ids of all photos that contain words, in no order; without a sieve each is looked at.
-    static func allMatches(_ sieve: Sieve?, _ filter: IndexFilter, containing words: FoundWords?) -> PhotoStatement {
+    static func allMatches(_ sieve: Sieve?, _ filter: SQLFilter, containing words: FoundWords?) -> PhotoStatement {
         let counted = total(sieve, filter, containing: words)
         return PhotoStatement(
             sql: counted.sql.replacing("SELECT count(*)", with: "SELECT p.shown_at, p.id", maxReplacements: 1),
@@ -185,7 +185,7 @@ struct PhotoStatement {
     }
 
     /// How many of them contain words; without a sieve each is looked at.
-    static func total(_ sieve: Sieve?, _ filter: IndexFilter, containing words: FoundWords?) -> PhotoStatement {
+    static func total(_ sieve: Sieve?, _ filter: SQLFilter, containing words: FoundWords?) -> PhotoStatement {
         var condition = filter.condition
         condition.add(containing: words)
         guard let sieve else {

@@ -42,7 +42,7 @@ struct PhotoTable: PhotoRepository {
 
     func ids(_ query: PhotoIDQuery) throws -> SelectedPhotos {
         // One more than asked for tells whether there is a next page.
-        let filter = try query.filter.lookedUp(in: connection)
+        let filter = try SQLFilter(query.filter, in: connection)
         let words = try query.words.map { try FoundWords($0, in: connection) }
         let statement = PhotoStatement.ids(query, filter, containing: words, limit: query.limit + 1)
         let found = try connection.query(statement.sql, values: statement.values) { try $0[0] as Int64 }
@@ -189,14 +189,26 @@ struct PhotoTable: PhotoRepository {
         }
         do {
             try insertTogether(photos)
-        } catch DatabaseError.constraint(.unique, let detail) {
+        } catch DatabaseError.constraint(.unique, _) {
             // Looked for only now: a million questions whose answer is no would cost as much as the rows.
             for new in photos {
                 guard let there = try find(sourceDigest: new.sourceDigest) else { continue }
                 throw CatalogueError.pictureThere(there)
             }
-            throw CatalogueError.repeatedPhoto(detail)
+            throw CatalogueError.repeatedPhoto(try repeated(among: photos)?.path ?? "")
         }
+    }
+
+    /// The first photo that is like one before it, or like one that is there, in what no two have in common.
+    private func repeated(among photos: [SourcedPhoto]) throws -> Photo? {
+        var (sources, uuids, paths) = (Set<String>(), Set<String>(), Set<String>())
+        return try photos.first { new in
+            let isNew = [
+                sources.insert(new.sourceDigest).inserted, uuids.insert(new.photo.uuid).inserted,
+                paths.insert(new.photo.path).inserted,
+            ]
+            return try isNew.contains(false) || find(.uuid(new.photo.uuid)) != nil || find(.path(new.photo.path)) != nil
+        }?.photo
     }
 
     func insert(_ photos: [SourcedPhoto], keepingIDs: Bool) throws {

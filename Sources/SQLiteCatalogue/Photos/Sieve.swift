@@ -44,7 +44,7 @@ struct Sieve {
         others = []
     }
 
-    /// The same of photos that have this mark of a filter (``IndexFilter/mark``) alone.
+    /// The same of photos that have this mark of a filter (``SQLFilter/mark``) alone.
     func marked(_ mark: String?) -> Sieve {
         var narrower = self
         narrower.mark = mark

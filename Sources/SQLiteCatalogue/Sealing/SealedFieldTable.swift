@@ -85,15 +85,16 @@ struct SealedFieldTable: SealedFieldRepository {
         }
     }
 
-    func beginReplacing() throws { try connection.execute("INSERT INTO sealed_fields_held (id) VALUES (1)") }
-
-    func endReplacing() throws {
+    func keepingValues<Value>(_ body: () throws -> Value) throws -> Value {
+        try connection.execute("INSERT INTO sealed_fields_held (id) VALUES (1)")
+        let value = try body()
         try connection.execute("DELETE FROM sealed_fields_held")
         try connection.execute(
             """
             DELETE FROM sealed_fields WHERE NOT EXISTS (SELECT 1 FROM photos WHERE uuid = photo_uuid)
                 AND NOT EXISTS (SELECT 1 FROM trash WHERE uuid = photo_uuid)
             """)
+        return value
     }
 
     // MARK: Keys

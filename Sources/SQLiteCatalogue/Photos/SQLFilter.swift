@@ -3,8 +3,52 @@ import Foundation
 import LibraryModel
 import LibraryStorage
 
-// How SQLite is asked for what a filter lets pass.
-extension IndexFilter {
+/// How SQLite is asked for what a filter lets pass: the filter, and the cameras that it was found to mean.
+struct SQLFilter {
+    private var filter: IndexFilter
+    /// Nil where the filter says nothing of cameras.
+    private let cameras: FoundCameras?
+
+    /// What the catalogue has found of a ``CameraFilter``.
+    private struct FoundCameras {
+        /// Nil for photos without one.
+        let names: [String]?
+        /// Taken with them.
+        let photos: Int
+        /// Whether fewer photos are left by what reviews must have said of them.
+        let isLessThanReview: Bool
+    }
+
+    var category: Int64? { filter.category }
+    var isFavorite: Bool? { filter.isFavorite }
+    private var favoritesOnly: Bool { filter.favoritesOnly }
+    private var review: ReviewFilter { filter.review }
+    private var from: Int64? { filter.from }
+    private var end: PhotoPlace? { filter.end }
+
+    /// As ``IndexFilter/ofAllPages``.
+    var ofAllPages: SQLFilter { with(filter.ofAllPages) }
+
+    /// As ``IndexFilter/since(_:)``.
+    func since(_ date: Int64) -> SQLFilter { with(filter.since(date)) }
+
+    /// As ``IndexFilter/before(_:)``.
+    func before(_ place: PhotoPlace) -> SQLFilter { with(filter.before(place)) }
+
+    private func with(_ filter: IndexFilter) -> SQLFilter {
+        var other = self
+        other.filter = filter
+        return other
+    }
+
+    /// Whether nothing but the category and the mark decides: what the totals of categories tell.
+    var canUseTotals: Bool {
+        // The texts of a search are no part of this filter, and every other member counts, also one that is added later.
+        var others = filter.wanted
+        (others.text, others.words, others.categoryId, others.favoritesOnly) = (nil, nil, nil, nil)
+        return filter.isWithoutDates && others == PhotoFilter()
+    }
+
     /// The index that has the photos in question together and in order. Named in every statement: what SQLite's
     /// planner would choose depends on statistics, and a wrong choice costs seconds.
     ///
@@ -81,7 +125,7 @@ extension IndexFilter {
     /// All of it as one condition, for photos that something else has found.
     var condition: Condition {
         var condition = self.chosen
-        if hasArmsOfDecisions { condition.add(reviewed) }
+        if hasArmsOfDecisions { condition.add(Self.reviewed(review)) }
         if hasArmsOfCameras { condition.add(ofCameras) }
         if let from { condition.add("p.shown_at >= ?", from) }
         if let end { condition.add("(p.shown_at, p.id) < (?, ?)", end.date, end.id) }
@@ -92,12 +136,12 @@ extension IndexFilter {
         var condition = Condition()
         if let isFavorite { condition.add("p.is_favorite = \(isFavorite ? 1 : 0)") }
         if let category { condition.add("p.category_id = ?", category) }
-        if !hasArmsOfDecisions { condition.add(reviewed) }
+        if !hasArmsOfDecisions { condition.add(Self.reviewed(review)) }
         if !hasArmsOfCameras { condition.add(ofCameras) }
         return condition
     }
 
-    private var reviewed: Condition {
+    private static func reviewed(_ review: ReviewFilter) -> Condition {
         switch review {
         case .any: Condition()
         case .notReviewed: Condition("p.last_decision IS NULL")
@@ -107,7 +151,6 @@ extension IndexFilter {
     }
 
     private var ofCameras: Condition {
-        precondition(camera == .any || cameras != nil, "A filter's cameras are looked up before it is searched with.")
         guard let cameras else { return Condition() }
         guard let names = cameras.names else { return Condition("p.camera IS NULL") }
         if names.count == 1 { return Condition("p.camera = ?", names[0]) }
@@ -116,41 +159,43 @@ extension IndexFilter {
         return Condition("p.camera IN (SELECT value FROM json_each(?))", list)
     }
 
-    /// The same, with its cameras looked up. There are few, so their names are compared one by one.
-    func lookedUp(in connection: Connection) throws -> IndexFilter {
+    /// Looks up the cameras of a filter. There are few, so their names are compared one by one.
+    init(_ filter: IndexFilter, in connection: Connection) throws {
+        self.filter = filter
         var names: [String]?
         var photos = 0
-        switch camera {
-        case .any: return self
+        switch filter.camera {
+        case .any:
+            cameras = nil
+            return
         case .unknown:
-            let count: Int? = try connection.value(
-                "SELECT (SELECT sum(photos) FROM category_totals) - (SELECT coalesce(sum(photos), 0) FROM cameras)")
-            photos = count ?? 0
+            let withCamera: Int? = try connection.value("SELECT coalesce(sum(photos), 0) FROM cameras")
+            photos = try PhotoTable(connection: connection).totals().photos - (withCamera ?? 0)
         case .named:
             var found: [String] = []
             try connection.forEach("SELECT name, photos FROM cameras ORDER BY name") { row in
                 let name: String = try row[0]
-                guard camera.passes(name) else { return }
+                guard filter.camera.passes(name) else { return }
                 found.append(name)
                 photos += try row[1] as Int
             }
             names = found
         }
-        let isLess = try photos <= Self.rowByRowAtMost || !hasFewByReview(in: connection)
-        return among(FoundCameras(names: names, photos: photos, isLessThanReview: isLess))
+        let isLess = try photos <= Self.rowByRowAtMost || !Self.hasFew(byReviewOf: filter, in: connection)
+        cameras = FoundCameras(names: names, photos: photos, isLessThanReview: isLess)
     }
 
-    private func hasFewByReview(in connection: Connection) throws -> Bool {
-        guard review != .any else { return false }
+    private static func hasFew(byReviewOf filter: IndexFilter, in connection: Connection) throws -> Bool {
+        guard filter.review != .any else { return false }
         var ofReview = Condition()
-        if let category { ofReview.add("p.category_id = ?", category) }
-        ofReview.add(reviewed)
-        let index = category == nil ? "photos_by_decision" : "photos_by_category_and_decision"
+        if let category = filter.category { ofReview.add("p.category_id = ?", category) }
+        ofReview.add(reviewed(filter.review))
+        let index = filter.category == nil ? "photos_by_decision" : "photos_by_category_and_decision"
         let count = try connection.first(
             "SELECT count(*) FROM (SELECT 1 FROM photos AS p INDEXED BY \(index) WHERE \(ofReview.sql) LIMIT ?)",
-            values: ofReview.values + [Self.rowByRowAtMost + 1]
+            values: ofReview.values + [rowByRowAtMost + 1]
         ) { try $0[0] as Int }
-        return (count ?? 0) <= Self.rowByRowAtMost
+        return (count ?? 0) <= rowByRowAtMost
     }
 
     /// A condition over `p` (photos), and its values.

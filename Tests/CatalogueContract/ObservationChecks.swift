@@ -1,0 +1,103 @@
+import LibraryModel
+import LibraryStorage
+import ServiceMesh
+import Synchronization
+
+extension CatalogueContract {
+    package static let observation: [ContractCheck] = [
+        ContractCheck("each change tells its parts") { run in
+            let album = try await run.album(3)
+            let seen = CommittedParts()
+            run.catalogue.onCommit { seen.add($0) }
+            let session = Sample.uuid(1)
+            let changes: [(Set<CataloguePart>, @Sendable (any CatalogueTransaction) throws -> Void)] = [
+                ([.photos], { _ = try $0.photos.setFavorite(true, of: [album.photos[0]]) }),
+                ([.sealedFields], { try $0.sealedFields.set([.notes: Sample.sealed(1)], of: album.photos[0].uuid) }),
+                ([.photos, .trash], { _ = try $0.trash.add([album.photos[1]], at: Sample.time(1)) }),
+                ([.trash], { _ = try $0.trash.purge([album.photos[1].id]) }),
+                ([.categories], { _ = try $0.categories.update(id: album.cars, to: Sample.details("Other")) }),
+                ([.swipeSessions], { _ = try $0.swipes.start(session, at: Sample.time(1)) }),
+                (
+                    [.swipeActions, .photos],
+                    { t in
+                        let photo = album.photos[0]
+                        _ = try t.swipes.record(
+                            SwipeDecision(
+                                session: session, photo: photo.uuid, contentDigest: photo.contentDigest, action: .keep),
+                            at: Sample.time(2))
+                    }
+                ),
+                (
+                    [.reviewMachines],
+                    { t in
+                        try t.reviewMachines.put(
+                            StoredReviewPartner(
+                                id: "p", address: "http://p", token: .plain("t"), addedAt: Sample.time(1)))
+                    }
+                ),
+                ([.settings], { try $0.settings.setLastBackupDate(Sample.time(1)) }),
+                (
+                    [.groups],
+                    { t in
+                        try t.groups.insert(
+                            StoredGroup(id: "g", name: "Group", createdAt: Sample.time(1), members: []))
+                    }
+                ),
+                ([.backups], { try $0.madeBackups.put(BackupSample.made("/b/1.zip")) }),
+            ]
+            for (parts, change) in changes {
+                try await run.write(change)
+                let found = seen.take()
+                run.expect(found.isSuperset(of: parts), "\(found) lacks some of \(parts)")
+            }
+            run.equal(changes.reduce(into: Set()) { $0.formUnion($1.0) }, Set(CataloguePart.allCases))
+        },
+        ContractCheck("all who listen are told before the writer is") { run in
+            try await run.album()
+            let (first, second) = (CommittedParts(), CommittedParts())
+            run.catalogue.onCommit { first.add($0) }
+            run.catalogue.onCommit { second.add($0) }
+            for number in 0..<20 {
+                try await run.write { try $0.settings.setLastSyncDate(Sample.time(Int64(number))) }
+                run.equal(first.take(), [.settings])
+                run.equal(second.take(), [.settings])
+            }
+        },
+        ContractCheck("what is undone and what is only read is told to nobody") { run in
+            let album = try await run.album(1)
+            let seen = CommittedParts()
+            run.catalogue.onCommit { seen.add($0) }
+            await run.fails("A body that throws") {
+                try await run.write { t in
+                    _ = try t.photos.setFavorite(true, of: album.photos)
+                    throw Stop(number: 1)
+                }
+            }
+            try await run.read { _ = try $0.photos.totals() }
+            run.equal(seen.take(), [])
+        },
+        ContractCheck("a listener can read what it was told of") { run in
+            try await run.album()
+            let (told, tell) = AsyncStream.makeStream(of: Set<CataloguePart>.self)
+            run.catalogue.onCommit { tell.yield($0) }
+            try await run.write { try $0.settings.setLastSyncDate(Sample.time(77)) }
+            var parts = told.makeAsyncIterator()
+            run.equal(await parts.next(), [.settings])
+            run.equal(try await run.read { try $0.settings.settings().lastSyncDate } as Timestamp?, Sample.time(77))
+        },
+    ]
+}
+
+/// The parts that a catalogue has told of since they were taken last.
+private final class CommittedParts: Sendable {
+    private let parts = Mutex<Set<CataloguePart>>([])
+
+    func add(_ more: Set<CataloguePart>) { parts.withLock { $0.formUnion(more) } }
+
+    func take() -> Set<CataloguePart> {
+        parts.withLock { parts in
+            defer { parts = [] }
+            return parts
+        }
+    }
+}
