@@ -4,19 +4,8 @@ import LibraryStorage
 import SQLiteCatalogue
 import Testing
 
-// SQLite's catalogue keeps what the border promises: see `CatalogueContract`.
-
-@Suite struct TransactionContractTests {
-    @Test(arguments: CatalogueContract.transactions + CatalogueContract.observation)
-    func isKept(_ check: ContractCheck) async throws { try await expectKept(check) }
-}
-
-@Suite struct RepositoryContractTests {
-    @Test(arguments: CatalogueContract.repositories)
-    func isKept(_ check: ContractCheck) async throws { try await expectKept(check) }
-}
-
-private func expectKept(_ check: ContractCheck) async throws {
+/// SQLite's catalogue keeps what the border promises.
+func expectKept(_ check: ContractCheck) async throws {
     for failure in await check.failures(at: try MemoryPlace()) { Issue.record("\(failure)") }
 }
 
