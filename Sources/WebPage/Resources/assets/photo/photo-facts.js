@@ -56,11 +56,13 @@ class PhotoFacts extends Component {
     this.#category.replaceChildren(...this.#categories.map(({ id, displayName }) => element('option', { value: String(id) }, displayName)));
     this.#category.value = String(photo.categoryId);
     const source = photo.dateSource && t(`dateSource.${photo.dateSource}`);
+    // Only of one that was renamed: else the name says it.
+    const sourceName = photo.sourceName?.startsWith(photo.name) ? undefined : photo.sourceName;
     const rows = [
       [t('photo.date'), photo.takenAt ? photoTime(photo) : moment(photo.createdAt), source],
       [t('photo.size'), `${number(photo.width)} × ${number(photo.height)}`, bytes(photo.fileSize)],
       photo.camera && [t('photo.camera'), element('a', { href: address('photos', { parameters: { camera: photo.camera } }) }, photo.camera)],
-      [t('photo.file'), photo.sourceName ?? photo.name, photo.path],
+      [t('photo.file'), photo.name, [sourceName, photo.path].filter(Boolean).join(' · ')],
       [t('photo.original'), this.#original(photo)],
       [t('photo.added'), moment(photo.createdAt)],
       photo.lastDecision && [t('photo.lastDecision'), t(`decision.${photo.lastDecision}`)],
