@@ -29,6 +29,14 @@ import ZipArchive
             sourceDigest: digest, sourceSize: Int64(bytes.count))
     }
 
+    @Test func moreThanOneBackupHoldsIsRefusedWithTheWayOut() throws {
+        try BackupCreation.requireHeld(BackupFormat.maximumPhotos)
+        let refusal = #expect(throws: MeshError.self) {
+            try BackupCreation.requireHeld(BackupFormat.maximumPhotos + 1)
+        }
+        #expect(refusal?.status == .failedPrecondition && refusal?.message.contains("--since") == true)
+    }
+
     @Test func aPhotoThatCannotBeReadIsLeftOutAndTheOthersAreSaved() async throws {
         let temporary = try TemporaryFolder("writer")
         let folder = LibraryFolder(path: temporary.path)

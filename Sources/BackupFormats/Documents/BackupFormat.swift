@@ -19,7 +19,7 @@ package enum BackupFormat {
     package static let partialSuffix = ".partial"
     /// What can be done about a damaged backup, as the end of a message.
     static let salvageHint = " What is whole of it can be restored: --salvage"
-    static let maximumPhotos = 100_000
+    package static let maximumPhotos = 100_000
     static let maximumSessions = 1_000_000
     /// Of a session.
     static let maximumActions = 10_000_000

@@ -106,6 +106,7 @@ struct BackupCreation: Sendable {
                 let hubGroups = try $0.groups.groups(nil).count { $0.hub != nil }
                 return (try BackupContents(of: request, from: $0), try $0.trash.count(), hubGroups)
             }
+            try Self.requireHeld(taken.photos.count)
             let leftForPhone = request.forPhone == true ? taken.keepWhatPhonesRead() : nil
             let leftOut =
                 request.withoutOriginals == true ? taken.photos.map(\.photo).count(where: \.hasExtraFiles) : 0
@@ -275,6 +276,16 @@ struct BackupCreation: Sendable {
         let (document, unopened) = try await bulk.run { try sealed.resealed(under: key, keyring, lock: lock) }
         contents.sealed = document
         return contents.photos.map(\.photo).filter { unopened.contains($0.uuid) }.map(\.path)
+    }
+
+    /// Refuses what could not be read back before anything of it is copied, and says the way out.
+    static func requireHeld(_ photos: Int) throws {
+        guard photos > BackupFormat.maximumPhotos else { return }
+        throw MeshError(
+            .failedPrecondition,
+            "One backup holds \(BackupFormat.maximumPhotos) photos at most, and these are \(photos). Make several of parts, with "
+                + "--category or --since; whether every photo is in one of them says: smilepile backup verify FILE FILE",
+            details: ["photos": .integer(Int64(photos))])
     }
 
     private func requireSpace(for contents: BackupContents, target: String) async throws {
