@@ -27,7 +27,7 @@ one_at_a_time=(
     LibraryServicesTests/{SalvagedBackup,SealedBackup,SealedSidecar,SearchIndex,Sheet,Shortage,SidecarImport}Tests
     LibraryServicesTests/UnpackedBackupTests
     SQLiteCatalogueTests/{CameraCatalogue,CatalogueMigration,FoldedNames,ManyPhotos,ReviewMerge,SearchMark,SearchPlace}Tests
-    SQLiteCatalogueTests/{RepositoryContract,SearchPlan,UnreadablePage}Tests
+    SQLiteCatalogueTests/{RepositoryContract,SearchedNames,SearchPlan,UnreadablePage}Tests
 )
 
 say() { printf '%s\n' "$*" >&2; }
