@@ -120,10 +120,13 @@ struct DateReader {
     private mutating func time() -> (clock: (hour: Int, minute: Int), seconds: (whole: Int, thousandths: Int)?)? {
         let digits = run
         guard var hour = number(digits <= 2 ? digits : 2) else { return nil }
+        let sign = next
         if digits <= 2 { guard takeTimeSign() else { return nil } }
         guard let minute = number(digits <= 2 ? min(run, 2) : 2) else { return nil }
         var seconds: (whole: Int, thousandths: Int)?
-        if digits > 2 || takeTimeSign(), let whole = number(digits <= 2 ? min(run, 2) : 2) {
+        // Behind `14:05`, a dash begins an offset: `14:05-04:00`.
+        let isOffset = next == UInt8(ascii: "-") && sign != UInt8(ascii: "-")
+        if digits > 2 || !isOffset && takeTimeSign(), let whole = number(digits <= 2 ? min(run, 2) : 2) {
             seconds = (whole, 0)
             if digits > 6 || next == UInt8(ascii: ".") || next == UInt8(ascii: ",") {
                 if !isAtDigit { position += 1 }

@@ -20,6 +20,7 @@ struct XMPDocumentTests {
             ("1978-08-12", "1978-08-12T00:00:00", .day, nil),
             ("2019-06-12T14:05", "2019-06-12T14:05:00", .minute, nil),
             ("2019-06-12T14:05+02:00", "2019-06-12T14:05:00", .minute, 120),
+            ("2019-06-12T14:05-04:00", "2019-06-12T14:05:00", .minute, -240),
             ("2019-06-12T14:05:33", "2019-06-12T14:05:33", .second, nil),
             ("2019-06-12T14:05:33-03:30", "2019-06-12T14:05:33", .second, -210),
         ] as [(String, String, DatePrecision, Int?)])
@@ -30,6 +31,16 @@ struct XMPDocumentTests {
         let expected = CaptureTime(
             milliseconds: try milliseconds(clock + "Z"), clock: .wall(offsetMinutes: offset), precision: precision)
         #expect(try facts(document).taken == expected)
+    }
+
+    @Test func aFileIsCalledByItsPhotoThoughItsNameWasCutAndNumbered() {
+        let long = String(repeating: "y", count: 240) + "-one"
+        let entry = LibraryEntry(category: "Family", name: long)
+        for stem in [long, String(long.prefix(200)), long.prefix(200) + " (2)"] {
+            #expect(entry.names(stem), "\(stem)")
+        }
+        #expect(LibraryEntry(category: "Family", name: "a/b (2)").names("a_b (2) (3)"))
+        #expect(!entry.names("Ada (2)") && !entry.names("") && !entry.names("(2)"))
     }
 
     @Test func aDayKeepsItsOffset() throws {

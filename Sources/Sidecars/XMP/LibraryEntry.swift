@@ -32,7 +32,14 @@ public struct LibraryEntry: Equatable, Sendable {
     public func names(_ stem: String) -> Bool {
         guard let name else { return false }
         func letters(_ text: String) -> String { text.filter { $0.isLetter || $0.isNumber } }
-        let (named, called) = (letters(name), letters(stem))
+        let (named, called) = (letters(name), letters(Self.withoutNumber(stem)))
         return called.hasPrefix(named) || !called.isEmpty && named.hasPrefix(called)
+    }
+
+    /// `beach` of `beach (2)`.
+    private static func withoutNumber(_ stem: String) -> String {
+        guard stem.last == ")", let start = stem.lastIndex(of: "(") else { return stem }
+        let number = stem[stem.index(after: start)...].dropLast()
+        return !number.isEmpty && number.allSatisfy(\.isNumber) ? String(stem[..<start]) : stem
     }
 }
