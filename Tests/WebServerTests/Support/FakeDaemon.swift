@@ -253,6 +253,9 @@ final class FakeConnection: DaemonConnection {
         let params = try JSONDecoder().decode([String: JSONValue].self, from: params)
         if method == "upload.resume" { await daemon.resumed.pass() }
         let folder = daemon.folder
+        // Where the file is gone on with. Not by O_APPEND: who wrote before may be at its last piece still, which a real daemon
+        // leaves where it belongs or does not take.
+        var start = 0
         let (reply, path, flags): (JSONValue, String, Int32) = try daemon.state.withLock { state in
             switch method {
             case "photo.open", "trash.open":
@@ -305,18 +308,21 @@ final class FakeConnection: DaemonConnection {
                     throw MeshError(.notFound, "There is no such upload. Begin it again.")
                 }
                 let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+                start = size
                 let (announced, room) = (state.announced ?? .max, state.room)
                 return (
                     [
                         "offset": .integer(Int64(size)), "rest": .integer(announced - Int64(size)),
                         "room": .integer(room),
                     ],
-                    path, O_WRONLY | O_APPEND
+                    path, O_WRONLY
                 )
             default: throw MeshError(.unimplemented, "There is no method '\(method)'.")
             }
         }
-        return (try JSONEncoder().encode(reply), OwnedFile(owning: Foundation.open(path, flags | O_CLOEXEC)))
+        let descriptor = Foundation.open(path, flags | O_CLOEXEC)
+        if start > 0 { lseek(descriptor, off_t(start), SEEK_SET) }
+        return (try JSONEncoder().encode(reply), OwnedFile(owning: descriptor))
     }
 
     func observe(
