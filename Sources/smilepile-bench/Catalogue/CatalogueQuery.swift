@@ -45,6 +45,9 @@ struct CatalogueQuery: Sendable {
             "combined: text, category, dates",
             SearchPhotos(PhotoFilter(text: "lumiere", categoryId: 8, from: date(0.1), to: date(0.6))), must: 0.05),
         search("text in one photo in ten", SearchPhotos(PhotoFilter(text: "kasekuchen")), must: 0.05),
+        search(
+            "word in one photo in ten, and a category's name",
+            SearchPhotos(PhotoFilter(words: ["kasekuchen", GeneratedCatalogue.categories[7]])), must: 0.05),
         search("text in every photo", SearchPhotos(PhotoFilter(text: "img_2")), must: 0.05),
         search("text only in the oldest photos", SearchPhotos(PhotoFilter(text: "img_2005")), must: 0.05),
         search(

@@ -38,9 +38,11 @@ struct GeneratedCatalogue: Sendable {
         }
         // A letter that many end with and that few categories have.
         if index % categories.count == 11, index % 5 == 0 { caption += " 海" }
+        // As phones call them.
+        let name = "IMG_\(stamp(taken))"
         let photo = Photo(
-            id: 0, uuid: digests.0.uuid, path: "photos/IMG_\(stamp(taken))_\(digests.0.prefix(8)).jpg",
-            categoryId: category, name: "DSC\(1_000_000 + index)", caption: caption,
+            id: 0, uuid: digests.0.uuid, path: "photos/\(name)_\(digests.0.prefix(8)).jpg",
+            categoryId: category, name: name, sourceName: name + ".jpg", caption: caption,
             isFromAssets: false, createdAt: Timestamp(milliseconds: 1_760_000_000_000 + Int64(index)),
             fileSize: 300_000 + Int64(random.next() % 900_000), width: 2048, height: 1536,
             isFavorite: isFavorite, takenAt: LocalDateTime(milliseconds: taken), contentDigest: digests.0,
@@ -65,7 +67,7 @@ struct GeneratedCatalogue: Sendable {
     /// The row as the table has it, for `.import --csv`.
     static func line(_ new: SourcedPhoto, id: Int) -> String {
         let photo = new.photo
-        let search = [photo.name, photo.caption ?? "", photo.path].map(\.searchFolded).joined(separator: "\n")
+        let search = [photo.sourceName ?? photo.name, photo.caption ?? ""].map(\.searchFolded).joined(separator: "\n")
         let fields = [
             "\(id)", photo.uuid, photo.path, "\(photo.categoryId)", photo.name, photo.caption ?? "", "0",
             "\(photo.createdAt.milliseconds)", "\(photo.shownAt.milliseconds)", "\(photo.shownAt.milliseconds)",
