@@ -322,30 +322,6 @@ struct PhotoTable: PhotoRepository {
         return discarded.compactMap { StoredName(path: $0) }
     }
 
-    func forgetSourceNames(
-        in place: PhotoFileEntry.Place, after id: Int64, limit: Int, where isToGo: (String) -> Bool
-    ) throws -> (forgotten: Int, next: Int64?) {
-        let table = place == .library ? "photos" : "trash"
-        let rows = try connection.query(
-            "SELECT id, source_name, name, caption FROM \(table) WHERE id > ? AND source_name IS NOT NULL ORDER BY id LIMIT ?",
-            id, limit
-        ) {
-            (
-                id: try $0[0] as Int64, source: try $0[1] as String, name: try $0[2] as String,
-                caption: try $0[3] as String?
-            )
-        }
-        let going = rows.filter { isToGo($0.source) }
-        for row in going {
-            try connection.execute("UPDATE \(table) SET source_name = NULL WHERE id = ?", row.id)
-            guard place == .library else { continue }
-            try connection.execute(
-                "UPDATE photos SET search_text = ? WHERE id = ?",
-                Self.searchText(name: row.name, sourceName: nil, caption: row.caption), row.id)
-        }
-        return (going.count, rows.count == limit ? rows.last?.id : nil)
-    }
-
     private func write(_ columns: [PhotoColumns.Column], of photo: Photo) throws {
         let new = SourcedPhoto(photo: photo, sourceDigest: "", sourceSize: 0)
         let sql = "UPDATE photos SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", ")) WHERE id = ?"
