@@ -52,7 +52,9 @@ import Testing
         let folder = try TemporaryFolder()
         let catalogue = try await filled(folder)
         let steps = try await catalogue.database.read { connection in
-            try connection.query("EXPLAIN " + SwipeTable.latestTime, "a") { try $0["opcode"] as String }
+            try connection.query("EXPLAIN SELECT " + SwipeTable.latestTime(of: "?1"), "a") {
+                try $0["opcode"] as String
+            }
         }
         // From the end of the photo's, of which the first is the one.
         #expect(steps.first { $0.hasPrefix("Seek") } == "SeekLE", "\(steps)")

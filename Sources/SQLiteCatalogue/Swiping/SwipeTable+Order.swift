@@ -11,15 +11,18 @@ import ServiceMesh
 /// set back. A time that no other has about this photo also tells it from one that was taken back.
 extension SwipeTable {
     /// The latest moment at which something about a photo was decided, that which was taken back or deleted included.
-    static let latestTime = """
-        SELECT max(decided_at) FROM (
-            SELECT max(decided_at) AS decided_at FROM swipe_actions WHERE is_indexed = 1 AND photo_uuid = ?1
-            UNION ALL SELECT max(decided_at) FROM swipe_undone WHERE photo_uuid = ?1
-            UNION ALL SELECT max(decided_at) FROM swipe_forgotten WHERE photo_uuid = ?1)
+    /// - Parameter photo: its uuid, in SQL.
+    static func latestTime(of photo: String) -> String {
         """
+        (SELECT max(decided_at) FROM (
+            SELECT max(decided_at) AS decided_at FROM swipe_actions WHERE is_indexed = 1 AND photo_uuid = \(photo)
+            UNION ALL SELECT max(decided_at) FROM swipe_undone WHERE photo_uuid = \(photo)
+            UNION ALL SELECT max(decided_at) FROM swipe_forgotten WHERE photo_uuid = \(photo)))
+        """
+    }
 
     func latestTime(of photo: String) throws -> Int64? {
-        try connection.first(Self.latestTime, photo) { try $0[0] as Int64? } ?? nil
+        try connection.first("SELECT \(Self.latestTime(of: "?1"))", photo) { try $0[0] as Int64? } ?? nil
     }
 
     /// When a decision counts as made, given when the latest of before was.
