@@ -195,12 +195,13 @@ let package = Package(
         module(
             "CommandLineInterface",
             ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "CLinux", "CChafa"]),
+        // Photos on their way out, into a folder
+        module(
+            "Exporting", ["CommandLineInterface", "LibraryModel", "ServiceMesh", "Sidecars", "TextFolding", "CLinux"]),
+        // The table of commands, and all that have no module of their own
         module(
             "Commands",
-            [
-                "CommandLineInterface", "ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Sidecars",
-                "TextFolding", "QRCodes", "CLinux",
-            ]),
+            ["CommandLineInterface", "Exporting", "ControlSocket", "LibraryModel", "ServiceMesh", "Files", "QRCodes"]),
 
         // What measuring and the campaigns share: programs under test, their libraries, connections that keep accounts
         module(
@@ -307,8 +308,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "Commands", "CommandLineInterface", "ControlSocket", "LibraryModel", "QRCodes", "ServiceMesh",
-                "Sidecars", "TestSupport",
+                "Commands", "CommandLineInterface", "Exporting", "ControlSocket", "LibraryModel", "QRCodes",
+                "ServiceMesh", "Sidecars", "TestSupport",
             ]),
         tests(
             "SimulationTests",

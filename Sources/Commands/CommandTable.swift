@@ -1,10 +1,12 @@
 import CommandLineInterface
+import Exporting
 import LibraryModel
 
 /// Every command, in the order in which help shows them.
 enum CommandTable {
     static let all: [Command] =
-        daemonCommands + importCommands + categoryCommands + photoCommands + sheetCommands + photoChangeCommands
+        daemonCommands + importCommands + categoryCommands + photoCommands + [.export] + sheetCommands
+        + photoChangeCommands
         + photoDetailCommands + swipeCommands + swipeMachineCommands + groupCommands + groupHubCommands + backupCommands
         + backupKeepingCommands + migrateCommands
         + trashCommands

@@ -6,6 +6,7 @@ import Testing
 
 @testable import CommandLineInterface
 @testable import Commands
+@testable import Exporting
 
 @Suite("Exporting photos")
 struct PhotoExportTests {

@@ -5,23 +5,24 @@ import ServiceMesh
 extension CommandTable {
     static let photoChangeCommands: [Command] = [
         Command(
-            words: ["photos", "favorite"], summary: "Mark photos as favourites.", details: selectionExplained,
-            operands: [photos], options: selection,
+            words: ["photos", "favorite"], summary: "Mark photos as favourites.", details: Option.selectionExplained,
+            operands: [.photos], options: Option.selection,
             examples: [
                 Example("smilepile photos favorite 12 15-20", "Seven at once."),
                 Example("smilepile photos favorite --where decision=favorite", "Those that a review chose."),
             ]
         ) { invocation, session in try await setFavorite(true, invocation, session) },
         Command(
-            words: ["photos", "unfavorite"], summary: "Take the favourite mark away.", details: selectionExplained,
-            operands: [photos], options: selection,
+            words: ["photos", "unfavorite"], summary: "Take the favourite mark away.",
+            details: Option.selectionExplained,
+            operands: [.photos], options: Option.selection,
             examples: [Example("smilepile photos unfavorite 12", "One photo.")]
         ) { invocation, session in try await setFavorite(false, invocation, session) },
         Command(
-            words: ["photos", "move"], summary: "Move photos to another category.", details: selectionExplained,
-            operands: [photos],
+            words: ["photos", "move"], summary: "Move photos to another category.", details: Option.selectionExplained,
+            operands: [.photos],
             options: [.value("to", "NAME", .category, isRequired: true, help: "The category, by name or #number.")]
-                + selection,
+                + Option.selection,
             examples: [
                 Example("smilepile photos move 12 15-20 --to Holidays", "Seven photos, one new place."),
                 Example(
@@ -51,12 +52,12 @@ extension CommandTable {
             words: ["photos", "caption"], summary: "Write the caption of photos, or remove it.",
             details: """
                 Captions are searched and shown. What says something about a child does not belong there.
-                """ + "\n\n" + selectionExplained,
+                """ + "\n\n" + Option.selectionExplained,
             operands: [
                 Operand("PHOTO", .text, .optional, help: "A number, a range such as 12-40, a uuid, or '-'."),
                 Operand("TEXT", .text, .optional, help: "The caption; put it in quotes."),
             ],
-            options: [.flag("remove", help: "Remove the caption.")] + selection,
+            options: [.flag("remove", help: "Remove the caption.")] + Option.selection,
             examples: [
                 Example("smilepile photos caption 12 'First day at the sea'", "Write one."),
                 Example(
@@ -69,9 +70,9 @@ extension CommandTable {
             details: """
                 The date is what the camera's clock showed, or should have shown; the photo's own file stays as it is. A shift
                 is written as 1h, -30m, 2d or 1h30m; several photos of one camera whose clock was wrong take the same one.
-                """ + "\n\n" + selectionExplained,
-            operands: [photos],
-            options: selection + [
+                """ + "\n\n" + Option.selectionExplained,
+            operands: [.photos],
+            options: Option.selection + [
                 .value("name", "TEXT", .text, help: "What it is called; an empty text gives it its file's name."),
                 .value("date", "DATE", .date, help: "When it was taken, as far as it is known: \(SaidDate.forms)."),
                 .value("shift", "TIME", .text, help: "By how much its date is moved."),
@@ -108,8 +109,8 @@ extension CommandTable {
             words: ["photos", "delete"], summary: "Put photos into the trash.",
             details: """
                 They can be restored for 30 days: smilepile trash restore.
-                """ + "\n\n" + selectionExplained,
-            operands: [photos], options: selection,
+                """ + "\n\n" + Option.selectionExplained,
+            operands: [.photos], options: Option.selection,
             examples: [
                 Example("smilepile photos delete 12 15-20", "Seven at once."),
                 Example(
@@ -146,7 +147,7 @@ extension CommandTable {
                 The files stay where they are, and are named. There is no way back but moving them out of the library and
                 importing them from there.
                 """,
-            operands: [photos], options: selection,
+            operands: [.photos], options: Option.selection,
             examples: [Example("smilepile photos forget 12", "Where is its file?")]
         ) { invocation, session in
             let selection = try await PhotoSelection(invocation, session)

@@ -85,7 +85,7 @@ extension CommandTable {
                 receipts of jobs; with --files originals and sidecars too. The pictures stay. There is no way back, and
                 backups and copies elsewhere are not reached.
                 """,
-            operands: [photos],
+            operands: [.photos],
             options: [
                 .value("child", "NAME", .text, help: "All photos of this child."),
                 .flag("files", help: "Remove their originals and sidecars."),

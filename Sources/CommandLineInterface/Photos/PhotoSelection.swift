@@ -1,12 +1,15 @@
-import CommandLineInterface
 import LibraryModel
 import ServiceMesh
 
-extension CommandTable {
-    static let photos = Operand(
+extension Operand {
+    /// Photos, as ``PhotoSelection`` reads them.
+    package static let photos = Operand(
         "PHOTO", .text, .any, help: "Numbers, ranges such as 12-40, uuids, or '-' for standard input.")
+}
 
-    static let selection: [Option] = [
+extension Option {
+    /// Instead of naming photos: what describes them.
+    package static let selection: [Option] = [
         .value(
             "where", "FILTER", .photoFilter, repeats: true,
             help: "Instead: all that meet a filter of 'photos list'."),
@@ -14,7 +17,7 @@ extension CommandTable {
     ]
 
     /// What is said of ``selection`` by the commands that have it.
-    static let selectionExplained = """
+    package static let selectionExplained = """
         --where takes the filters of 'photos list', one at a time: --where category=Cars --where to=2024 means those that meet
         both; further ones are favorites, reviewed, not-reviewed, decision=trash, camera=canon, and text=WORD. How many that
         are is asked first. Numbers in a range that are no photo's are passed over.
@@ -22,7 +25,7 @@ extension CommandTable {
 }
 
 /// The photos that a command line names, or describes with `--where`.
-struct PhotoSelection: Sendable {
+package struct PhotoSelection: Sendable {
     /// What one word names.
     private enum Name: Sendable {
         case id(Int64)
@@ -48,13 +51,13 @@ struct PhotoSelection: Sendable {
     private static let mostInput = 16 << 20
 
     /// Nil where photos are named.
-    let filters: PhotoFilters?
+    package let filters: PhotoFilters?
     /// Whether each was named by itself, so that one that is not there is a mistake. Else it has gone since it was selected.
-    let mustExist: Bool
+    package let mustExist: Bool
     private let names: [Name]
 
     /// - Throws: a usage error where nothing is chosen, or in both ways.
-    init(
+    package init(
         _ invocation: Invocation, _ session: Session, operand: String = "PHOTO", words given: [String]? = nil
     ) async throws {
         let words = given ?? invocation.operandValues(operand)
@@ -100,7 +103,7 @@ struct PhotoSelection: Sendable {
     }
 
     /// What was named, before anybody has looked how many that are: `3 photos`, `2 photos and the range 12-40`.
-    var summary: String {
+    package var summary: String {
         let ranges = names.compactMap { if case .range(let range) = $0 { range } else { nil } }
         let single = names.count - ranges.count
         let named = single > 0 ? [Figures.count(single, "photo")] : []
@@ -109,7 +112,7 @@ struct PhotoSelection: Sendable {
 
     /// Their ids, each once, in the order in which they were named; by id where they were described. A uuid costs a request, a
     /// number none.
-    func ids(in library: any LibraryConnection) async throws -> [Int64] {
+    package func ids(in library: any LibraryConnection) async throws -> [Int64] {
         if let filters { return try await Self.ids(try await filters.filter(in: library), in: library) }
         var ids: [Int64] = []
         var seen: Set<Int64> = []
@@ -158,10 +161,10 @@ struct PhotoSelection: Sendable {
     }
 
     /// What a message is told of ids that are no photo's.
-    var ignoreMissing: Bool? { mustExist ? nil : true }
+    package var ignoreMissing: Bool? { mustExist ? nil : true }
 
     /// Does something with one photo; nil where it has gone since it was selected.
-    func unlessGone<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value? {
+    package func unlessGone<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value? {
         do {
             return try await body()
         } catch CommandFailure.refused(let error) where error.status == .notFound && !mustExist {
@@ -170,7 +173,7 @@ struct PhotoSelection: Sendable {
     }
 
     /// As ``ids(in:)``, for numbers of photos in the trash.
-    func trashedIDs(in library: any LibraryConnection) async throws -> [Int64] {
+    package func trashedIDs(in library: any LibraryConnection) async throws -> [Int64] {
         var ids: [Int64] = []
         var ranges: [ClosedRange<Int64>] = []
         for name in names {
@@ -202,7 +205,7 @@ struct PhotoSelection: Sendable {
     ///
     /// What is agreed to is what was counted: photos that come to meet a filter meanwhile are not touched.
     /// - Parameter question: of so many photos: `Put 12 photos into the trash?`
-    func agreed(
+    package func agreed(
         in library: any LibraryConnection, _ invocation: Invocation, _ session: Session,
         _ question: (String) -> String
     ) async throws -> (ids: [Int64], ending: ExitCode?) {
@@ -216,48 +219,5 @@ struct PhotoSelection: Sendable {
         let asked = question(Figures.count(ids.count, "photo"))
         let isAgreed = try await session.confirm(asked, given: invocation.has("yes"), command: invocation)
         return isAgreed ? (ids, nil) : ([], .failed)
-    }
-}
-
-/// Requests over more photos than one may name.
-enum PhotoBatches {
-    /// As many as the daemon takes at once.
-    static let size = 10_000
-
-    /// Sends them one after the other, each of which is done as a whole or not at all.
-    /// - Parameter size: how many photos one names.
-    /// - Returns: how many were changed in all.
-    static func change(
-        _ ids: [Int64], _ session: Session, size: Int = size, _ send: ([Int64]) async throws -> Int
-    ) async throws -> Int {
-        var count = 0
-        for start in stride(from: 0, to: ids.count, by: size) {
-            do {
-                count += try await send(Array(ids[start..<min(start + size, ids.count)]))
-            } catch  where start > 0 {
-                session.console.message(
-                    "Of \(Figures.count(ids.count, "photo")) the first \(start) were done; the others were not.")
-                throw error
-            }
-        }
-        return count
-    }
-}
-
-/// Numbers as people write them, neighbours as ranges.
-enum NumberRanges {
-    /// `12-40 77`; nil where that takes more than `most` words.
-    static func text(_ ids: [Int64], most: Int = 40) -> String? {
-        var ranges: [ClosedRange<Int64>] = []
-        for id in ids.sorted() {
-            if let last = ranges.last, last.upperBound + 1 >= id {
-                ranges[ranges.count - 1] = last.lowerBound...id
-            } else {
-                guard ranges.count < most else { return nil }
-                ranges.append(id...id)
-            }
-        }
-        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-            .joined(separator: " ")
     }
 }
