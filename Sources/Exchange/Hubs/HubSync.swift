@@ -13,42 +13,20 @@ import ServiceMesh
 /// while another one was taken there is gone, and a line says so.
 struct HubSync: Sendable {
     let hub: StoredGroupHub
-    let link: HubLink<any GroupRemote>
+    let link: PeerLink<any GroupRemote>
     let catalogue: any Catalogue
     let folder: GroupPhotoFolder
     let pictures: GroupPictures
     let files: BlockingPool
     let clocks: GroupTime.Clocks
 
-    struct Outcome: Sendable {
-        var sent = 0
-        var fetched = 0
-        var lost = 0
-        var lines: [ReceiptLine] = []
-        /// Why something could not be done that is to be tried again, while all else was.
-        var problem: MeshError?
-        /// What somebody should know while all is up to date.
-        var notice: String?
-        /// Whether the job stood still before all was done.
-        var isBrokenOff = false
-
-        /// What the next turn of the same job has done.
-        mutating func add(_ next: Outcome) {
-            (sent, fetched, lost) = (sent + next.sent, fetched + next.fetched, lost + next.lost)
-            lines += next.lines
-            (problem, notice, isBrokenOff) = (next.problem, next.notice, next.isBrokenOff)
-        }
-
-        mutating func meet(_ error: MeshError) { problem = problem ?? error }
-    }
-
     /// Photos that fail in one turn, each way; the others are left to the next. A hub that is asked for too much has one more reason
     /// to refuse.
     private static let mostFailures = 8
 
     /// - Parameter progressed: called after each change that somebody may look at.
-    func run(job: Job?, progressed: @Sendable () async -> Void) async throws -> Outcome {
-        var outcome = Outcome()
+    func run(job: Job?, progressed: @Sendable () async -> Void) async throws -> SyncOutcome {
+        var outcome = SyncOutcome()
         let offset = GroupTime.offset(at: clocks.wall.now())
         try await tellDepartures(&outcome)
         try await takeGroups(offset, &outcome)
@@ -63,15 +41,6 @@ struct HubSync: Sendable {
         return outcome
     }
 
-    /// Asked between two photos. A job that stands still gives its turn up, which would else keep all others waiting, and end as one
-    /// that takes too long: so no ``Job/mayContinue()``, which waits.
-    private func mayContinue(_ job: Job?, _ outcome: inout Outcome) throws -> Bool {
-        guard let job else { return true }
-        if job.isCancelled || job.isInterrupted { throw CancellationError() }
-        outcome.isBrokenOff = job.isPaused
-        return !outcome.isBrokenOff
-    }
-
     private func groups() async throws -> [String] {
         let hub = hub.id
         return try await catalogue.read { try $0.groups.groups(nil).filter { $0.hub == hub }.map(\.id) }
@@ -83,7 +52,7 @@ struct HubSync: Sendable {
 
     // MARK: Groups
 
-    private func tellDepartures(_ outcome: inout Outcome) async throws {
+    private func tellDepartures(_ outcome: inout SyncOutcome) async throws {
         let hub = hub.id
         for group in try await catalogue.read({ try $0.groupHubs.departures(from: hub) }) {
             do {
@@ -101,7 +70,7 @@ struct HubSync: Sendable {
         }
     }
 
-    private func takeGroups(_ offset: Int, _ outcome: inout Outcome) async throws {
+    private func takeGroups(_ offset: Int, _ outcome: inout SyncOutcome) async throws {
         let sent = try await link.ask { try await $0.groups(utcOffset: offset) }
         let (hub, clocks) = (hub.id, clocks)
         let (gone, notes, lost) = try await catalogue.write { transaction in
@@ -164,7 +133,9 @@ struct HubSync: Sendable {
 
     // MARK: Out
 
-    private func sendOut(_ job: Job?, _ outcome: inout Outcome, _ progressed: @Sendable () async -> Void) async throws {
+    private func sendOut(_ job: Job?, _ outcome: inout SyncOutcome, _ progressed: @Sendable () async -> Void)
+        async throws
+    {
         let (hub, clocks) = (hub.id, clocks)
         let (waiting, time) = try await catalogue.read { transaction in
             let groups = Set(try transaction.groups.groups(nil).filter { $0.hub == hub }.map(\.id))
@@ -177,7 +148,7 @@ struct HubSync: Sendable {
         if !waiting.isEmpty { job?.begin(phase: "sending", items: Int64(waiting.count)) }
         var failures = 0
         for photo in link.ordered(waiting) where failures < Self.mostFailures {
-            guard try mayContinue(job, &outcome) else { return }
+            guard try outcome.mayContinue(job) else { return }
             do {
                 let answer = try await send(photo, at: time)
                 try await settle(photo, answer)
@@ -271,7 +242,7 @@ struct HubSync: Sendable {
 
     // MARK: In
 
-    private func takePhotos(of group: String, _ offset: Int, _ outcome: inout Outcome) async throws {
+    private func takePhotos(of group: String, _ offset: Int, _ outcome: inout SyncOutcome) async throws {
         let answer: (photos: [HubPhoto], time: Timestamp?)
         do {
             answer = try await link.ask { try await $0.photos(of: group, utcOffset: offset) }
@@ -323,7 +294,8 @@ struct HubSync: Sendable {
         await remove(replaced.map(\.id))
     }
 
-    private func fetch(_ job: Job?, _ outcome: inout Outcome, _ progressed: @Sendable () async -> Void) async throws {
+    private func fetch(_ job: Job?, _ outcome: inout SyncOutcome, _ progressed: @Sendable () async -> Void) async throws
+    {
         let (hub, clocks) = (hub.id, clocks)
         let missing = try await catalogue.read { transaction in
             let groups = Set(try transaction.groups.groups(nil).filter { $0.hub == hub }.map(\.id))
@@ -335,7 +307,7 @@ struct HubSync: Sendable {
         if !missing.isEmpty { job?.begin(phase: "fetching", items: Int64(missing.count)) }
         var failures = 0
         for photo in link.ordered(missing) where failures < Self.mostFailures {
-            guard try mayContinue(job, &outcome) else { return }
+            guard try outcome.mayContinue(job) else { return }
             do {
                 try await fetch(photo)
                 outcome.fetched += 1

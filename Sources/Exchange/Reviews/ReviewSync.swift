@@ -7,43 +7,26 @@ import ServiceMesh
 /// told again, which changes nothing.
 struct ReviewSync: Sendable {
     let partner: StoredReviewPartner
-    let link: HubLink<any ReviewRemote>
+    let link: PeerLink<any ReviewRemote>
     let catalogue: any Catalogue
     let mesh: Mesh
-
-    struct Outcome: Sendable {
-        var sent = 0
-        var fetched = 0
-        var undone = 0
-        /// Whether the job stood still before all was done.
-        var isBrokenOff = false
-    }
 
     /// Parts of one turn, each way: whatever a machine says, this ends. What is left comes with the next turn.
     private static let mostParts = 2000
 
-    func run(job: Job?) async throws -> Outcome {
-        var outcome = Outcome()
+    func run(job: Job?) async throws -> SyncOutcome {
+        var outcome = SyncOutcome()
         let preferences = try await fetch(job, &outcome)
         if !outcome.isBrokenOff { try await send(job, knowing: preferences, &outcome) }
         return outcome
     }
 
-    /// Asked between two parts. A job that stands still gives its turn up, which would else keep all others waiting, and end as one
-    /// that takes too long: so no ``Job/mayContinue()``, which waits.
-    private func mayContinue(_ job: Job?, _ outcome: inout Outcome) throws -> Bool {
-        guard let job else { return true }
-        if job.isCancelled || job.isInterrupted { throw CancellationError() }
-        outcome.isBrokenOff = job.isPaused
-        return !outcome.isBrokenOff
-    }
-
     /// - Returns: how the other machine says that reviews are made.
-    private func fetch(_ job: Job?, _ outcome: inout Outcome) async throws -> ReviewChanges.Preferences? {
+    private func fetch(_ job: Job?, _ outcome: inout SyncOutcome) async throws -> ReviewChanges.Preferences? {
         var heard = partner.heard
         var preferences: ReviewChanges.Preferences?
         for _ in 0..<Self.mostParts {
-            guard try mayContinue(job, &outcome) else { return preferences }
+            guard try outcome.mayContinue(job) else { return preferences }
             let after = heard
             let changes = try await link.ask { try await $0.changes(after: after) }
             let taken: TakenReviews
@@ -78,7 +61,7 @@ struct ReviewSync: Sendable {
 
     /// - Parameter known: how the other machine says that reviews are made.
     private func send(
-        _ job: Job?, knowing known: ReviewChanges.Preferences?, _ outcome: inout Outcome
+        _ job: Job?, knowing known: ReviewChanges.Preferences?, _ outcome: inout SyncOutcome
     ) async throws {
         // With the first part, however little there is of it.
         var preferences = try await catalogue.read { try $0.settings.reviewPreferences() }.flatMap { own in
@@ -88,7 +71,7 @@ struct ReviewSync: Sendable {
         var told = (text: partner.told, cursor: (try? ReviewCursor(partner.told)) ?? .start)
         let id = partner.id
         for _ in 0..<Self.mostParts {
-            guard try mayContinue(job, &outcome) else { return }
+            guard try outcome.mayContinue(job) else { return }
             var changes = try await catalogue.read { [told] in
                 try $0.reviews.changes(after: told.cursor, except: id, limit: ReviewChanges.maximumCount)
             }

@@ -1,4 +1,3 @@
-import Files
 import Foundation
 import LibraryModel
 import LibraryServices
@@ -6,26 +5,18 @@ import LibraryStorage
 import ServiceMesh
 
 /// Which machines are hubs of this library.
-extension SyncCoordinator {
+extension SyncPeers where Subject == SyncedGroups {
     func join(_ request: JoinGroups) async throws -> GroupHub {
-        let address = try HubAddress(request.address)
-        let token = try InvitationLink.validated(token: request.token)
-        try Self.requirePrivacy(address, allowsPlainHTTP: request.allowsPlainHTTP, what: "the photos")
-        _ = try await catalogue.read { try Self.known(address, in: $0) }
-        let remote = try makeRemote(address, token)
-        let told: Set<String>
-        do {
-            // Whether it lets us in, before anything is written down.
-            told = Set(
-                try await remote.groups(utcOffset: GroupTime.offset(at: clocks.wall.now())).map { $0.id.lowercased() })
-        } catch {
-            await remote.close()
-            throw Self.answerFromAfar(to: error, of: address)
+        let (address, token) = try Joining.invitation(
+            request.address, request.token, allowsPlainHTTP: request.allowsPlainHTTP, what: "the photos")
+        _ = try await subject.catalogue.read { try Self.known(address, in: $0) }
+        let offset = GroupTime.offset(at: clocks.wall.now())
+        let told = try await firstAnswer(of: address, token: token) { remote in
+            Set(try await remote.groups(utcOffset: offset).map { $0.id.lowercased() })
         }
-        await remote.close()
         let (id, now) = (UUID().uuidString.lowercased(), clocks.wall.now())
-        let keyring = await tokens.keyring()
-        let hub = try await catalogue.write { transaction in
+        let keyring = await subject.tokens.keyring()
+        let hub = try await subject.catalogue.write { transaction in
             // Another request may have joined it meanwhile.
             let known = try Self.known(address, in: transaction)
             try Self.requireSamePerson(as: known, told, in: transaction)
@@ -41,8 +32,8 @@ extension SyncCoordinator {
             return hub
         }
         // It has let us in; should this fail, the reply says why, and it is tried again by itself.
-        _ = try? await sync(hub)
-        return try await hubs().first { $0.id == hub.id }?.shown ?? hub.shown
+        _ = try? await sync(hub.id)
+        return try await peers().first { $0.id == hub.id }?.shown ?? hub.shown
     }
 
     /// - Throws: `resource_exhausted` where it is not known, and no more can be.
@@ -74,34 +65,14 @@ extension SyncCoordinator {
                 + "smilepile groups forget")
     }
 
-    /// What somebody who is not at this machine is told of an address that did not let them in: one and the same, whether nothing
-    /// is there, something else answers, or a hub that does not know the token. A page that was taken over would else find out
-    /// which programs and machines answer in this network.
-    static func answerFromAfar(to error: any Error, of address: HubAddress) -> any Error {
-        guard CallContext.current?.isFromAfar ?? false, (error as? MeshError)?.status != .cancelled else {
-            return error
-        }
-        return MeshError(
-            .unavailable,
-            "No machine at \(address) takes this invitation: it is not running, not reached from here, or the invitation is not "
-                + "good any more. The library's own machine says which: smilepile groups join, smilepile swipe join")
-    }
-
-    static func requirePrivacy(_ address: HubAddress, allowsPlainHTTP: Bool?, what: String) throws {
-        guard address.isPrivate || allowsPlainHTTP == true else {
-            throw MeshError(
-                .failedPrecondition,
-                "Without TLS everybody on the way can read the token and \(what). Use an address with https, or say --insecure-http."
-            )
-        }
-    }
-
-    func list() async throws -> GroupHubList { try await catalogue.read { try $0.groupHubs.list() } }
+    func list() async throws -> GroupHubList { try await subject.catalogue.read { try $0.groupHubs.list() } }
 
     func forget(_ id: String) async throws -> GroupHub {
         let id = id.lowercased()
-        let (hub, photos) = try await catalogue.write { [clocks] transaction in
-            guard let hub = try transaction.groupHubs.all().first(where: { $0.id == id }) else { throw Self.noHub(id) }
+        let (hub, photos) = try await subject.catalogue.write { [subject, clocks] transaction in
+            guard let hub = try transaction.groupHubs.all().first(where: { $0.id == id }) else {
+                throw subject.missing(id)
+            }
             var photos: [String] = []
             for group in try transaction.groups.groups(nil) where group.hub == id {
                 photos += try transaction.groups.photos(of: group.id).map(\.id)
@@ -110,17 +81,12 @@ extension SyncCoordinator {
             _ = try transaction.groupHubs.remove(id)
             return (hub, photos)
         }
-        // What begins from now on finds nobody to ask. What is under way finds no group to enter anything into, and must not go on
-        // after the reply.
-        while let running = running[id] {
-            running.cancel()
-            _ = await running.result
-        }
-        let (files, folder) = (files, folder)
+        // What was under way found no group to enter anything into.
+        await endTurns(with: id)
+        let (files, folder) = (subject.files, subject.folder)
         // What stays now is met by the next sweep.
         try? await uncancelled { try await files.run { folder.remove(photos) } }
-        if let link = links.removeValue(forKey: id) { await link.remote.close() }
-        await refresh()
+        await mesh?.refreshGroups()
         return hub.shown
     }
 }

@@ -17,7 +17,7 @@ struct CircuitOpen: MeshErrorConvertible {
 
 /// The way to one machine, be it for groups or for reviews, with what keeps one that fails from being asked all the time: a purse
 /// for trying again, and a breaker for not trying at all (<doc:/ServiceMesh/LeavingTheProcess>).
-final class HubLink<Remote: Sendable>: Sendable {
+final class PeerLink<Remote: Sendable>: Sendable {
     /// Tries of one question.
     private static var tries: Int { 3 }
     /// Photos that are remembered to have failed: a hub's groups have 4,800 at most, of which a turn tries a few in vain.
