@@ -289,13 +289,52 @@ let package = Package(
                 "SQLiteCatalogue", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database", "SmilePile",
                 "CatalogueContract", "CatalogueTestSupport", "TextFolding", "Randomness", "TestSupport",
             ]),
+        // An open library, and what tests do with one
+        .target(
+            name: "LibraryTestSupport",
+            dependencies: [
+                "SmilePile", "Importing", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Executors", "Imaging", "Sealing",
+                "ZipArchive", "SampleAlbum", "TestSupport",
+            ],
+            path: "Tests/LibraryTestSupport", swiftSettings: strict),
         tests(
             "LibraryServicesTests",
             [
-                "SmilePile", "Importing", "BackupFormats", "Backups", "Exchange", "LibraryServices", "LibraryStorage",
-                "SQLiteCatalogue", "PhotoFolder", "AndroidDatabase", "LibraryModel", "ServiceMesh", "Database",
-                "Files", "Executors", "Imaging", "Sealing", "ZipArchive", "SampleAlbum", "TextFolding", "Randomness",
-                "CatalogueTestSupport", "TestSupport", "CLinux", "cell-probe",
+                "SmilePile", "BackupFormats", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "Sealing",
+                "ZipArchive", "SampleAlbum", "TextFolding", "Randomness", "CatalogueTestSupport",
+                "LibraryTestSupport", "TestSupport",
+            ]),
+        tests(
+            "ImportingTests",
+            [
+                "SmilePile", "Importing", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder",
+                "AndroidDatabase", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging",
+                "ZipArchive", "SampleAlbum", "Randomness", "CatalogueTestSupport", "LibraryTestSupport", "TestSupport",
+                "cell-probe",
+            ]),
+        // Of both: what a backup's file says, and how it is written and read
+        tests(
+            "BackupsTests",
+            [
+                "SmilePile", "BackupFormats", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "ZipArchive",
+                "SampleAlbum", "LibraryTestSupport", "TestSupport",
+            ]),
+        tests(
+            "ExchangeTests",
+            [
+                "SmilePile", "Exchange", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "LibraryModel",
+                "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum", "LibraryTestSupport", "TestSupport",
+            ]),
+        // What only all of them together have
+        tests(
+            "SmilePileTests",
+            [
+                "SmilePile", "Importing", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging",
+                "ZipArchive", "SampleAlbum", "CatalogueTestSupport", "LibraryTestSupport", "TestSupport", "CLinux",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
         tests(

@@ -11,7 +11,7 @@ released=(smilepile smilepiled smilepile-image-worker smilepile-web)
 # shellcheck disable=SC2034 # for the scripts that source this
 shared_by_threads=(
     ExecutorsTests ServiceMeshTests DatabaseTests SQLiteCatalogueTests ControlSocketTests HTTPClientTests
-    LibraryServicesTests StressTests
+    LibraryServicesTests ImportingTests BackupsTests ExchangeTests SmilePileTests StressTests
 )
 
 # Suites of these modules that ask what comes of something, and not what becomes of two that meet: documents and dialects,
@@ -19,13 +19,14 @@ shared_by_threads=(
 # quarter of the time that these took there; CI runs them without it, and Scripts/test-races with it.
 # shellcheck disable=SC2034
 one_at_a_time=(
-    LibraryServicesTests/{BackedUpFile,BackupReaders,BackupStory,Camera,Date,DateRevision,FileCopy,FilePath,FilteredMessage}Tests
-    LibraryServicesTests/{ForeignBackup,ForeignDocument,ForeignName,GroupTime,Guide,HostileBackup,HostileMigration}Tests
-    LibraryServicesTests/{HostileSchema,HostileValue,KeptSidecar,KeptUnseen,LegacyValue,LocationImport,LongLists}Tests
-    LibraryServicesTests/{MethodTable,Migration,MigrationFuzz,NumberedCategory,PhoneBackup,PhotoSearch,PhotoWords}Tests
-    LibraryServicesTests/{Redate,RepackedBackup,RestoreCompletion,RestoreDifference,RestoreOfDamaged,Role}Tests
-    LibraryServicesTests/{SalvagedBackup,SealedBackup,SealedSidecar,SearchIndex,Sheet,Shortage,SidecarImport}Tests
-    LibraryServicesTests/UnpackedBackupTests
+    BackupsTests/{BackedUpFile,BackupReaders,BackupStory,ForeignBackup,ForeignDocument,HostileBackup,LongLists}Tests
+    BackupsTests/{NumberedCategory,PhoneBackup,RepackedBackup,RestoreCompletion,RestoreDifference,RestoreOfDamaged}Tests
+    BackupsTests/{SalvagedBackup,SealedBackup,SealedSidecar,UnpackedBackup}Tests
+    ExchangeTests/GroupTimeTests
+    ImportingTests/{DateRevision,FileCopy,HostileMigration,HostileSchema,KeptSidecar,KeptUnseen,LegacyValue}Tests
+    ImportingTests/{LocationImport,Migration,MigrationFuzz,Redate,Sheet,SidecarImport}Tests
+    LibraryServicesTests/{Camera,Date,FilePath,HostileValue,PhotoSearch,PhotoWords,SearchIndex}Tests
+    SmilePileTests/{FilteredMessage,ForeignName,Guide,MethodTable,Role,Shortage}Tests
     SQLiteCatalogueTests/{CameraCatalogue,CatalogueMigration,FoldedNames,ManyPhotos,ReviewMerge,SearchMark,SearchPlace}Tests
     SQLiteCatalogueTests/{RepositoryContract,SearchedNames,SearchPlan,UnreadablePage}Tests
 )

@@ -2,6 +2,7 @@ import CatalogueTestSupport
 import Database
 import Foundation
 import LibraryModel
+import LibraryTestSupport
 import SampleAlbum
 import ServiceMesh
 import SmilePile

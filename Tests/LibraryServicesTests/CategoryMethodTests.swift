@@ -1,4 +1,5 @@
 import LibraryModel
+import LibraryTestSupport
 import ServiceMesh
 import SmilePile
 import Testing

@@ -1,6 +1,7 @@
 import CatalogueTestSupport
 import Foundation
 import LibraryModel
+import LibraryTestSupport
 @testable import BackupFormats
 import SampleAlbum
 import ServiceMesh

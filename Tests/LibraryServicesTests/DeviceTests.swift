@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+import LibraryTestSupport
 import ServiceMesh
 import SmilePile
 import Synchronization
@@ -38,11 +39,11 @@ import Testing
         }
 
         func status(ofCode code: String) async -> MeshStatus? {
-            await LibraryServicesTests.status { _ = try await mesh.send(PairDevice(code: code, name: "x"), in: kid) }
+            await LibraryTestSupport.status { _ = try await mesh.send(PairDevice(code: code, name: "x"), in: kid) }
         }
 
         func status(ofToken token: String) async -> MeshStatus? {
-            await LibraryServicesTests.status { _ = try await mesh.send(AuthenticateDevice(token: token), in: kid) }
+            await LibraryTestSupport.status { _ = try await mesh.send(AuthenticateDevice(token: token), in: kid) }
         }
     }
 

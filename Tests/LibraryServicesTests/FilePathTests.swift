@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import LibraryTestSupport
 import Randomness
 import SampleAlbum
 import TestSupport

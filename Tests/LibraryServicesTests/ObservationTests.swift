@@ -1,4 +1,5 @@
 import LibraryModel
+import LibraryTestSupport
 import SampleAlbum
 import ServiceMesh
 import SmilePile

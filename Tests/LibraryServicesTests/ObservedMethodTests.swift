@@ -1,6 +1,7 @@
 import CatalogueTestSupport
 import Database
 import LibraryModel
+import LibraryTestSupport
 @testable import SQLiteCatalogue
 import ServiceMesh
 import SmilePile

@@ -1,6 +1,7 @@
 import Executors
 import Foundation
 import LibraryModel
+import LibraryTestSupport
 import ServiceMesh
 import SmilePile
 import TestSupport

@@ -1,6 +1,7 @@
 import CatalogueTestSupport
 import Foundation
 import LibraryModel
+import LibraryTestSupport
 import ServiceMesh
 import SmilePile
 import Testing

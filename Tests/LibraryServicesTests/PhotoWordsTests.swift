@@ -1,5 +1,6 @@
 import CatalogueTestSupport
 import LibraryModel
+import LibraryTestSupport
 import ServiceMesh
 import SmilePile
 import Testing

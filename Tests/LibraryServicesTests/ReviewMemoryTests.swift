@@ -1,6 +1,7 @@
 import Foundation
 import LibraryModel
 import LibraryServices
+import LibraryTestSupport
 import SampleAlbum
 import ServiceMesh
 import SmilePile

@@ -3,6 +3,7 @@ import Executors
 import Foundation
 import LibraryModel
 import LibraryStorage
+import LibraryTestSupport
 import SampleAlbum
 @testable import Backups
 @testable import LibraryServices

@@ -2,6 +2,7 @@ import Foundation
 import LibraryModel
 @testable import LibraryServices
 import LibraryStorage
+import LibraryTestSupport
 import ServiceMesh
 import SmilePile
 import TestSupport

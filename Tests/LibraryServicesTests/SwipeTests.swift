@@ -1,5 +1,6 @@
 import Foundation
 import LibraryModel
+import LibraryTestSupport
 import SampleAlbum
 import ServiceMesh
 import SmilePile

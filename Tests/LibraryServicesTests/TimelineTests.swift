@@ -2,6 +2,7 @@ import CatalogueTestSupport
 import Foundation
 import LibraryModel
 import LibraryStorage
+import LibraryTestSupport
 import ServiceMesh
 import SmilePile
 import Testing

@@ -1,5 +1,6 @@
 import Executors
 import LibraryModel
+import LibraryTestSupport
 @testable import LibraryServices
 import PhotoFolder
 import SampleAlbum
