@@ -5,13 +5,7 @@ import ServiceMesh
 
 /// Another machine of the same person over HTTP.
 package final class HTTPReviewRemote: ReviewRemote {
-    /// Bytes of an answer.
-    private static let answerBytes = 1 << 20
-
-    private let url: HTTPURL
-    private let token: HTTPHeader
-    private let client: HTTPClient
-    private let questionTime: Duration
+    private let http: PeerHTTP
 
     /// - Parameters:
     ///   - authorities: a file of certificates (PEM) that are trusted in place of the machine's.
@@ -20,44 +14,33 @@ package final class HTTPReviewRemote: ReviewRemote {
     package init(
         _ address: HubAddress, token: String, authorities: String? = nil, questionTime: Duration = .seconds(30)
     ) throws {
-        url = try HTTPURL(address.text)
-        self.token = try HTTPHeader("Authorization", "Bearer " + token)
-        client = try HTTPClient(authorities: authorities)
-        self.questionTime = questionTime
+        http = try PeerHTTP(address, token: token, authorities: authorities, questionTime: questionTime)
     }
 
-    package func close() async { await client.stop() }
+    package func close() async { await http.client.stop() }
 
     package func changes(after cursor: String) async throws -> ReviewChanges {
-        let url = try url.appending(["api", "reviews"], query: cursor.isEmpty ? [] : [("after", cursor)])
-        let answer = try await ask(.get(url, headers: [token]))
-        do {
-            return try JSONDecoder().decode(ReviewChanges.self, from: answer.data)
-        } catch {
-            throw HTTPGroupRemote.stranger
-        }
+        let url = try http.base.appending(["api", "reviews"], query: cursor.isEmpty ? [] : [("after", cursor)])
+        return try http.decode(ReviewChanges.self, try await ask(.get(url, headers: [http.token])))
     }
 
     package func take(_ changes: ReviewChanges) async throws {
-        let url = try url.appending(["api", "reviews"], query: [])
+        let url = try http.base.appending(["api", "reviews"], query: [])
         let body = HTTPRequest.Body.bytes(try JSONEncoder().encode(changes), type: .json)
-        let answer = try await ask(.post(url, body: body, headers: [token]))
+        let answer = try await ask(.post(url, body: body, headers: [http.token]))
         // A page that anybody answers with is no receipt.
-        guard (try? JSONDecoder().decode(TakenReviews.self, from: answer.data)) != nil else {
-            throw HTTPGroupRemote.stranger
-        }
+        _ = try http.decode(TakenReviews.self, answer)
     }
 
     private func ask(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let answer = try await client.send(
-            request, receiving: .memory(atMost: Self.answerBytes), within: questionTime)
+        let answer = try await http.send(request)
         guard !Self.isRefusedForGood(answer) else {
             throw MeshError(
                 short: .count,
                 "The other machine takes no more reviews from this one. There, let this one in anew: smilepile swipe unshare and share"
             )
         }
-        try HTTPGroupRemote.require(answer)
+        try PeerHTTP.require(answer, of: .hub)
         return answer
     }
 
