@@ -270,7 +270,7 @@ let package = Package(
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors"]),
         tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
-        tests("ServiceMeshTests", ["ServiceMesh", "TestSupport"]),
+        tests("ServiceMeshTests", ["ServiceMesh", "ServiceMeshTesting", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
         tests(
             "ImagingTests",
@@ -311,8 +311,8 @@ let package = Package(
             [
                 "SmilePile", "Importing", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder",
                 "AndroidDatabase", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging",
-                "ZipArchive", "SampleAlbum", "Randomness", "CatalogueTestSupport", "LibraryTestSupport", "TestSupport",
-                "cell-probe",
+                "ZipArchive", "SampleAlbum", "Randomness", "ServiceMeshTesting", "CatalogueTestSupport",
+                "LibraryTestSupport", "TestSupport", "cell-probe",
             ]),
         // Of both: what a backup's file says, and how it is written and read
         tests(
@@ -320,13 +320,14 @@ let package = Package(
             [
                 "SmilePile", "BackupFormats", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
                 "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "ZipArchive",
-                "SampleAlbum", "LibraryTestSupport", "TestSupport",
+                "SampleAlbum", "ServiceMeshTesting", "LibraryTestSupport", "TestSupport",
             ]),
         tests(
             "ExchangeTests",
             [
                 "SmilePile", "Exchange", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "LibraryModel",
-                "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum", "LibraryTestSupport", "TestSupport",
+                "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum", "ServiceMeshTesting", "LibraryTestSupport",
+                "TestSupport",
             ]),
         // What only all of them together have
         tests(
@@ -334,7 +335,8 @@ let package = Package(
             [
                 "SmilePile", "Importing", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
                 "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging",
-                "ZipArchive", "SampleAlbum", "CatalogueTestSupport", "LibraryTestSupport", "TestSupport", "CLinux",
+                "ZipArchive", "SampleAlbum", "ServiceMeshTesting", "CatalogueTestSupport", "LibraryTestSupport",
+                "TestSupport", "CLinux",
             ]),
         tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
         tests(

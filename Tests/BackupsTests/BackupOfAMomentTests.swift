@@ -28,10 +28,9 @@ import Testing
 
     /// Closes the library while its backup stands still, which then goes on as far as its checkpoint.
     private func interrupt(_ library: SteppedLibrary, andThen update: String, _ job: JobID) async throws {
-        let stopping = Task { await library.mesh.stop() }
-        while await !library.mesh.jobs.isClosed { await Task.yield() }
+        await library.mesh.jobs.suspendAll()
         library.steps.letGo()
-        await stopping.value
+        await library.mesh.stop()
         try await library.database.write { try $0.execute(update + " WHERE id = ?", job) }
         await library.close()
     }

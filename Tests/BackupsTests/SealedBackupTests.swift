@@ -5,6 +5,7 @@ import LibraryTestSupport
 @testable import LibraryServices
 import SampleAlbum
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import TestSupport
 import Testing
@@ -234,11 +235,7 @@ import Testing
         let key: BackupKey? =
             if hasPassphrase { try await test.mesh.send(MakeBackupKey(passphrase: passphrase)) } else { nil }
         let job = try await test.mesh.send(CreateBackup(path: path, key: key)).job
-        while true {
-            let now = try await test.mesh.send(GetJob(job: job))
-            if now.state.hasEnded || now.progress.phase == phase { break }
-            await Task.yield()
-        }
+        try await test.mesh.firstValue(of: WatchJob(job: job)) { $0.progress.phase == phase }
         await test.library.close()
         let library = try await test.reopened()
         let ended = try await library.mesh.send(WaitForJob(job: job))

@@ -4,6 +4,7 @@ import LibraryTestSupport
 @testable import BackupFormats
 import SampleAlbum
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import TestSupport
 import Testing
@@ -177,9 +178,7 @@ import ZipArchive
         let key = try await test.mesh.send(MakeBackupKey(passphrase: Self.passphrase))
         let path = test.folder.file("b.zip")
         let job = try await test.mesh.send(CreateBackup(path: path, key: key)).job
-        while try await test.mesh.send(GetJob(job: job)).progress.phase != "copying",
-            try await !test.mesh.send(GetJob(job: job)).state.hasEnded
-        { await Task.yield() }
+        try await test.mesh.firstValue(of: WatchJob(job: job)) { $0.progress.phase == "copying" }
         await test.library.close()
         let library = try await test.reopened()
         #expect(try await library.mesh.send(WaitForJob(job: job)).state == .finished)

@@ -11,6 +11,7 @@ import LibraryTestSupport
 @testable import SQLiteCatalogue
 import SampleAlbum
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import TestSupport
 import Testing
@@ -37,11 +38,7 @@ import Testing
                 let target = folder(test) + "/b\(round).zip"
                 let library = try await PhotoLibrary.open(at: test.path, options: .init(workers: 1))
                 let job = try await library.mesh.send(CreateBackup(path: target)).job
-                while true {
-                    let now = try await library.mesh.send(GetJob(job: job))
-                    if now.state.hasEnded || now.progress.phase == "copying" { break }
-                    await Task.yield()
-                }
+                try await library.mesh.firstValue(of: WatchJob(job: job)) { $0.progress.phase == "copying" }
                 await library.close()
                 if try await Self.pause(job, in: test.path) { begun = (job, target) }
             }
@@ -234,11 +231,15 @@ import Testing
         try await library.purge(purged)
         _ = try await library.mesh.send(CancelJob(job: paused.job))
         // Before the other one goes on, and its turn comes.
-        while try await library.database.read({ connection in
-            try UnfinishedBackupTable(connection: connection).find(paused.partial)?.job
-        }) != nil {
-            guard try await !library.mesh.send(GetJob(job: paused.job)).state.hasEnded else { break }
-            await Task.yield()
+        let (looks, again) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        library.database.onCommit { _ in again.yield() }
+        again.yield()
+        for await _ in looks {
+            let owner = try await library.database.read { connection in
+                try UnfinishedBackupTable(connection: connection).find(paused.partial)?.job
+            }
+            let hasEnded = try await library.mesh.send(GetJob(job: paused.job)).state.hasEnded
+            if owner == nil || hasEnded { break }
         }
         library.steps.letGo()
         let ended = try await library.mesh.send(WaitForJob(job: paused.job))

@@ -21,11 +21,11 @@ import Testing
             let client = try place.client()
             let wanted = acknowledged.count + moment * 3 % 7
             var lines: [ReceiptLine] = []
-            var hasEnded = false
-            repeat {
+            try await poll(for: "\(wanted) lines of \(job)") {
                 lines = try await client.call(GetJobReceipt(job: job)).lines
-                hasEnded = try await client.call(GetJob(job: job)).state.hasEnded
-            } while lines.count < wanted && !hasEnded
+                let hasEnded = try await client.call(GetJob(job: job)).state.hasEnded
+                return lines.count >= wanted || hasEnded
+            }
             acknowledged.formUnion(lines.compactMap(\.detail))
             try await place.killDaemon()
             try await place.up()
@@ -57,13 +57,10 @@ import Testing
         for items in [0, 5, 15, 19, 20] {
             let client = try place.client()
             let started = try await client.call(RestoreBackup(path: backup, mode: .replace))
-            while true {
+            try await poll(for: "\(items) items of \(started.job)") {
                 let job = try await client.call(GetJob(job: started.job))
-                if job.state.hasEnded || (job.progress.phase == "restoring" && job.progress.itemsDone >= items)
-                    || job.progress.phase == "switching"
-                {
-                    break
-                }
+                return job.state.hasEnded || job.progress.phase == "switching"
+                    || (job.progress.phase == "restoring" && job.progress.itemsDone >= items)
             }
             try await place.killDaemon()
             try await place.up()

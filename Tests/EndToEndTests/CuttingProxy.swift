@@ -1,6 +1,7 @@
 import Executors
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Stands between two machines, and cuts connections after so many bytes of an answer, or of a request.
 final class CuttingProxy: Sendable {
@@ -9,11 +10,14 @@ final class CuttingProxy: Sendable {
     private let threads = BlockingPool(name: "proxy", threads: 24)
     /// Bytes that the next request with a picture may have, and the next answer with one; nil for all.
     private let limits = Mutex<[Int?]>([nil, nil])
-    private let cuts = Atomic<Int>(0)
+    private let cuts = Awaited(0)
     private let open = Mutex<Set<Int32>>([])
     let port: UInt16
 
-    var cutCount: Int { cuts.load(ordering: .relaxed) }
+    var cutCount: Int { cuts.value }
+
+    /// Returns once so many were cut.
+    func hasCut(_ count: Int) async { await cuts.meets { $0 >= count } }
 
     init(to target: UInt16) throws {
         self.target = target
@@ -101,7 +105,7 @@ final class CuttingProxy: Sendable {
                 }
                 carried[from] += count
                 if let rest {
-                    cuts.add(1, ordering: .relaxed)
+                    cuts.change { $0 += 1 }
                     length = rest
                 }
                 var done = 0

@@ -3,6 +3,7 @@ import Foundation
 import LibraryModel
 import SampleAlbum
 import ServiceMesh
+import TestSupport
 import Testing
 
 /// Three machines of three families, each with a home, a daemon and a library of its own; one keeps a group, over real HTTP.
@@ -105,7 +106,7 @@ import Testing
                 "STATE_DIRECTORY": place.library,
             ])
         // Nothing tells when it takes connections.
-        while (try? place.client())?.close() == nil { await Task.yield() }
+        try await poll(for: "a daemon on \(place.library)") { (try? place.client())?.close() != nil }
     }
 
     private func files(_ place: Installation) throws -> [String] {

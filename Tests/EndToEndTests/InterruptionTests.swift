@@ -17,16 +17,19 @@ import Testing
     }
 
     private func reach(_ items: Int64, _ job: JobID, _ client: ControlClient) async throws {
-        var progress: JobProgress
-        repeat {
-            progress = try await client.call(GetJob(job: job)).progress
-        } while progress.itemsDone < items || progress.phase == "reading folders"
+        try await poll(for: "\(items) items of \(job)") {
+            let progress = try await client.call(GetJob(job: job)).progress
+            return progress.itemsDone >= items && progress.phase != "reading folders"
+        }
     }
 
     private func unfinishedJob(_ client: ControlClient) async throws -> JobID {
-        while true {
-            if let job = try await client.call(ListJobs()).jobs.first(where: { !$0.state.hasEnded }) { return job.id }
+        var job: JobID?
+        try await poll(for: "a job that has not ended") {
+            job = try await client.call(ListJobs()).jobs.first { !$0.state.hasEnded }?.id
+            return job != nil
         }
+        return try #require(job)
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])

@@ -1,6 +1,7 @@
 import Foundation
 import LibraryModel
 import ServiceMesh
+import ServiceMeshTesting
 import Testing
 
 /// What the machine that keeps a group decides: since when it is there, what day it is, and what is new.
@@ -29,7 +30,8 @@ import Testing
         try await street.hub.send(to: street.group.id)
         // Nobody syncs: to look is enough, and waits for nothing.
         for member in street.members {
-            while try await member.photos().isEmpty { await Task.yield() }
+            _ = try await member.photos()
+            try await member.mesh.firstValue(of: ObserveGroups()) { $0.groups[0].photoCount == 1 }
         }
         await street.close()
     }

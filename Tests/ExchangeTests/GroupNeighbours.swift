@@ -4,6 +4,7 @@ import LibraryModel
 import LibraryTestSupport
 import SampleAlbum
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import Synchronization
 import TestSupport
@@ -42,9 +43,7 @@ final class GroupNeighbours: Sendable {
         /// Waits until it has tried by itself to reach the hub, in vain, and leaves it alone until it is asked to: what a test wants
         /// to see would else be done before, now and then.
         func untilGivenUp() async throws {
-            while try await mesh.send(ListGroupHubs()).hubs.contains(where: { $0.problem == nil }) {
-                await Task.yield()
-            }
+            try await mesh.firstValue(of: ObserveGroupHubs()) { $0.hubs.allSatisfy { $0.problem != nil } }
         }
 
         /// What was sent in vain, and why.

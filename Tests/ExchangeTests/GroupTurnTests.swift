@@ -2,6 +2,7 @@ import Foundation
 import LibraryModel
 import LibraryTestSupport
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import TestSupport
 import Testing
@@ -54,7 +55,7 @@ import Testing
         await gate.arrivals(1)
         let job = try await ben.mesh.send(SyncGroups()).job
         // Nothing tells that it waits for its turn, only that it runs.
-        while try await ben.mesh.send(GetJob(job: job)).state != .running { await Task.yield() }
+        try await ben.mesh.firstValue(of: WatchJob(job: job)) { $0.state == .running }
         for _ in 0..<100 { _ = try await ben.mesh.send(GetJob(job: job)) }
         _ = try await ben.mesh.send(CancelJob(job: job))
         #expect(try await ben.mesh.send(WaitForJob(job: job)).state == .cancelled)

@@ -5,6 +5,7 @@ import LibraryModel
 import LibraryTestSupport
 import SampleAlbum
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 @testable import SQLiteCatalogue
 import TestSupport
@@ -266,11 +267,7 @@ import Testing
         let test = try await many()
         let first = try await changed(test, [Self.asUpgraded])
         let job = try await first.mesh.send(RedatePhotos(dryRun: isDryRun)).job
-        while true {
-            let now = try await first.mesh.send(GetJob(job: job))
-            if now.state.hasEnded || now.progress.itemsDone >= Int64(stop) { break }
-            await Task.yield()
-        }
+        try await first.mesh.firstValue(of: WatchJob(job: job)) { $0.progress.itemsDone >= Int64(stop) }
         await first.close()
         let library = try await PhotoLibrary.open(at: test.path, options: .init(workers: 2))
         let ended = try await library.mesh.send(WaitForJob(job: job))

@@ -7,6 +7,7 @@ import LibraryTestSupport
 import PhotoFolder
 import SampleAlbum
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import TestSupport
 import Testing
@@ -216,11 +217,7 @@ import Testing
         let (test, photos) = try await library(400)
         try write("not a picture".utf8, to: test.path + "/" + photos[399].path)
         let job = try await test.mesh.send(RebuildThumbnails(all: true)).job
-        while true {
-            let now = try await test.mesh.send(GetJob(job: job))
-            if now.state.hasEnded || now.progress.itemsDone >= 300 { break }
-            await Task.yield()
-        }
+        try await test.mesh.firstValue(of: WatchJob(job: job)) { $0.progress.itemsDone >= 300 }
         await test.library.close()
         #expect(try test.files("staging").isEmpty)
         let library = try await PhotoLibrary.open(at: test.path, options: .init(workers: 2))

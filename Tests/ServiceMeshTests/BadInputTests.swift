@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ServiceMesh
@@ -14,10 +15,13 @@ import Testing
     @Test func aCallerThatNeverReads() async throws {
         let (mesh, _) = try await startedMesh()
         // Nobody looks at these replies: each is one reply, kept by its own task, and its place is free.
-        let unread = (0..<200).map { _ in Task { try await mesh.send(Echo(text: "unread")) } }
-        while try await mesh.counts("test.echo").completed + mesh.counts("test.echo").refused < unread.count {
-            await Task.yield()
+        let executor = StandstillExecutor()
+        let unread = (0..<200).map { _ in
+            Task(executorPreference: executor) { try await mesh.send(Echo(text: "unread")) }
         }
+        await executor.standsStill()
+        let counts = try await mesh.counts("test.echo")
+        #expect(counts.completed + counts.refused == unread.count)
         let load = try await load(mesh)
         #expect(load.running == 0 && load.waiting == 0)
         await mesh.stop()
@@ -40,11 +44,13 @@ import Testing
     @Test func aCallerThatCancelsBeforeStart() async throws {
         let (mesh, _) = try await startedMesh()
         // The gate is closed, so a call that reached its service would not end.
+        let start = Gate()
         let call = Task {
-            while !Task.isCancelled { await Task.yield() }
+            await start.pass()
             return try await mesh.send(Hold(text: ""))
         }
         call.cancel()
+        start.open()
         #expect(await meshStatus { _ = try await call.value } == .cancelled)
         let counts = try await mesh.counts("test.hold")
         #expect(counts.completed == 0 && counts.cancelled == 1 && counts.inFlight == 0)
@@ -64,9 +70,13 @@ import Testing
 
     @Test func aCallerThatFloodsOneService() async throws {
         let (mesh, workshop) = try await startedMesh()
-        let flood = (0..<1_000).map { _ in Task { try await mesh.send(Hold(text: "")) } }
+        let executor = StandstillExecutor()
+        let flood = (0..<1_000).map { _ in
+            Task(executorPreference: executor) { try await mesh.send(Hold(text: "")) }
+        }
+        await executor.standsStill()
         // All but five are answered while the gate is closed, so nothing but the bound can have answered them.
-        while try await mesh.counts("test.hold").refused < 995 { await Task.yield() }
+        #expect(try await mesh.counts("test.hold").refused == 995)
         let load = try await load(mesh)
         #expect(load.running == 2 && load.waiting == 3)
         // The other services do not feel it.

@@ -1,5 +1,6 @@
 import Foundation
 import ServiceMesh
+import TestSupport
 import Testing
 
 @Suite struct CallTests {
@@ -47,16 +48,20 @@ import Testing
     }
 
     @Test func aDeadlineCancelsWorkThatRuns() async throws {
-        let (mesh, workshop) = try await startedMesh()
-        async let result = meshStatus {
-            _ = try await mesh.send(Hold(text: ""), deadline: .after(milliseconds: 20))
+        let (time, executor) = (HandClock(), StandstillExecutor())
+        let clock = MeshClock(simulating: time)
+        let (mesh, workshop) = try await startedMesh(clock: clock)
+        let result = Task(executorPreference: executor) {
+            await meshStatus {
+                _ = try await mesh.send(Hold(text: ""), deadline: .after(milliseconds: 20, on: clock))
+            }
         }
         await workshop.gate.arrivals(1)
-        // Longer than the deadline by the clock that it is on; then the work finds itself cancelled.
-        let end = MonotonicClock.now() + 30_000_000
-        while MonotonicClock.now() < end { await Task.yield() }
+        time.pass(milliseconds: 20)
+        // Then the work finds itself cancelled.
+        await executor.standsStill()
         workshop.gate.open()
-        #expect(await result == .deadlineExceeded)
+        #expect(await result.value == .deadlineExceeded)
         await mesh.stop()
     }
 
@@ -75,17 +80,20 @@ import Testing
     }
 
     @Test func aDeadlineIsSaidToBeOneHoweverDeepItStruck() async throws {
-        let (mesh, workshop) = try await startedMesh()
-        // The call inside finds itself cancelled and says so in the mesh's own words. Long enough that it gets there on a busy
-        // machine: work whose time is over is not begun, and nobody would come to the gate.
-        async let result = meshStatus {
-            _ = try await mesh.send(Relay(text: ""), deadline: .after(milliseconds: 1000))
+        let (time, executor) = (HandClock(), StandstillExecutor())
+        let clock = MeshClock(simulating: time)
+        let (mesh, workshop) = try await startedMesh(clock: clock)
+        let result = Task(executorPreference: executor) {
+            await meshStatus {
+                _ = try await mesh.send(Relay(text: ""), deadline: .after(milliseconds: 20, on: clock))
+            }
         }
         await workshop.gate.arrivals(1)
-        let end = MonotonicClock.now() + 1_010_000_000
-        while MonotonicClock.now() < end { await Task.yield() }
+        time.pass(milliseconds: 20)
+        // The call inside finds itself cancelled and says so in the mesh's own words.
+        await executor.standsStill()
         workshop.gate.open()
-        #expect(await result == .deadlineExceeded)
+        #expect(await result.value == .deadlineExceeded)
         await mesh.stop()
     }
 
@@ -107,11 +115,14 @@ import Testing
 
     @Test func workThatWasDoneIsAnsweredThoughItsCallerWasCancelled() async throws {
         let (mesh, workshop) = try await startedMesh()
-        let call = Task { try await mesh.send(Commit(), deadline: .after(milliseconds: 600_000)) }
+        let executor = StandstillExecutor()
+        let call = Task(executorPreference: executor) {
+            try await mesh.send(Commit(), deadline: .after(milliseconds: 600_000))
+        }
         await workshop.gate.arrivals(1)
         call.cancel()
-        // Time for the deadline's timer to notice that it is off, before the work ends.
-        for _ in 0..<10_000 { await Task.yield() }
+        // The deadline's timer has noticed that it is off, before the work ends.
+        await executor.standsStill()
         workshop.gate.open()
         #expect(await meshStatus { _ = try await call.value } == nil)
         await mesh.stop()
@@ -133,9 +144,12 @@ import Testing
     @Test func aFullServiceRefusesAtOnceAndCountsEverything() async throws {
         let (mesh, workshop) = try await startedMesh()
         // Two run, three wait.
-        let waiting = (0..<5).map { index in Task { try await mesh.send(Hold(text: "\(index)")) } }
-        await workshop.gate.arrivals(2)
-        while try await mesh.waiting("Workshop") < 3 { await Task.yield() }
+        let executor = StandstillExecutor()
+        let waiting = (0..<5).map { index in
+            Task(executorPreference: executor) { try await mesh.send(Hold(text: "\(index)")) }
+        }
+        await executor.standsStill()
+        #expect(try await mesh.waiting("Workshop") == 3)
         #expect(await meshStatus { _ = try await mesh.send(Echo(text: "")) } == .resourceExhausted)
         #expect(try await mesh.counts("test.echo").refused == 1)
         workshop.gate.open()
@@ -149,8 +163,10 @@ import Testing
         let (mesh, workshop) = try await startedMesh()
         let running = (0..<2).map { _ in Task { try await mesh.send(Hold(text: "")) } }
         await workshop.gate.arrivals(2)
-        let waiter = Task { try await mesh.send(Echo(text: "")) }
-        while try await mesh.waiting("Workshop") < 1 { await Task.yield() }
+        let executor = StandstillExecutor()
+        let waiter = Task(executorPreference: executor) { try await mesh.send(Echo(text: "")) }
+        await executor.standsStill()
+        #expect(try await mesh.waiting("Workshop") == 1)
         waiter.cancel()
         #expect(await meshStatus { _ = try await waiter.value } == .cancelled)
         #expect(try await mesh.waiting("Workshop") == 0)
@@ -210,8 +226,9 @@ extension Mesh {
         let (mesh, workshop) = try await startedMesh()
         let running = Task { try await mesh.send(Hold(text: "last")) }
         await workshop.gate.arrivals(1)
-        let stopping = Task { await mesh.stop() }
-        while await meshStatus({ _ = try await mesh.send(Echo(text: "")) }) == nil { await Task.yield() }
+        let executor = StandstillExecutor()
+        let stopping = Task(executorPreference: executor) { await mesh.stop() }
+        await executor.standsStill()
         #expect(await meshStatus { _ = try await mesh.send(Echo(text: "")) } == .unavailable)
         workshop.gate.open()
         #expect(try await running.value.text == "last")

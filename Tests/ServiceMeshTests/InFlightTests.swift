@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ServiceMesh
@@ -47,13 +48,14 @@ import Testing
 
     @Test func theStatisticsNameWhatRunsSinceWhenAndWhatItWaitsFor() async throws {
         let (mesh, workshop) = try await startedMesh()
-        let relays = (0..<2).map { _ in Task { try await mesh.send(Relay(text: "")) } }
-        await workshop.gate.arrivals(2)
-        // Workshop is full now: the third relay's call stands in its queue, and all three wait.
-        let third = Task { try await mesh.send(Relay(text: "")) }
-        while try await mesh.counts("test.hold").queued < 1 { await Task.yield() }
+        let executor = StandstillExecutor()
+        // Two fill Workshop: the third relay's call stands in its queue, and all three wait.
+        let relays = (0..<3).map { _ in
+            Task(executorPreference: executor) { try await mesh.send(Relay(text: "")) }
+        }
+        await executor.standsStill()
         let before = try await mesh.counts("test.hold")
-        #expect(before.inFlight == 2 && before.admitted == 2 && before.completed == 0)
+        #expect(before.queued == 1 && before.inFlight == 2 && before.admitted == 2 && before.completed == 0)
         let oldest = try #require(before.oldest)
         #expect(oldest > 0)
         let relay = try await mesh.counts("test.relay")
@@ -65,7 +67,7 @@ import Testing
         // The same call is the oldest one still, so its age can only have grown.
         #expect(try #require(try await mesh.counts("test.hold").oldest) > oldest)
         workshop.gate.open()
-        for task in relays + [third] { _ = try await task.value }
+        for task in relays { _ = try await task.value }
         for method in ["test.hold", "test.relay"] {
             let after = try await mesh.counts(method)
             #expect(after.inFlight == 0 && after.oldest == nil && after.waitsFor.isEmpty && after.queued == 0)

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceMeshTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -20,6 +21,8 @@ import Testing
 
         let journal = MemoryJobJournal()
         let hold = Hold()
+        /// Jobs of which is written down that they stand still.
+        let suspended = EventLog()
 
         func records(_ retention: JobRetention) async throws -> [JobRecord] { try await journal.records(retention) }
         func jobs(beginningWith beginning: String, limit: Int) async throws -> [JobSnapshot] {
@@ -46,7 +49,10 @@ import Testing
             await hold.pass(.resume)
             try await journal.resume(job, attempts: attempts, droppingLines: droppingLines)
         }
-        func suspend(_ snapshot: JobSnapshot) async throws { try await journal.suspend(snapshot) }
+        func suspend(_ snapshot: JobSnapshot) async throws {
+            try await journal.suspend(snapshot)
+            suspended.add(snapshot.id)
+        }
         func end(_ snapshot: JobSnapshot) async throws { try await journal.end(snapshot) }
         func lines(of job: JobID, after: Int, limit: Int) async throws -> (lines: [ReceiptLine], next: Int?) {
             try await journal.lines(of: job, after: after, limit: limit)
@@ -68,10 +74,9 @@ import Testing
 
     /// Stops while something stands at the journal's gate, which opens once the jobs are told.
     private func stop(_ mesh: Mesh) async {
-        async let stopping: Void = mesh.stop()
-        while await !mesh.jobs.isClosed { await Task.yield() }
+        await mesh.jobs.suspendAll()
         journal.hold.gate.open()
-        await stopping
+        await mesh.stop()
     }
 
     @Test func aStopWhileABodyStandsBackSuspendsItsJob() async throws {
@@ -100,7 +105,7 @@ import Testing
     @Test func aJobThatWouldWaitAndIsCalledOffHasNotFailed() async throws {
         let (mesh, _) = try await startedQuarry(journal, obstacle: missing, isOpen: true)
         let job = try await mesh.send(Borrow(stones: 3)).job
-        while try await mesh.send(GetJob(job: job)).state != .waiting { await Task.yield() }
+        try await mesh.firstValue(of: WatchJob(job: job)) { $0.state == .waiting }
         _ = try await mesh.send(CancelJob(job: job))
         let ended = try await mesh.send(WaitForJob(job: job))
         #expect(ended.state == .cancelled && ended.error == nil && ended.obstacle == nil, "\(ended)")
@@ -159,7 +164,8 @@ import Testing
         await quarry.mount.arrivals(1)
         async let stopping: Void = mesh.stop()
         // Who follows it is told before there is an answer.
-        while try await journal.records().first?.snapshot.state != .interrupted { await Task.yield() }
+        await journal.suspended.meets { !$0.isEmpty }
+        #expect(try await journal.records().first?.snapshot.state == .interrupted)
         quarry.mount.open()
         await stopping
         #expect(await mesh.jobs.entries["job-1"]?.task == nil)
@@ -170,7 +176,7 @@ import Testing
     @Test func aJobThatSomebodyElseHasStartedIsNotMarkedAsWaiting() async throws {
         try await kept("test.dig", #"{"stones":1,"holdAt":0}"#)
         let (mesh, quarry) = try await startedQuarry(journal, obstacle: missing)
-        while try await mesh.send(GetJob(job: "job-1")).state != .waiting { await Task.yield() }
+        try await mesh.firstValue(of: WatchJob(job: "job-1")) { $0.state == .waiting }
         journal.hold.at(.note)
         // Finds that it has to wait still, and writes down that it was asked to go on.
         let first = Task { try await mesh.send(ResumeJob(job: "job-1")) }

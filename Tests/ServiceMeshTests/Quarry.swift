@@ -159,10 +159,8 @@ extension Mesh {
     /// Stops while a job stands at the gate, which is opened once the job has been told: as a daemon stops in the
     /// middle of an item.
     func stopAtTheGate(_ quarry: Quarry) async {
-        async let stopping: Void = stop()
-        // Closed in the same step in which the jobs are told.
-        while await !jobs.isClosed { await Task.yield() }
+        await jobs.suspendAll()
         quarry.gate.open()
-        await stopping
+        await stop()
     }
 }

@@ -46,7 +46,7 @@ import Testing
                 try await mesh.observe(WatchJob(job: job)) { _ in seen.add("\(number)") }
             }
         }
-        while Set(seen.all).count < 20 { await Task.yield() }
+        await seen.meets { Set($0).count == 20 }
         await mesh.stopAtTheGate(quarry)
         for watcher in watchers { #expect(try await watcher.value.state == .interrupted) }
     }

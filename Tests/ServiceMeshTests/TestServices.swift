@@ -62,9 +62,11 @@ actor Office: MeshService {
 }
 
 final class EventLog: Sendable {
-    private let events = Mutex<[String]>([])
-    func add(_ event: String) { events.withLock { $0.append(event) } }
-    var all: [String] { events.withLock { $0 } }
+    private let events = Awaited<[String]>([])
+    func add(_ event: String) { events.change { $0.append(event) } }
+    var all: [String] { events.value }
+    /// Returns once the events meet a condition.
+    func meets(_ condition: @escaping @Sendable ([String]) -> Bool) async { await events.meets(condition) }
 }
 
 struct EchoReply: Codable, Sendable, Equatable {
@@ -202,8 +204,8 @@ struct Boast: HandledJob {
     }
 }
 
-func startedMesh(_ workshop: Workshop = Workshop()) async throws -> (Mesh, Workshop) {
-    let mesh = try Mesh(services: [workshop, Office(log: workshop.log)])
+func startedMesh(_ workshop: Workshop = Workshop(), clock: MeshClock = .system) async throws -> (Mesh, Workshop) {
+    let mesh = try Mesh(services: [workshop, Office(log: workshop.log)], clock: clock)
     try await mesh.start()
     return (mesh, workshop)
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import ServiceMeshTesting
 import TestSupport
 import Testing
 
@@ -7,60 +7,7 @@ import Testing
 
 /// Jobs that cannot go on yet, because what they need is not there.
 @Suite(.timeLimit(.minutes(1))) struct WaitingTests {
-    /// Time in which each pause ends when the test says so.
-    private final class Ticks: SimulatedTime {
-        private struct State {
-            var sleeping: [UInt64: CheckedContinuation<Void, any Error>] = [:]
-            var next: UInt64 = 0
-            var lengths: [UInt64] = []
-        }
-
-        private let state = Mutex(State())
-
-        func now() -> UInt64 { 0 }
-
-        func sleep(until nanoseconds: UInt64) async throws {
-            let ticket = state.withLock { state in
-                state.next += 1
-                return state.next
-            }
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    let isCancelled = state.withLock { state -> Bool in
-                        state.lengths.append(nanoseconds)
-                        if !Task.isCancelled { state.sleeping[ticket] = continuation }
-                        return Task.isCancelled
-                    }
-                    if isCancelled { continuation.resume(throwing: CancellationError()) }
-                }
-            } onCancel: {
-                state.withLock { $0.sleeping.removeValue(forKey: ticket) }?.resume(throwing: CancellationError())
-            }
-        }
-
-        /// Waits until somebody sleeps, and wakes all who do.
-        func tick() async {
-            var woken: [CheckedContinuation<Void, any Error>] = []
-            while woken.isEmpty {
-                await Task.yield()
-                woken = state.withLock { state in
-                    defer { state.sleeping = [:] }
-                    return Array(state.sleeping.values)
-                }
-            }
-            for continuation in woken { continuation.resume() }
-        }
-
-        /// Waits until somebody sleeps.
-        func pause() async {
-            while state.withLock({ $0.sleeping.isEmpty }) { await Task.yield() }
-        }
-
-        var sleepers: Int { state.withLock { $0.sleeping.count } }
-        var lengths: [UInt64] { state.withLock { $0.lengths } }
-    }
-
-    private let ticks = Ticks()
+    private let time = HandClock()
     private let missing = JobObstacle("/media/stick is not there.")
 
     private func interrupted(_ journal: MemoryJobJournal, stones: Int = 4) async throws -> JobID {
@@ -72,7 +19,7 @@ import Testing
     }
 
     private func start(_ journal: MemoryJobJournal, _ obstacle: (any Error)?) async throws -> (Mesh, Quarry) {
-        try await startedQuarry(journal, obstacle: obstacle, isOpen: true, clock: MeshClock(simulating: ticks))
+        try await startedQuarry(journal, obstacle: obstacle, isOpen: true, clock: MeshClock(simulating: time))
     }
 
     @Test func aJobWaitsForWhatItNeedsAndGoesOnByItself() async throws {
@@ -88,16 +35,16 @@ import Testing
         let waiting = try await mesh.send(GetJob(job: job))
         #expect(waiting.state == .waiting && waiting.obstacle == missing.meshError)
         #expect(try await mesh.send(ListJobs()).jobs == [waiting])
-        for _ in 0..<3 { await ticks.tick() }
-        await ticks.pause()
+        for _ in 0..<3 { await time.tick() }
+        await time.sleeper()
         #expect(try await mesh.send(GetJob(job: job)) == waiting)
-        while seen.all.isEmpty { await Task.yield() }
+        await seen.meets { !$0.isEmpty }
         quarry.obstacle.set(nil)
-        await ticks.tick()
+        await time.tick()
         let ended = try await watching.value
         #expect(ended.state == .finished && ended.outcomes == ["dug": 4] && ended.obstacle == nil, "\(ended)")
         #expect(seen.all.first == "waiting /media/stick is not there.")
-        #expect(Set(ticks.lengths) == [5_000_000_000])
+        #expect(Set(time.lengths) == [5_000_000_000])
         await mesh.stop()
     }
 
@@ -105,12 +52,12 @@ import Testing
         let journal = MemoryJobJournal()
         let job = try await interrupted(journal)
         let (mesh, quarry) = try await start(journal, missing)
-        await ticks.pause()
+        await time.sleeper()
         quarry.obstacle.set(nil)
-        await ticks.tick()
+        await time.tick()
         _ = try await mesh.send(WaitForJob(job: job))
-        while await mesh.jobs.looking != nil { await Task.yield() }
-        #expect(ticks.sleepers == 0)
+        await mesh.jobs.looking?.value
+        #expect(time.sleepers == 0)
         await mesh.stop()
     }
 
@@ -141,8 +88,8 @@ import Testing
         let (mesh, quarry) = try await start(journal, missing)
         #expect(try await mesh.send(PauseJob(job: job)).state == .paused)
         quarry.obstacle.set(nil)
-        await ticks.tick()
-        while await mesh.jobs.looking != nil { await Task.yield() }
+        await time.tick()
+        await mesh.jobs.looking?.value
         #expect(try await mesh.send(GetJob(job: job)).state == .paused)
         await mesh.stop()
 
@@ -152,7 +99,7 @@ import Testing
         let resumed = try await second.send(ResumeJob(job: job))
         #expect(resumed.state == .waiting && resumed.obstacle == missing.meshError)
         there.obstacle.set(nil)
-        await ticks.tick()
+        await time.tick()
         #expect(try await second.send(WaitForJob(job: job)).outcomes == ["dug": 4])
         await second.stop()
     }
@@ -161,11 +108,11 @@ import Testing
         let journal = MemoryJobJournal()
         let job = try await interrupted(journal)
         let (mesh, _) = try await start(journal, missing)
-        let following = Task { try await mesh.send(WaitForJob(job: job)) }
-        await ticks.pause()
-        while mesh.statistics.messages.first(where: { $0.method == "job.wait" })?.inFlight != 1 {
-            await Task.yield()
-        }
+        await time.sleeper()
+        let executor = StandstillExecutor()
+        let following = Task(executorPreference: executor) { try await mesh.send(WaitForJob(job: job)) }
+        await executor.standsStill()
+        #expect(mesh.statistics.messages.first { $0.method == "job.wait" }?.inFlight == 1)
         await mesh.stop()
         #expect(try await following.value.state == .interrupted)
         let (second, _) = try await start(journal, nil)
@@ -180,7 +127,7 @@ import Testing
         var abandoned: [(Mesh, Quarry)] = []
         for _ in 0..<(JobLimits.attempts + 2) {
             abandoned.append(try await start(journal, missing))
-            while try await journal.records().first?.snapshot.state != .waiting { await Task.yield() }
+            #expect(try await journal.records().first?.snapshot.state == .waiting)
         }
         let (mesh, _) = try await start(journal, nil)
         #expect(try await mesh.send(WaitForJob(job: job)).outcomes == ["dug": 4])
@@ -194,13 +141,13 @@ import Testing
         let (mesh, quarry) = try await start(journal, nil)
         quarry.obstacle.set(missing)
         let job = try await mesh.send(Borrow(stones: 3)).job
-        while try await mesh.send(GetJob(job: job)).state != .waiting { await Task.yield() }
+        try await mesh.firstValue(of: WatchJob(job: job)) { $0.state == .waiting }
         let waiting = try await mesh.send(GetJob(job: job))
         #expect(waiting.obstacle == missing.meshError)
-        await ticks.tick()
-        await ticks.pause()
+        await time.tick()
+        await time.sleeper()
         quarry.obstacle.set(nil)
-        await ticks.tick()
+        await time.tick()
         let ended = try await mesh.send(WaitForJob(job: job))
         #expect(ended.state == .finished && ended.receipt?["made"] == 3, "\(ended)")
         await mesh.stop()

@@ -3,6 +3,7 @@ import LibraryModel
 import LibraryTestSupport
 import SampleAlbum
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import TestSupport
 import Testing
@@ -15,10 +16,8 @@ import Testing
 
     /// Closes the library once the job has come to `items` of `phase`.
     private func close(_ test: TestLibrary, _ job: JobID, at phase: String, items: Int64 = 0) async throws {
-        while true {
-            let now = try await test.mesh.send(GetJob(job: job))
-            if now.state.hasEnded || (now.progress.phase == phase && now.progress.itemsDone >= items) { break }
-            await Task.yield()
+        try await test.mesh.firstValue(of: WatchJob(job: job)) {
+            $0.progress.phase == phase && $0.progress.itemsDone >= items
         }
         await test.library.close()
     }
@@ -94,9 +93,8 @@ import Testing
         for round in 0..<20 where paused == nil {
             let target = test.folder.file("b\(round).zip")
             let job = try await test.mesh.send(CreateBackup(path: target)).job
-            while !FileManager.default.fileExists(atPath: target + ".partial"),
-                try await !test.mesh.send(GetJob(job: job)).state.hasEnded
-            {}
+            // A file that is only just made may be given up again.
+            try await test.mesh.firstValue(of: WatchJob(job: job)) { $0.progress.phase == "copying" }
             if (try? await test.mesh.send(PauseJob(job: job)).state) == .paused {
                 paused = (job, target)
             } else {

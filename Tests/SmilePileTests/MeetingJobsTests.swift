@@ -3,6 +3,7 @@ import LibraryModel
 import LibraryTestSupport
 import SampleAlbum
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
             group.addTask { try await test.run(ImportPhotos(paths: [album])) }
             group.addTask { try await test.run(RestoreBackup(path: backup)) }
             group.addTask {
-                while try await test.mesh.send(GetLibraryStatus()).photos < 10 { await Task.yield() }
+                try await test.mesh.firstValue(of: ObservePhotos()) { $0.total >= 10 }
                 _ = try await test.mesh.send(DeleteCategory(id: doomed.id, deletePhotos: true))
                 _ = try await test.mesh.send(PurgeTrash(all: true))
                 return try await test.run(VerifyBackup(path: backup))
@@ -70,11 +71,8 @@ import Testing
         }
         #expect(!started.isEmpty)
         for job in started {
-            var last = try await mesh.send(GetJob(job: job))
-            while !last.state.hasEnded && last.state != .waiting {
-                await Task.yield()
-                last = try await mesh.send(GetJob(job: job))
-            }
+            try await mesh.firstValue(of: WatchJob(job: job)) { $0.state == .waiting }
+            let last = try await mesh.send(GetJob(job: job))
             #expect(last.state == .failed && last.error?.status == .notFound, "\(last)")
         }
         await test.library.close()

@@ -1,3 +1,4 @@
+import ServiceMeshTesting
 import Database
 import Files
 import Foundation
@@ -17,10 +18,8 @@ import Testing
     private func reopened(
         _ test: TestLibrary, _ job: JobID, at phase: String, items: Int64 = 0, without stick: String
     ) async throws -> PhotoLibrary {
-        while true {
-            let now = try await test.mesh.send(GetJob(job: job))
-            if now.state.hasEnded || (now.progress.phase == phase && now.progress.itemsDone >= items) { break }
-            await Task.yield()
+        try await test.mesh.firstValue(of: WatchJob(job: job)) {
+            $0.progress.phase == phase && $0.progress.itemsDone >= items
         }
         await test.library.close()
         try FileManager.default.moveItem(atPath: stick, toPath: stick + ".away")
@@ -85,11 +84,7 @@ import Testing
         try SampleAlbum(width: 320, height: 240).write(count: 60, to: album)
         let paths = try FileManager.default.contentsOfDirectory(atPath: album).sorted().map { album + "/" + $0 }
         let job = try await test.mesh.send(ImportPhotos(paths: paths)).job
-        while true {
-            let now = try await test.mesh.send(GetJob(job: job))
-            if now.state.hasEnded || now.progress.itemsDone >= 10 { break }
-            await Task.yield()
-        }
+        try await test.mesh.firstValue(of: WatchJob(job: job)) { $0.progress.itemsDone >= 10 }
         await test.library.close()
         let database = try await DatabasePool.open(
             at: test.path + "/catalogue.sqlite", schema: CatalogueSchema.schema)
@@ -141,7 +136,7 @@ import Testing
         let stick = try stick(test)
         try SampleAlbum(width: 320, height: 240).write(count: 150, to: stick)
         let job = try await test.mesh.send(ImportPhotos(paths: [stick])).job
-        while try await test.mesh.send(GetJob(job: job)).progress.itemsDone < 20 { await Task.yield() }
+        try await test.mesh.firstValue(of: WatchJob(job: job)) { $0.progress.itemsDone >= 20 }
         await test.library.close()
         try FileManager.default.moveItem(atPath: stick, toPath: stick + ".away")
         if isFixed { try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: false) }

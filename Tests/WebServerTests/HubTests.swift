@@ -255,7 +255,7 @@ import Testing
             let slow = try await site.connect()
             try await slow.send(Array(announcement(site, body.count).utf8) + body.prefix(1000))
             // Its receiver has its room once the daemon has been asked for it.
-            while !site.daemon.calls.contains("hub.photos") { await Task.yield() }
+            await site.daemon.called.meets { $0.contains("hub.photos") }
             let other = try await post(site, body, by: second)
             #expect(other.status == 503 && other.header("retry-after") == "1")
             try await slow.send(Array(body.dropFirst(1000)))
@@ -272,7 +272,7 @@ import Testing
             let body = form([(photoHead, picture)])
             let slow = try await site.connect()
             try await slow.send(Array(announcement(site, body.count).utf8) + body.prefix(1000))
-            while !site.daemon.calls.contains("hub.photos") { await Task.yield() }
+            await site.daemon.called.meets { $0.contains("hub.photos") }
             for _ in 0..<3 {
                 let again = try await post(site, body)
                 #expect(again.status == 429 && again.header("retry-after") == "1")

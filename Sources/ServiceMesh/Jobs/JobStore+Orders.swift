@@ -64,16 +64,21 @@ extension JobStore {
 
     // MARK: Stopping
 
-    /// Lets no job start from now on, interrupts those that can go on later and cancels the others, and returns when
-    /// each stands still or has its receipt, and everybody who follows one has been told.
-    func suspendAllAndWait() async {
+    /// Lets no job start from now on, interrupts those that can go on later and cancels the others.
+    func suspendAll() {
         isClosed = true
         looking?.cancel()
-        let unfinished = entries.values.filter { !$0.job.snapshot.state.hasEnded }
         for entry in unfinished {
             if entry.resumption == .none { entry.job.cancel() } else { entry.job.interrupt() }
             entry.task?.cancel()
         }
+    }
+
+    private var unfinished: [Entry] { entries.values.filter { !$0.job.snapshot.state.hasEnded } }
+
+    /// As ``suspendAll()``, and returns when each job stands still or has its receipt, and everybody who follows one has been told.
+    func suspendAllAndWait() async {
+        suspendAll()
         for entry in unfinished {
             if let task = entry.task { await task.value } else { await entry.job.suspend() }
         }

@@ -38,7 +38,6 @@ final class FakeDaemon: Sendable {
         /// What was said of uploads as they began.
         var begun: [[String: JSONValue]] = []
         var connections: [FakeConnection] = []
-        var calls: [String] = []
         var value = 0
         var paired = 0
         /// How many connections have been made.
@@ -47,6 +46,8 @@ final class FakeDaemon: Sendable {
 
     let folder: TemporaryFolder
     let state = Mutex(State())
+    /// Methods that were called.
+    let called = Awaited<[String]>([])
     /// Where `slow` waits.
     let gate = Gate()
     /// Observations that have begun.
@@ -119,7 +120,7 @@ final class FakeDaemon: Sendable {
         for connection in connections { connection.tell(0, "device.observe") }
     }
 
-    var calls: [String] { state.withLock { $0.calls } }
+    var calls: [String] { called.value }
 }
 
 final class FakeConnection: DaemonConnection {
@@ -154,7 +155,7 @@ final class FakeConnection: DaemonConnection {
 
     func call(method: String, params: Data, deadlineMs: Int64?) async throws -> Data {
         try check()
-        daemon.state.withLock { $0.calls.append(method) }
+        daemon.called.change { $0.append(method) }
         if method == "device.authenticate" { await daemon.authenticated.pass() }
         if method == "thing.slow" { await daemon.gate.pass() }
         if method == "thing.forever" {
@@ -249,7 +250,7 @@ final class FakeConnection: DaemonConnection {
 
     func open(method: String, params: Data) async throws -> (reply: Data, file: OwnedFile) {
         try check()
-        daemon.state.withLock { $0.calls.append(method) }
+        daemon.called.change { $0.append(method) }
         let params = try JSONDecoder().decode([String: JSONValue].self, from: params)
         if method == "upload.resume" { await daemon.resumed.pass() }
         let folder = daemon.folder
