@@ -14,13 +14,8 @@ package struct MadePhoto: Codable, Equatable, Sendable {
     /// SHA-256 of the bytes that were decoded, in lower-case hexadecimal; only where the source was written to so lately that its
     /// state cannot tell a later change (`FileState.isFresh`).
     package var freshDigest: String?
-    /// As in ``ConvertedPhoto``.
-    package var taken: CameraDate?
-    package var latitude: Double?
-    package var longitude: Double?
-    package var caption: String?
-    package var rating: Int?
-    package var camera: String?
+    /// As in ``ConvertedPhoto``, as the next one.
+    package var facts: PictureFacts
     package var shortfall: String?
     /// Pixels of the thumbnail.
     package var thumbnailWidth: Int
@@ -28,9 +23,8 @@ package struct MadePhoto: Codable, Equatable, Sendable {
 
     package init(
         width: Int, height: Int, sourceMediaType: String, sourceWidth: Int, sourceHeight: Int, keepsSource: Bool,
-        freshDigest: String? = nil, taken: CameraDate? = nil, latitude: Double? = nil, longitude: Double? = nil,
-        caption: String? = nil, rating: Int? = nil, camera: String? = nil, shortfall: String? = nil,
-        thumbnailWidth: Int, thumbnailHeight: Int
+        freshDigest: String? = nil, facts: PictureFacts = PictureFacts(), shortfall: String? = nil, thumbnailWidth: Int,
+        thumbnailHeight: Int
     ) {
         self.width = width
         self.height = height
@@ -39,12 +33,7 @@ package struct MadePhoto: Codable, Equatable, Sendable {
         self.sourceHeight = sourceHeight
         self.keepsSource = keepsSource
         self.freshDigest = freshDigest
-        self.taken = taken
-        self.latitude = latitude
-        self.longitude = longitude
-        self.caption = caption
-        self.rating = rating
-        self.camera = camera
+        self.facts = facts
         self.shortfall = shortfall
         self.thumbnailWidth = thumbnailWidth
         self.thumbnailHeight = thumbnailHeight

@@ -5,27 +5,14 @@ public struct UnseenPicture: Codable, Sendable, Equatable {
     /// Pixels; upright where it says how it is turned and that could be read, else as it is stored.
     public var width: Int
     public var height: Int
-    /// As those of ``ConvertedPhoto``, where they could be read.
-    public var taken: CameraDate?
-    public var caption: String?
-    public var rating: Int?
-    public var camera: String?
-    public var latitude: Double?
-    public var longitude: Double?
+    /// Those of them that could be read.
+    public var facts: PictureFacts
 
-    public init(
-        mediaType: String, width: Int, height: Int, taken: CameraDate? = nil, caption: String? = nil,
-        rating: Int? = nil, camera: String? = nil, latitude: Double? = nil, longitude: Double? = nil
-    ) {
+    public init(mediaType: String, width: Int, height: Int, facts: PictureFacts = PictureFacts()) {
         self.mediaType = mediaType
         self.width = width
         self.height = height
-        self.taken = taken
-        self.caption = caption
-        self.rating = rating
-        self.camera = camera
-        self.latitude = latitude
-        self.longitude = longitude
+        self.facts = facts
     }
 
     /// Pixels for each byte of a file that a picture may have and be believed. Photos have 1 to 10, drawings some hundred;

@@ -51,7 +51,7 @@ package struct WorkerReply: Codable, Equatable {
         case converted(MadePhoto)
         case thumbnail(ConvertedThumbnail)
         case bare(BarePicture)
-        case facts(EmbeddedFacts)
+        case facts(PictureFacts)
         case pixels(RawPixels)
         /// Of a sheet's page, that has so many bytes.
         case sheet(bytes: Int)

@@ -13,10 +13,8 @@ extension MadePhoto {
             && isPicture(sourceWidth, sourceHeight, within: ImageLimits.side)
             && width <= sourceWidth && height <= sourceHeight
             && (freshDigest.map(isDigest) ?? true)
-            && (taken.map(isDate) ?? true) && isPlace(latitude, longitude)
-            && (caption.map(isCaption) ?? true) && (rating.map((0...5).contains) ?? true)
-            && (camera.map(isCamera) ?? true)
-            && (shortfall.map { ConvertedPhoto.isLine($0, upTo: ImageLimits.shortfallLength) } ?? true)
+            && facts.isPossible
+            && (shortfall.map { PictureFacts.isLine($0, upTo: ImageLimits.shortfallLength) } ?? true)
             && isPicture(thumbnailWidth, thumbnailHeight, within: ImageLimits.thumbnailSide)
     }
 
@@ -59,17 +57,15 @@ extension ConvertedPhoto {
             fileSize: stored.size, width: made.width, height: made.height, sourceMediaType: made.sourceMediaType,
             sourceSize: whole.size, sourceWidth: made.sourceWidth, sourceHeight: made.sourceHeight,
             sourceDigest: whole.digest, contentDigest: stored.digest, keptOriginal: made.keepsSource,
-            taken: made.taken, latitude: made.latitude, longitude: made.longitude, caption: made.caption,
-            rating: made.rating, camera: made.camera, shortfall: made.shortfall,
-            thumbnailWidth: made.thumbnailWidth, thumbnailHeight: made.thumbnailHeight, thumbnailSize: little.size)
+            facts: made.facts, shortfall: made.shortfall, thumbnailWidth: made.thumbnailWidth,
+            thumbnailHeight: made.thumbnailHeight, thumbnailSize: little.size)
     }
 }
 
 extension UnseenPicture {
     var isPossible: Bool {
         WorkerProtocol.mediaTypes.contains(mediaType) && isPicture(width, height, within: ImageLimits.side)
-            && (taken.map(isDate) ?? true) && (caption.map(isCaption) ?? true)
-            && (rating.map((0...5).contains) ?? true) && (camera.map(isCamera) ?? true) && isPlace(latitude, longitude)
+            && facts.isPossible
     }
 }
 
@@ -86,10 +82,6 @@ extension RawPixels {
     func isPossible(within width: Int, _ height: Int, in file: SealedOutput) -> Bool {
         (1...width).contains(self.width) && (1...height).contains(self.height) && file.size == Int64(byteCount)
     }
-}
-
-extension EmbeddedFacts {
-    var isPossible: Bool { (taken.map(isDate) ?? true) && (camera.map(isCamera) ?? true) }
 }
 
 extension ImagingError {
@@ -113,20 +105,6 @@ private func isPicture(_ width: Int, _ height: Int, within side: Int) -> Bool {
 private func isDigest(_ text: String) -> Bool {
     text.utf8.count == 64
         && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
-}
-
-private func isDate(_ date: CameraDate) -> Bool {
-    CameraDate.clocks.contains(date.clock) && (date.offset.map(CameraDate.offsets.contains) ?? true)
-}
-
-private func isCaption(_ text: String) -> Bool { ConvertedPhoto.isLine(text, upTo: ImageLimits.captionLength) }
-
-private func isCamera(_ text: String) -> Bool { ConvertedPhoto.isLine(text, upTo: ImageLimits.cameraLength) }
-
-/// Both or neither, on this planet.
-private func isPlace(_ latitude: Double?, _ longitude: Double?) -> Bool {
-    guard let latitude, let longitude else { return latitude == nil && longitude == nil }
-    return (-90...90).contains(latitude) && (-180...180).contains(longitude)
 }
 
 /// In bytes; -1 where it cannot be told.

@@ -1,8 +1,8 @@
 import ImageWorkerProtocol
 
 extension PhotoConverter {
-    /// When the library's own picture was taken and with what, by what it carries beside its pixels. None of these is decoded.
-    func readFacts(source descriptor: Int32) throws(ImagingError) -> EmbeddedFacts {
+    /// What the library's own picture says of itself. Its pixels are not decoded.
+    func readFacts(source descriptor: Int32) throws(ImagingError) -> PictureFacts {
         let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
         let metadata = try reader(PictureType(content: source.bytes), source).metadata
@@ -13,7 +13,6 @@ extension PhotoConverter {
                 throw .needsMemory("\(needed >> 20) MiB for what it carries, of \(granted >> 20)")
             }
         }
-        let facts = PhotoFacts(metadata)
-        return EmbeddedFacts(taken: facts.taken, camera: facts.camera)
+        return PictureFacts(metadata)
     }
 }

@@ -53,7 +53,7 @@ final class PhotoConverter {
         defer { withExtendedLifetime(source) {} }
         let type = try PictureType(content: source.bytes)
         let decoder = try decoder(type, source)
-        let facts = PhotoFacts(decoder.metadata)
+        let facts = PictureFacts(decoder.metadata)
         let orientation = Self.orientation(decoder)
         unseen = Self.unseen(decoder, type, facts)
         let keeps = type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide
@@ -79,10 +79,8 @@ final class PhotoConverter {
         return MadePhoto(
             width: shown.width, height: shown.height, sourceMediaType: type.mediaType, sourceWidth: upright.width,
             sourceHeight: upright.height, keepsSource: keeps,
-            freshDigest: source.isFresh ? Digest.sha256(source.bytes.buffer) : nil, taken: facts.taken,
-            latitude: facts.location?.latitude, longitude: facts.location?.longitude, caption: facts.caption,
-            rating: facts.rating, camera: facts.camera, shortfall: decoder.shortfall,
-            thumbnailWidth: small.size.width, thumbnailHeight: small.size.height)
+            freshDigest: source.isFresh ? Digest.sha256(source.bytes.buffer) : nil, facts: facts,
+            shortfall: decoder.shortfall, thumbnailWidth: small.size.width, thumbnailHeight: small.size.height)
     }
 
     /// The thumbnail alone, of a photo that is stored already.
@@ -131,7 +129,7 @@ final class PhotoConverter {
                 let isReadable = needed - decoder.memory <= max(granted, ImageLimits.freeAllowance)
                 throw .needsMemory(
                     "\(decoder.size.width) x \(decoder.size.height) pixels: \(needed >> 20) MiB of \(granted >> 20)",
-                    Self.unseen(decoder, type, isReadable ? PhotoFacts(decoder.metadata) : nil))
+                    Self.unseen(decoder, type, isReadable ? PictureFacts(decoder.metadata) : PictureFacts()))
             }
         }
         return decoder
@@ -143,13 +141,10 @@ final class PhotoConverter {
     }
 
     private static func unseen(
-        _ decoder: any PictureDecoder, _ type: PictureType, _ facts: PhotoFacts?
+        _ decoder: any PictureDecoder, _ type: PictureType, _ facts: PictureFacts
     ) -> UnseenPicture {
         let size = decoder.size.upright(orientation(decoder))
-        return UnseenPicture(
-            mediaType: type.mediaType, width: size.width, height: size.height, taken: facts?.taken,
-            caption: facts?.caption, rating: facts?.rating, camera: facts?.camera, latitude: facts?.location?.latitude,
-            longitude: facts?.location?.longitude)
+        return UnseenPicture(mediaType: type.mediaType, width: size.width, height: size.height, facts: facts)
     }
 
     private struct EncodedThumbnail {

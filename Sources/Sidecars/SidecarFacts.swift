@@ -1,6 +1,9 @@
 import Foundation
 
 /// What lies beside a picture says about it. Everything is checked: what could not be is missing.
+///
+/// Not the shape of what a picture says itself (`PictureFacts`): its date may be an instant, its caption no more than a title, and
+/// where a library has written it, what is missing here counts too.
 public struct SidecarFacts: Equatable, Sendable {
     /// Characters that a caption keeps; the library takes no more.
     public static let captionLength = 2_000

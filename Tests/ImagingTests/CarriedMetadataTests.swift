@@ -79,7 +79,7 @@ import Testing
         let more = parts.flatMap { MetadataMaker.segment($0.marker, $0.bytes) }
         let found = try carried(MetadataMaker.jpeg(Self.size, more: more))
         #expect(found.iptc == long)
-        #expect(PhotoFacts(found).caption == "The end")
+        #expect(PictureFacts(found).caption == "The end")
     }
 
     // MARK: Packets of two parts
@@ -98,7 +98,7 @@ import Testing
         #expect(standard.bytes.count <= 65_502 && rest.bytes.count > 252_000)
         #expect(standard.text(.note, "HasExtendedXMP").map { Array($0.utf8) } == XMPSegments.digest(rest.bytes))
         #expect(standard.text(.tiff, "Orientation") == "1")
-        #expect(PhotoFacts(found).rating == 4 && PhotoFacts(found).caption == "At the lake")
+        #expect(PictureFacts(found).rating == 4 && PictureFacts(found).caption == "At the lake")
         #expect(rest.properties.map(\.isAttribute) == [true, false])
         #expect(rest.bytes[rest.properties[0].value ?? 0..<0].elementsEqual(Self.longText.utf8))
         #expect(text(rest.bytes).contains("<my:Story xml:lang='en'>A long"))

@@ -143,9 +143,9 @@ struct CorpusDateTests {
                             continue
                         }
                         #expect(
-                            CorpusDate.matches(row.element, converted.taken),
-                            "\(path): \(String(describing: converted.taken))")
-                        if converted.taken != nil { dated += 1 }
+                            CorpusDate.matches(row.element, converted.facts.taken),
+                            "\(path): \(String(describing: converted.facts.taken))")
+                        if converted.facts.taken != nil { dated += 1 }
                     }
                     return dated
                 }

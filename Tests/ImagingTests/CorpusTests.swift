@@ -48,7 +48,7 @@ struct CorpusTests {
             do {
                 let converted = try await convert(pool, Corpus.folder + "/" + path, folder)
                 Self.checkSize(row, converted)
-                #expect(CorpusDate.matches(row, converted.taken), "\(path): date")
+                #expect(CorpusDate.matches(row, converted.facts.taken), "\(path): date")
                 try Self.checkColours(row, folder)
             } catch {
                 Issue.record("\(path): \(error)")
@@ -118,7 +118,7 @@ struct CorpusTests {
         let folder = try TemporaryFolder("made-exif")
         let data = try Data(contentsOf: URL(fileURLWithPath: Corpus.folder + "/hostile/made-exif/\(name).jpg"))
         let converted = try convertHere(data, folder)
-        #expect(converted.taken == expected)
-        #expect(converted.latitude == nil && converted.longitude == nil)
+        #expect(converted.facts.taken == expected)
+        #expect(converted.facts.location == nil)
     }
 }

@@ -26,9 +26,9 @@ import Testing
         let source = try Pictures.jpeg(PixelSize(width: 4000, height: 3000), exif: cameraBlock())
         let converted = try convertHere(source, folder)
         #expect(converted.width == 1536 && converted.height == 2048)
-        #expect(converted.taken == CameraDate(clock: 1_619_863_200_250, offset: 120, source: .exif))
-        #expect(converted.latitude == -33.5)
-        #expect(abs((converted.longitude ?? 0) - 151.26) < 1e-9)
+        #expect(converted.facts.taken == CameraDate(clock: 1_619_863_200_250, offset: 120, source: .exif))
+        #expect(converted.facts.location?.latitude == -33.5)
+        #expect(abs((converted.facts.location?.longitude ?? 0) - 151.26) < 1e-9)
         let stored = try folder.bytes("photo")
         let kept = try #require(stored.withUnsafeBytes { EmbeddedMetadata(jpeg: ByteView($0)).exif })
         let block = try #require(ExifBlock(kept))
@@ -42,7 +42,7 @@ import Testing
         #expect(Data(kept).range(of: Data(makerNote)) == Data(expected).range(of: Data(makerNote)))
         // Converting the result again finds the same facts, and nothing to turn.
         let facts = ExifFacts(block: kept)
-        #expect(facts.original?.milliseconds == converted.taken?.clock)
+        #expect(facts.original?.milliseconds == converted.facts.taken?.clock)
         #expect(facts.location?.latitude == -33.5)
         // The camera's own directory: PixelXDimension as LONG, PixelYDimension as SHORT.
         #expect(Data(kept).range(of: Data([0xA0, 2, 0, 4, 0, 0, 0, 1, 0, 0, 6, 0])) != nil)
@@ -72,7 +72,7 @@ import Testing
             guard var block = ExifBlock(bytes) else { continue }
             let count = block.bytes.count
             _ = block.orientation
-            _ = PhotoFacts(EmbeddedMetadata(exif: bytes))
+            _ = PictureFacts(EmbeddedMetadata(exif: bytes))
             block.describe(upright: PixelSize(width: 100, height: 50))
             #expect(block.bytes.count <= count)
             _ = bytes.withUnsafeBytes { TIFFExif.block(from: ByteView($0)) }
@@ -99,7 +99,7 @@ import Testing
                 .text(0x9003, "0000:00:00 00:00:00"), .text(0x9004, "2020:01:02 03:04:05"), .text(0x9012, "+00:00"),
                 .text(0x9291, "99"), .text(0x9292, "5"),
             ])
-        let facts = PhotoFacts(EmbeddedMetadata(exif: block))
+        let facts = PictureFacts(EmbeddedMetadata(exif: block))
         #expect(facts.taken == CameraDate(clock: 1_577_934_245_500, offset: 0, source: .exifCreated))
     }
 }

@@ -15,8 +15,8 @@ import Testing
     private static func facts(
         _ main: [ExifMaker.Entry] = [], photo: [ExifMaker.Entry] = [], place: [ExifMaker.Entry] = [],
         xmp: String? = nil, iptc: [UInt8]? = nil
-    ) -> PhotoFacts {
-        PhotoFacts(
+    ) -> PictureFacts {
+        PictureFacts(
             EmbeddedMetadata(
                 exif: ExifMaker.block(main: [.short(0x0112, 1)] + main, photo: photo, place: place),
                 xmp: xmp.map { MetadataMaker.packet("", $0) }, iptc: iptc))
@@ -94,10 +94,10 @@ import Testing
         let segment = MetadataMaker.segment(0xE1, EmbeddedMetadata.exifName + second)
         let found = metadata(of: try MetadataMaker.jpeg(Self.size, exif: first, more: segment))
         #expect(found.exif == first && found.furtherExif == [second])
-        let facts = PhotoFacts(found)
+        let facts = PictureFacts(found)
         #expect(facts.taken == CameraDate(clock: Self.noon(1), offset: nil, source: .exif))
         #expect(facts.caption == "From the first" && facts.camera == "Maker Model")
-        #expect(facts.location == Place(latitude: 48.5, longitude: 11))
+        #expect(facts.location == PicturePlace(latitude: 48.5, longitude: 11))
     }
 
     // MARK: Captions
@@ -129,7 +129,7 @@ import Testing
                         + byte(0x9C9B, 6), photo: comment ?? []),
                 xmp: MetadataMaker.packet("", xmp), iptc: text(2).map { MetadataMaker.iptc([(120, $0)]) })
             if let text = text(7) { metadata.texts.add("description", text) }
-            return PhotoFacts(metadata).caption
+            return PictureFacts(metadata).caption
         }
         for missing in [nil, camera, "   "] {
             #expect((0...8).map { caption($0, missing) } == (0...7).map { "Caption \($0)" } + [nil])
@@ -166,7 +166,7 @@ import Testing
         let packet = MetadataMaker.packet("", "<dc:title>\u{E4}|</dc:title>")
         let bar = packet.firstIndex(of: UInt8(ascii: "|")) ?? 0
         let mixed = packet[..<bar] + windows + packet[(bar + 1)...]
-        #expect(PhotoFacts(EmbeddedMetadata(xmp: Array(mixed))).caption == "\u{E4}" + text)
+        #expect(PictureFacts(EmbeddedMetadata(xmp: Array(mixed))).caption == "\u{E4}" + text)
         // What says that it is UTF-8 was cut within a character.
         let cut = Array("K\u{E4}se \u{E4}".utf8).dropLast()
         let named = [0x1C, 1, 90, 0, 3, 0x1B, 0x25, 0x47, 0x1C, 2, 120, 0, UInt8(cut.count)] + cut
@@ -186,7 +186,7 @@ import Testing
         ] as [([ExifMaker.Entry], String, Int?)])
     func starsAreWhereWindowsWritesThem(_ main: [ExifMaker.Entry], _ attributes: String, _ stars: Int?) {
         let block = ExifMaker.block(main: [.short(0x0112, 1)] + main)
-        #expect(PhotoFacts(EmbeddedMetadata(exif: block, xmp: MetadataMaker.packet(attributes))).rating == stars)
+        #expect(PictureFacts(EmbeddedMetadata(exif: block, xmp: MetadataMaker.packet(attributes))).rating == stars)
     }
 
     // MARK: Packets
@@ -200,6 +200,6 @@ import Testing
         #expect(Self.facts(xmp: long).rating == 3 && Self.facts(xmp: long).caption == nil)
         // A prefix that means something else.
         let other = MetadataMaker.packet("xmlns:photoshop='other' photoshop:DateCreated='2019-06-01'")
-        #expect(PhotoFacts(EmbeddedMetadata(xmp: other)).taken == nil)
+        #expect(PictureFacts(EmbeddedMetadata(xmp: other)).taken == nil)
     }
 }

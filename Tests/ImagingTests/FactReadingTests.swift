@@ -12,12 +12,12 @@ import Testing
     private static let size = PixelSize(width: 64, height: 48)
     private static let packet = MetadataMaker.packet(
         "exif:DateTimeOriginal='2019-06-12T14:05:33.250+02:00' tiff:Make='SONY' tiff:Model='DSC-W1'")
-    private static let facts = EmbeddedFacts(
+    private static let facts = PictureFacts(
         taken: CameraDate(clock: 1_560_348_333_250, offset: 120, source: .xmp), camera: "SONY DSC-W1")
 
     init() throws { folder = try TemporaryFolder("date") }
 
-    private func readFacts(_ pool: ImageWorkerPool, _ bytes: [UInt8]) async throws -> EmbeddedFacts {
+    private func readFacts(_ pool: ImageWorkerPool, _ bytes: [UInt8]) async throws -> PictureFacts {
         let files = try Files(folder.write(bytes), folder)
         defer { withExtendedLifetime(files) {} }
         return try await pool.readFacts(source: files.source)
@@ -31,9 +31,9 @@ import Testing
         ] {
             #expect(try await readFacts(pool, picture) == Self.facts)
             let converted = try await convert(pool, folder.write(picture), folder)
-            #expect(converted.taken == Self.facts.taken && converted.camera == Self.facts.camera)
+            #expect(converted.facts.taken == Self.facts.taken && converted.facts.camera == Self.facts.camera)
         }
-        #expect(try await readFacts(pool, MetadataMaker.jpeg(Self.size)) == EmbeddedFacts(taken: nil))
+        #expect(try await readFacts(pool, MetadataMaker.jpeg(Self.size)) == PictureFacts())
         #expect(pool.statistics.crashed == 0)
         await pool.shutDown()
     }
@@ -69,10 +69,10 @@ import Testing
 
     /// A worker that was taken over has no other dates and cameras to tell than there are.
     @Test(arguments: [
-        WorkerReply.Outcome.facts(EmbeddedFacts(taken: CameraDate(clock: .max, offset: nil, source: .exif))),
-        .facts(EmbeddedFacts(taken: CameraDate(clock: 0, offset: 961, source: .exif))),
-        .facts(EmbeddedFacts(taken: nil, camera: "a\u{202E}b")),
-        .facts(EmbeddedFacts(taken: nil, camera: String(repeating: "x", count: 129))),
+        WorkerReply.Outcome.facts(PictureFacts(taken: CameraDate(clock: .max, offset: nil, source: .exif))),
+        .facts(PictureFacts(taken: CameraDate(clock: 0, offset: 961, source: .exif))),
+        .facts(PictureFacts(camera: "a\u{202E}b")),
+        .facts(PictureFacts(camera: String(repeating: "x", count: 129))),
         .thumbnail(ConvertedThumbnail(width: 1, height: 1, fileSize: 1)), .ready,
     ])
     func anImpossibleAnswerCostsTheWorker(_ outcome: WorkerReply.Outcome) async throws {

@@ -68,7 +68,7 @@ import Testing
         let exif = ExifMaker.block(
             main: [.short(0x0112, 1)], photo: [.text(0x9003, date), .text(0x9011, "+00:00")])
         let converted = try convertHere(Pictures.jpeg(Self.size, exif: exif), TemporaryFolder("dates"))
-        #expect(converted.taken?.clock == expected)
+        #expect(converted.facts.taken?.clock == expected)
     }
 
     @Test(
@@ -80,6 +80,6 @@ import Testing
     func placesOfWholeFiles(_ place: [ExifMaker.Entry]) throws {
         let exif = ExifMaker.block(main: [.short(0x0112, 1)], place: place)
         let converted = try convertHere(Pictures.jpeg(Self.size, exif: exif), TemporaryFolder("places"))
-        #expect(converted.latitude == nil && converted.longitude == nil)
+        #expect(converted.facts.location == nil)
     }
 }

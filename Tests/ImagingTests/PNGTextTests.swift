@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    private static func taken(_ chunks: [(String, [UInt8])]) -> CameraDate? { PhotoFacts(metadata(chunks)).taken }
+    private static func taken(_ chunks: [(String, [UInt8])]) -> CameraDate? { PictureFacts(metadata(chunks)).taken }
 
     private static func text(_ keyword: String, _ text: [UInt8]) -> (String, [UInt8]) {
         ("tEXt", Array(keyword.utf8) + [0] + text)
@@ -83,8 +83,8 @@ import Testing
         let text = ExifMaker.block(main: [.text(0x010E, "From the text")])
         let own = ExifMaker.block(main: [.text(0x010E, "From the chunk")])
         let profile = Self.text("Raw profile type exif", Self.profile("exif", text))
-        #expect(PhotoFacts(Self.metadata([profile, ("eXIf", own)])).caption == "From the chunk")
-        #expect(PhotoFacts(Self.metadata([profile])).caption == "From the text")
+        #expect(PictureFacts(Self.metadata([profile, ("eXIf", own)])).caption == "From the chunk")
+        #expect(PictureFacts(Self.metadata([profile])).caption == "From the text")
         // Other lengths than it says, other digits, nothing.
         for broken in [
             Self.profile("exif", text, length: text.count + 1), Self.profile("exif", text, length: 1 << 40),
@@ -104,9 +104,9 @@ import Testing
 
     @Test func aDescriptionIsACaption() {
         #expect(
-            PhotoFacts(Self.metadata([Self.text("Description", Array("At the lake".utf8))])).caption == "At the lake")
-        #expect(PhotoFacts(Self.metadata([Self.text("Description", [0x4B, 0xE4])])).caption == "K\u{E4}")
-        #expect(PhotoFacts(Self.metadata([Self.text("Comment", Array("At the lake".utf8))])).caption == nil)
+            PictureFacts(Self.metadata([Self.text("Description", Array("At the lake".utf8))])).caption == "At the lake")
+        #expect(PictureFacts(Self.metadata([Self.text("Description", [0x4B, 0xE4])])).caption == "K\u{E4}")
+        #expect(PictureFacts(Self.metadata([Self.text("Comment", Array("At the lake".utf8))])).caption == nil)
     }
 
     @Test(
@@ -134,6 +134,6 @@ import Testing
         #expect(converted.width == 16 && converted.height == 24)
         let kept = ImagingTests.metadata(of: try folder.bytes("photo"))
         #expect(kept.exif.flatMap(ExifBlock.init)?.orientation == .upright)
-        #expect(PhotoFacts(kept).taken == converted.taken && converted.taken != nil)
+        #expect(PictureFacts(kept).taken == converted.facts.taken && converted.facts.taken != nil)
     }
 }

@@ -6,8 +6,8 @@ import Testing
 
 /// Where a picture was taken: a wrong hemisphere is worse than none.
 @Suite struct PlaceTests {
-    private static func place(_ entries: [ExifMaker.Entry], xmp: String = "") -> Place? {
-        PhotoFacts(
+    private static func place(_ entries: [ExifMaker.Entry], xmp: String = "") -> PicturePlace? {
+        PictureFacts(
             EmbeddedMetadata(
                 exif: ExifMaker.block(main: [.short(0x0112, 1)], place: entries), xmp: MetadataMaker.packet(xmp))
         ).location
@@ -25,7 +25,7 @@ import Testing
         let letters = [first.map { ExifMaker.Entry.text(1, $0) }, second.map { ExifMaker.Entry.text(3, $0) }]
         #expect(
             Self.place(letters.compactMap { $0 } + [Self.north, Self.east])
-                == Place(latitude: latitude, longitude: longitude))
+                == PicturePlace(latitude: latitude, longitude: longitude))
     }
 
     @Test func withoutALetterTheSignTells() {
@@ -33,16 +33,16 @@ import Testing
             let entry = ExifMaker.Entry.fractions(tag, [(degrees, 1), (30, 1), (0, 1)])
             return .init(tag: tag, type: 10, count: 3, data: entry.data)
         }
-        #expect(Self.place([signed(2, -48), signed(4, 11)]) == Place(latitude: -48.5, longitude: 11.5))
+        #expect(Self.place([signed(2, -48), signed(4, 11)]) == PicturePlace(latitude: -48.5, longitude: 11.5))
         #expect(
             Self.place([.text(1, "S"), signed(2, -48), .text(3, "E"), signed(4, 11)])
-                == Place(latitude: -48.5, longitude: 11.5))
+                == PicturePlace(latitude: -48.5, longitude: 11.5))
         #expect(Self.place([.text(1, "N"), signed(2, -48), signed(4, 11)]) == nil, "a letter and a sign that disagree")
     }
 
     @Test func partsMayBeMissing() {
         let whole = [ExifMaker.Entry.fractions(2, [(485, 10)]), .fractions(4, [(11, 1), (15, 1), (0, 0)])]
-        #expect(Self.place(whole) == Place(latitude: 48.5, longitude: 11.25))
+        #expect(Self.place(whole) == PicturePlace(latitude: 48.5, longitude: 11.25))
         #expect(Self.place([.fractions(2, [(48, 0), (30, 1), (0, 1)]), Self.east]) == nil)
         #expect(Self.place([.fractions(2, [(91, 1)]), Self.east]) == nil)
         #expect(Self.place([.text(2, "48.5"), Self.east]) == nil)
@@ -61,12 +61,12 @@ import Testing
         _ latitude: String, _ longitude: String, _ more: String, _ north: Double?, _ east: Double?
     ) {
         let attributes = "exif:GPSLatitude='\(latitude)' exif:GPSLongitude='\(longitude)' " + more
-        #expect(Self.place([], xmp: attributes) == Place(latitude: north, longitude: east))
+        #expect(Self.place([], xmp: attributes) == PicturePlace(latitude: north, longitude: east))
     }
 
     @Test func exifComesBeforeXMP() {
         let xmp = "exif:GPSLatitude='1N' exif:GPSLongitude='2E'"
-        #expect(Self.place([Self.north, Self.east], xmp: xmp) == Place(latitude: 48.5, longitude: 11.25))
-        #expect(Self.place([Self.north], xmp: xmp) == Place(latitude: 1, longitude: 2))
+        #expect(Self.place([Self.north, Self.east], xmp: xmp) == PicturePlace(latitude: 48.5, longitude: 11.25))
+        #expect(Self.place([Self.north], xmp: xmp) == PicturePlace(latitude: 1, longitude: 2))
     }
 }

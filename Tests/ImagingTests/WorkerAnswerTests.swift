@@ -12,9 +12,10 @@ struct WorkerAnswerTests {
     private static let answer = MadePhoto(
         width: 2048, height: 1365, sourceMediaType: "image/heic", sourceWidth: 6000, sourceHeight: 4000,
         keepsSource: false, freshDigest: String(repeating: "0a", count: 32),
-        taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .exif), latitude: 48.8,
-        longitude: -2.3, caption: "At the lake", rating: 4, camera: "Apple iPhone 12", thumbnailWidth: 300,
-        thumbnailHeight: 200)
+        facts: PictureFacts(
+            taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .exif),
+            location: PicturePlace(latitude: 48.8, longitude: -2.3), caption: "At the lake", rating: 4,
+            camera: "Apple iPhone 12"), thumbnailWidth: 300, thumbnailHeight: 200)
 
     private static func changed(_ change: (inout MadePhoto) -> Void) -> MadePhoto {
         var answer = answer
@@ -29,17 +30,19 @@ struct WorkerAnswerTests {
 
     @Test func whatAWorkerSaysIsPossible() {
         for answer in [
-            Self.answer, Self.changed { ($0.latitude, $0.longitude, $0.taken) = (nil, nil, nil) },
-            Self.changed { ($0.caption, $0.rating, $0.taken, $0.camera) = (nil, nil, nil, nil) },
-            Self.changed { $0.taken?.offset = nil },
+            Self.answer, Self.changed { ($0.facts.location, $0.facts.taken) = (nil, nil) },
+            Self.changed { $0.facts = PictureFacts(location: $0.facts.location) },
+            Self.changed { $0.facts.taken?.offset = nil },
             Self.changed { $0.shortfall = String(repeating: "x", count: ImageLimits.shortfallLength) },
-            Self.changed { $0.caption = String(repeating: "\u{1F3DE}", count: ImageLimits.captionLength) },
+            Self.changed { $0.facts.caption = String(repeating: "\u{1F3DE}", count: ImageLimits.captionLength) },
             Self.changed {
-                $0.taken = CameraDate(clock: CameraDate.clocks.upperBound, offset: 960, source: .iptc)
-                $0.rating = 0
+                $0.facts.taken = CameraDate(clock: CameraDate.clocks.upperBound, offset: 960, source: .iptc)
+                $0.facts.rating = 0
             },
-            Self.changed { $0.taken = CameraDate(clock: CameraDate.clocks.lowerBound, offset: -960, source: .xmp) },
-            Self.changed { ($0.latitude, $0.longitude) = (-90, 180) },
+            Self.changed {
+                $0.facts.taken = CameraDate(clock: CameraDate.clocks.lowerBound, offset: -960, source: .xmp)
+            },
+            Self.changed { $0.facts.location = PicturePlace(latitude: -90, longitude: 180) },
             Self.changed {
                 ($0.sourceWidth, $0.sourceHeight) = ($0.width, $0.height)
             },
@@ -65,15 +68,17 @@ struct WorkerAnswerTests {
             { $0.height = .max }, { $0.thumbnailWidth = 301 }, { $0.thumbnailHeight = 0 },
             { $0.freshDigest = "" }, { $0.freshDigest = $0.freshDigest?.uppercased() },
             { $0.freshDigest = String(repeating: "g", count: 64) }, { $0.freshDigest? += "00" },
-            { $0.taken?.clock = .max }, { $0.taken?.clock = .min }, { $0.taken?.offset = 961 },
-            { $0.taken?.clock = CameraDate.clocks.lowerBound - 1 }, { $0.taken?.offset = .min },
-            { $0.camera = "" }, { $0.camera = "a\nb" }, { $0.camera = String(repeating: "x", count: 129) },
-            { $0.caption = "" }, { $0.caption = " " }, { $0.caption = "a\u{1B}[2J" }, { $0.caption = "a\nb" },
-            { $0.caption = "a\u{202E}b" }, { $0.caption = String(repeating: "x", count: 2001) },
+            { $0.facts.taken?.clock = .max }, { $0.facts.taken?.clock = .min }, { $0.facts.taken?.offset = 961 },
+            { $0.facts.taken?.clock = CameraDate.clocks.lowerBound - 1 }, { $0.facts.taken?.offset = .min },
+            { $0.facts.camera = "" }, { $0.facts.camera = "a\nb" },
+            { $0.facts.camera = String(repeating: "x", count: 129) },
+            { $0.facts.caption = "" }, { $0.facts.caption = " " }, { $0.facts.caption = "a\u{1B}[2J" },
+            { $0.facts.caption = "a\nb" },
+            { $0.facts.caption = "a\u{202E}b" }, { $0.facts.caption = String(repeating: "x", count: 2001) },
             { $0.shortfall = "" }, { $0.shortfall = "a\nb" }, { $0.shortfall = String(repeating: "x", count: 201) },
-            { $0.rating = 6 }, { $0.rating = -1 }, { $0.latitude = nil },
-            { $0.longitude = nil }, { $0.latitude = 90.5 }, { $0.longitude = -181 }, { $0.latitude = .nan },
-            { $0.longitude = .infinity },
+            { $0.facts.rating = 6 }, { $0.facts.rating = -1 }, { $0.facts.location?.latitude = 90.5 },
+            { $0.facts.location?.longitude = -181 }, { $0.facts.location?.latitude = .nan },
+            { $0.facts.location?.longitude = .infinity },
         ]
         for change in changes { #expect(!Self.changed(change).isPossible, "\(Self.changed(change))") }
         // What is the source itself has everything of it.
@@ -96,8 +101,8 @@ struct WorkerAnswerTests {
             #expect(!error.isPossible)
         }
         let others: [(inout UnseenPicture) -> Void] = [
-            { $0.mediaType = "" }, { $0.width = 0 }, { $0.height = ImageLimits.side + 1 }, { $0.rating = 6 },
-            { $0.caption = "a\nb" }, { $0.taken?.offset = 961 },
+            { $0.mediaType = "" }, { $0.width = 0 }, { $0.height = ImageLimits.side + 1 }, { $0.facts.rating = 6 },
+            { $0.facts.caption = "a\nb" }, { $0.facts.taken?.offset = 961 },
         ]
         for change in others {
             var picture = Self.unseen
@@ -108,15 +113,15 @@ struct WorkerAnswerTests {
 
     private static let unseen = UnseenPicture(
         mediaType: "image/png", width: 65_535, height: 4_000,
-        taken: CameraDate(clock: 0, offset: nil, source: .exif), caption: "x", rating: 5)
+        facts: PictureFacts(taken: CameraDate(clock: 0, offset: nil, source: .exif), caption: "x", rating: 5))
 
     /// The longest that there is goes into one packet.
     @Test func everyAnswerFitsALine() throws {
         for letter in ["\"", "/", "\\", "\u{1F3DE}", "\u{7FF}", "\u{2060}"] {
             let longest = Self.changed {
-                $0.caption = String(repeating: letter, count: ImageLimits.captionLength)
+                $0.facts.caption = String(repeating: letter, count: ImageLimits.captionLength)
                 $0.shortfall = String(repeating: letter, count: ImageLimits.shortfallLength)
-                ($0.latitude, $0.longitude) = (-89.12345678901234, -179.1234567890123)
+                $0.facts.location = PicturePlace(latitude: -89.12345678901234, longitude: -179.1234567890123)
             }
             let shape = ReductionShape(
                 sourceWidth: 65_535, sourceHeight: 65_535, sourceKind: .ycc(subsampleWidth: 2, subsampleHeight: 2),

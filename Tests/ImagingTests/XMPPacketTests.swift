@@ -84,7 +84,7 @@ import Testing
                 bytes.replaceSubrange(start..<end, with: Array(piece.utf8))
             }
             let metadata = EmbeddedMetadata(xmp: bytes, iptc: bytes)
-            _ = PhotoFacts(metadata)
+            _ = PictureFacts(metadata)
             if let packet = XMPPacket(bytes) {
                 read += 1
                 for property in packet.properties {

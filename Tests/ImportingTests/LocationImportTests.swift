@@ -122,7 +122,9 @@ import Testing
         let digest = String(repeating: "ab", count: 32)
         func add(_ location: SealedLocation) async throws -> Photo {
             try await test.mesh.send(
-                AddPhoto(photo: new, sourceDigest: digest, sourceSize: 5, sealedLocation: location.sealed), in: service)
+                AddPhoto(
+                    SourcedPhoto(photo: new, sourceDigest: digest, sourceSize: 5), sealedLocation: location.sealed),
+                in: service)
         }
         let before = try await seal()
         #expect(try await test.run(RotateKeys()).state == .finished)

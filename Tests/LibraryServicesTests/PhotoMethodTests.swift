@@ -27,7 +27,7 @@ import Testing
         let test = try await library()
         let new = sample.photo(10, category: 2, takenAt: 4500)
         let service = CallContext.root(mesh: test.mesh, role: .service)
-        let request = AddPhoto(photo: new.photo, sourceDigest: new.sourceDigest, sourceSize: new.sourceSize)
+        let request = AddPhoto(new)
         let added = try await test.mesh.send(request, in: service)
         #expect(added.id == 10 && added.uuid == new.photo.uuid && added.categoryId == 2)
         #expect(try await test.mesh.send(GetPhoto(id: 10)) == added)

@@ -34,7 +34,7 @@ import Testing
         #expect(await status { _ = try await test.add(Array(photos[600...])) } == .alreadyExists)
         let single = photos[700]
         let added = try await test.mesh.send(
-            AddPhoto(photo: single.photo, sourceDigest: single.sourceDigest, sourceSize: single.sourceSize),
+            AddPhoto(single),
             in: CallContext.root(mesh: test.mesh, role: .service))
         _ = try await test.add(Array(photos[701...]))
         _ = try await test.mesh.send(ForgetPhotos(ids: [added.id, 1, 2]))

@@ -127,10 +127,12 @@ extension CatalogueDoor {
 
     private static func addition(_ picture: Int, _ identity: Int, _ category: Int64) -> AddPhoto {
         AddPhoto(
-            photo: Photo(
-                id: 0, uuid: uuid(identity), path: "photos/\(identity).jpg", categoryId: category, name: "\(identity)",
-                caption: nil, isFromAssets: false, createdAt: Timestamp(milliseconds: 0), fileSize: 1, width: 1,
-                height: 1, isFavorite: false, takenAt: nil, contentDigest: "digest", mediaType: "image/jpeg"),
-            sourceDigest: "picture \(picture)", sourceSize: 1)
+            SourcedPhoto(
+                photo: Photo(
+                    id: 0, uuid: uuid(identity), path: "photos/\(identity).jpg", categoryId: category,
+                    name: "\(identity)", caption: nil, isFromAssets: false, createdAt: Timestamp(milliseconds: 0),
+                    fileSize: 1, width: 1, height: 1, isFavorite: false, takenAt: nil, contentDigest: "digest",
+                    mediaType: "image/jpeg"),
+                sourceDigest: "picture \(picture)", sourceSize: 1))
     }
 }

@@ -94,7 +94,9 @@ import Testing
                 isFavorite: false, takenAt: nil, contentDigest: digest, mediaType: "image/jpeg")
             return await status {
                 _ = try await test.mesh.send(
-                    AddPhoto(photo: copy, sourceDigest: digest, sourceSize: 1, job: job.id, line: line), in: context)
+                    AddPhoto(
+                        SourcedPhoto(photo: copy, sourceDigest: digest, sourceSize: 1), job: job.id, line: line),
+                    in: context)
             }
         }
         #expect(await add(category: 9999, digest: "d1") == .notFound)

@@ -1,4 +1,5 @@
 import Foundation
+import Importing
 import LibraryModel
 import ServiceMesh
 import SmilePile

@@ -190,7 +190,7 @@ package struct BackupContents: Sendable {
                 photo.sidecars.count <= KeptSidecar.maximumCount, photo.sidecars.allSatisfy(Self.isPossible),
                 (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100,
                 (photo.unseenBy?.utf8.count ?? 0) <= 100,
-                photo.camera.map({ ConvertedPhoto.isLine($0, upTo: ImageLimits.cameraLength) }) ?? true
+                photo.camera.map({ PictureFacts.isLine($0, upTo: ImageLimits.cameraLength) }) ?? true
             else {
                 throw refused("a value of the photo '\(name)' is out of range.")
             }

@@ -41,7 +41,7 @@ extension BackupRestorer {
 
     private func restored(_ photo: Photo, _ prepared: PreparedPhoto) -> RestoredFiles {
         let name = PhotoFileName.new(
-            takenAt: prepared.taken?.clock ?? photo.takenAt ?? LocalDateTime(here: photo.createdAt),
+            takenAt: prepared.facts.date?.clock ?? photo.takenAt ?? LocalDateTime(here: photo.createdAt),
             fileExtension: prepared.fileExtension)
         // By content and not by the entry's name: the Android app makes JPEGs under any extension.
         let names = PhotoNames(
@@ -51,15 +51,15 @@ extension BackupRestorer {
         var made = photo
         (made.path, made.fileSize, made.contentDigest) = (name.path, prepared.fileSize, prepared.contentDigest)
         (made.width, made.height, made.mediaType) = (prepared.width, prepared.height, prepared.mediaType)
+        made.take(prepared.facts)
         // Where the picture says nothing, the date stays that the other program showed it by.
-        if let taken = prepared.taken { made.take(taken) }
-        made.caption = photo.caption ?? prepared.caption
-        made.camera = prepared.camera
+        if made.takenAt == nil { made.takeDate(of: photo) }
+        made.caption = photo.caption ?? made.caption
         made.unseenBy = prepared.isUnseen ? Release.version : nil
         return RestoredFiles(
             names: names, files: zip(staged, names.all).map { StagedFile($0, as: $1) },
             made: MadePhoto(
                 SourcedPhoto(photo: made, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize),
-                at: prepared.position))
+                at: prepared.facts.position))
     }
 }

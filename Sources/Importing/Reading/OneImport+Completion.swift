@@ -142,8 +142,8 @@ extension OneImport {
         var learnt = LearntFacts(date: facts.date)
         learnt.isCorrection = facts.dateSidecar.map { known[$0] != nil } ?? false
         guard keepsOriginals else { return learnt }
-        (learnt.caption, learnt.isFavorite) = (facts.caption, facts.isFavorite)
-        if facts.caption != nil, let name = beside.names.first(where: { known[$0] != nil }), let old = known[name] {
+        (learnt.caption, learnt.isFavorite) = (facts.sidecars.caption, facts.isFavorite)
+        if learnt.caption != nil, let name = beside.names.first(where: { known[$0] != nil }), let old = known[name] {
             learnt.correctedCaption = try await files.run { photoFiles.facts(of: old)?.caption }
         }
         return learnt

@@ -35,7 +35,8 @@ extension OneImport {
             try await files.run { photoFiles.unstage(kept.filter { corrected.contains($0.name) }.map(\.staged)) }
             sidecars = kept.filter { !corrected.contains($0.name) } + new
             try Task.checkCancellation()
-            names = try await publish(prepared, sidecars, from: file, takenAt: prepared.taken?.clock ?? photo.takenAt)
+            names = try await publish(
+                prepared, sidecars, from: file, takenAt: prepared.facts.date?.clock ?? photo.takenAt)
         } catch {
             try? await discard(prepared, sidecars)
             throw error
@@ -47,8 +48,7 @@ extension OneImport {
         shown.originalPath = prepared.isOriginal ? names.photo.path : names.original?.path
         shown.sidecars = zip(sidecars, names.sidecars).map { $0.kept(as: $1) }
         shown.unseenBy = nil
-        (shown.caption, shown.camera) = (prepared.caption, prepared.camera)
-        shown.take(prepared.taken)
+        shown.take(prepared.facts)
         let completed = line(file, .completed, "photo \(photo.id) can be shown now, \(shown.path)")
         do {
             _ = try await mesh.send(

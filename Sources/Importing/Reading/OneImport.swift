@@ -224,6 +224,7 @@ struct OneImport: Sendable {
         let facts: SourceFacts
         var sidecars: [StagedSidecar] = []
         let date: PhotoDate?
+        let position: GeoPosition?
         let names: PhotoNames
         let place: (id: Int64, note: String?)
         let uuid = overrides.uuid ?? UUID().uuidString.lowercased()
@@ -231,8 +232,9 @@ struct OneImport: Sendable {
         do {
             let beside = try await stageSidecars(of: file)
             (facts, sidecars) = (beside.facts, beside.staged)
-            date = facts.bestDate(besides: prepared.taken, overrides.shown)
-            location = try await seal(prepared.position ?? facts.position, of: uuid)
+            date = facts.bestDate(besides: prepared.facts.date, overrides.shown)
+            position = prepared.facts.position ?? facts.position
+            location = try await seal(position, of: uuid)
             try Task.checkCancellation()
             place = try await self.place(facts)
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)
@@ -242,16 +244,15 @@ struct OneImport: Sendable {
         }
         var photo = Photo(
             id: 0, uuid: uuid, path: names.photo.path, categoryId: place.id,
-            name: facts.name ?? SourceFacts.stem(file.path.name), sourceName: file.path.name,
-            caption: facts.isWhole ? facts.caption : prepared.caption ?? facts.caption, isFromAssets: false,
-            createdAt: .now(), fileSize: prepared.fileSize, width: prepared.width, height: prepared.height,
-            isFavorite: overrides.isFavorite || facts.isFavorite
-                || !facts.isWhole && prepared.rating == SourceFacts.favoriteRating,
-            takenAt: date?.clock, datePrecision: date?.precision, takenOffset: date?.offset, dateSource: date?.source,
-            camera: prepared.camera, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
+            name: facts.name, sourceName: file.path.name, caption: nil, isFromAssets: false, createdAt: .now(),
+            fileSize: prepared.fileSize, width: prepared.width, height: prepared.height, isFavorite: false,
+            takenAt: nil, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
             originalPath: prepared.isOriginal ? names.photo.path : names.original?.path,
             sidecars: zip(sidecars, names.sidecars).map { $0.kept(as: $1) },
             unseenBy: prepared.isUnseen ? Release.version : nil)
+        photo.take(prepared.facts, facts)
+        photo.take(date)
+        if overrides.isFavorite { photo.isFavorite = true }
         let what =
             prepared.isUnseen
             ? ["\(prepared.lacksMemory); its original is kept: \(photo.originalPath ?? photo.path)"]
@@ -264,7 +265,9 @@ struct OneImport: Sendable {
             try Task.checkCancellation()
             // What has no date stands where it was entered.
             photo.createdAt = overrides.createdAt ?? .now()
-            try await enter(photo, prepared, from: file, prepared.position ?? facts.position, location, imported)
+            let sourced = SourcedPhoto(
+                photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize)
+            try await enter(sourced, from: file, position, location, imported)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
@@ -301,8 +304,8 @@ struct OneImport: Sendable {
 
     /// Enters the row, and where the key has changed since its place was sealed, once more with that sealed anew.
     private func enter(
-        _ photo: Photo, _ prepared: PreparedPhoto, from file: SourceFiles.File, _ position: GeoPosition?,
-        _ sealed: SealedLocation?, _ line: ReceiptLine
+        _ sourced: SourcedPhoto, from file: SourceFiles.File, _ position: GeoPosition?, _ sealed: SealedLocation?,
+        _ line: ReceiptLine
     ) async throws {
         var location = sealed
         let stamp = await unchangedStamp(of: file)
@@ -310,11 +313,11 @@ struct OneImport: Sendable {
             do {
                 _ = try await mesh.send(
                     AddPhoto(
-                        photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize, job: job,
-                        line: job == nil ? nil : line, sealedLocation: location?.sealed, file: stamp))
+                        sourced, job: job, line: job == nil ? nil : line, sealedLocation: location?.sealed,
+                        file: stamp))
                 return
             } catch let error as MeshError where error.details["reason"] == "key_changed" && attempt < 3 {
-                location = try await seal(position, of: photo.uuid)
+                location = try await seal(position, of: sourced.photo.uuid)
             }
         }
     }

@@ -13,16 +13,18 @@ struct SourceFolder: Sendable {
 
 /// What is said of a picture outside of it: by the files beside it, by its name, by its file.
 struct SourceFacts: Sendable {
+    /// All sidecars together.
+    let sidecars: SidecarFacts
+    /// Theirs, else that of the name or of the file.
     let date: PhotoDate?
     /// What says so: the name of a sidecar; nil of the file itself.
     let dateSidecar: String?
-    let caption: String?
-    let isFavorite: Bool
-    let position: GeoPosition?
-    /// The photo's name, where a library's own sidecar says it and the file is called by it still.
-    let name: String?
+    /// The photo's name: what a library's own sidecar says, where the file is called by it still; else the file's.
+    let name: String
     /// The category that a library's own sidecar names.
-    let category: String?
+    var category: String? { sidecars.entry?.category }
+    var isFavorite: Bool { sidecars.isFavorite == true || sidecars.rating == Self.favoriteRating }
+    var position: GeoPosition? { GeoPosition(latitude: sidecars.latitude, longitude: sidecars.longitude) }
     /// Whether such a sidecar says all that is to be known: then what the picture says of caption and mark counts no more,
     /// because somebody may have taken it away.
     var isWhole: Bool { category != nil }
@@ -40,25 +42,24 @@ struct SourceFacts: Sendable {
         of file: SourceFiles.File, namedFiles: NamedFiles, now: Timestamp,
         keep: (String, Data) throws -> Bool
     ) rethrows {
-        let name = file.path.name
+        let fileName = file.path.name
         var reader = SidecarReader(folder: file.path.parent, namedFiles: namedFiles, now: now)
-        let facts = try file.folder.map { try reader.facts(of: name, in: $0.sidecars, keep: keep) } ?? SidecarFacts()
+        let facts =
+            try file.folder.map { try reader.facts(of: fileName, in: $0.sidecars, keep: keep) } ?? SidecarFacts()
         let guess =
-            FileNameDate.date(in: name, now: now.milliseconds).map { PhotoDate($0, source: .fileName) }
+            FileNameDate.date(in: fileName, now: now.milliseconds).map { PhotoDate($0, source: .fileName) }
             ?? Self.fileTime(file.modified, now: now)
         // What had no date in a library is not to get one by being copied.
         date = PhotoDate(facts) ?? (facts.entry == nil ? guess : nil)
         dateSidecar = facts.taken == nil ? nil : reader.dateSidecar
-        caption = facts.caption
-        isFavorite = facts.isFavorite == true || facts.rating == Self.favoriteRating
-        category = facts.entry?.category
-        self.name = facts.entry.flatMap { $0.names(Self.stem(name)) ? $0.name : nil }
-        position = GeoPosition(latitude: facts.latitude, longitude: facts.longitude)
+        let stem = Self.stem(fileName)
+        name = facts.entry.flatMap { $0.names(stem) ? $0.name : nil } ?? stem
+        sidecars = facts
         problem = reader.problems.isEmpty ? nil : reader.problems.joined(separator: "; ")
     }
 
     /// The name of a file without its extension.
-    static func stem(_ file: String) -> String {
+    private static func stem(_ file: String) -> String {
         file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
     }
 

@@ -98,7 +98,7 @@ public actor PhotoRedater: MeshService {
 
     // Not isolated: several photos at once, and nothing of the actor's changes.
     private nonisolated func redate(_ photo: Photo, _ isDryRun: Bool, _ job: Job) async throws {
-        let picture: EmbeddedFacts
+        let picture: PictureFacts
         do {
             picture = try await readFacts(of: photo)
         } catch {
@@ -108,7 +108,7 @@ public actor PhotoRedater: MeshService {
         }
         let camera = picture.camera == photo.camera ? nil : picture.camera
         let kept = try await readSidecars(of: photo)
-        let found = PhotoDate.best(of: [picture.taken.map(PhotoDate.init), kept])
+        let found = PhotoDate.best(of: [picture.date, kept])
         switch DateRevision(of: photo, found: found, now: .now()) {
         case .stays:
             guard let camera else { return }
@@ -144,14 +144,14 @@ public actor PhotoRedater: MeshService {
 
     /// What the picture says: the original, or where that cannot be read, the photo.
     /// - Throws: why neither can be read; not for a photo that was taken over without a picture.
-    private nonisolated func readFacts(of photo: Photo) async throws -> EmbeddedFacts {
+    private nonisolated func readFacts(of photo: Photo) async throws -> PictureFacts {
         if let original = photo.originalPath, original != photo.path, let facts = try? await readFacts(in: original) {
             return facts
         }
         do {
             return try await readFacts(in: photo.path)
         } catch let error as MeshError where error.status == .notFound && photo.fileSize == 0 {
-            return EmbeddedFacts(taken: nil)
+            return PictureFacts()
         }
     }
 
@@ -164,7 +164,7 @@ public actor PhotoRedater: MeshService {
         }
     }
 
-    private nonisolated func readFacts(in path: String) async throws -> EmbeddedFacts {
+    private nonisolated func readFacts(in path: String) async throws -> PictureFacts {
         let photoFiles = photoFiles
         do {
             let descriptor = try await files.run { try photoFiles.open(StoredName(catalogued: path)) }

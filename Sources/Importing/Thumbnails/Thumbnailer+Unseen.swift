@@ -32,9 +32,7 @@ extension Thumbnailer {
                     sourceSize: digest.size, sourceWidth: picture.width, sourceHeight: picture.height,
                     contentDigest: ContentDigest(of: card).sha256.hex, mediaType: "image/jpeg", fileExtension: ".jpg",
                     fileSize: Int64(card.count), width: picture.width, height: picture.height,
-                    taken: picture.taken.map(PhotoDate.init), caption: picture.caption, rating: picture.rating,
-                    camera: picture.camera,
-                    position: GeoPosition(latitude: picture.latitude, longitude: picture.longitude), isUnseen: true)
+                    facts: picture.facts, isUnseen: true)
             } catch {
                 let photoFiles = photoFiles
                 try? await files.run { photoFiles.unstage([photo]) }

@@ -111,10 +111,7 @@ public actor Thumbnailer: MeshService {
                     sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, sourceWidth: made.sourceWidth,
                     sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: "image/jpeg",
                     fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
-                    height: made.height, taken: made.taken.map(PhotoDate.init), caption: made.caption,
-                    rating: made.rating, camera: made.camera,
-                    position: GeoPosition(latitude: made.latitude, longitude: made.longitude),
-                    shortfall: made.shortfall)
+                    height: made.height, facts: made.facts, shortfall: made.shortfall)
             }
         }
     }
@@ -155,24 +152,6 @@ public actor Thumbnailer: MeshService {
     }
 }
 
-extension PhotoDate {
-    init(_ date: CameraDate) {
-        let source: DateSource =
-            switch date.source {
-            case .exif: .exif
-            case .exifCreated: .exifCreated
-            case .xmp: .xmp
-            case .iptc: .iptc
-            case .png: .png
-            case .gps: .gps
-            case .modified: .modified
-            }
-        self.init(
-            clock: LocalDateTime(milliseconds: date.clock), precision: date.precision, offset: date.offset,
-            source: source)
-    }
-}
-
 extension ImageWorkerCell {
     init(_ cell: WorkerCell) {
         self.init(
@@ -184,11 +163,11 @@ extension ImageWorkerCell {
 }
 
 extension PreparePhoto: HandledMessage {
-    public func perform(on service: Thumbnailer) async throws -> PreparedPhoto { try await service.prepare(self) }
+    package func perform(on service: Thumbnailer) async throws -> PreparedPhoto { try await service.prepare(self) }
 }
 
 extension MakeThumbnail: HandledMessage {
-    public func perform(on service: Thumbnailer) async throws -> StagedThumbnail {
+    package func perform(on service: Thumbnailer) async throws -> StagedThumbnail {
         try await service.makeThumbnail(self)
     }
 }

@@ -121,6 +121,22 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         (takenOffset, dateSource) = (other.takenOffset, other.dateSource)
     }
 
+    /// Everything that describes another photo's files, and what that one's picture says where nothing better is known.
+    package mutating func takeFiles(of other: Photo) {
+        path = other.path
+        fileSize = other.fileSize
+        width = other.width
+        height = other.height
+        contentDigest = other.contentDigest
+        mediaType = other.mediaType
+        originalPath = other.originalPath
+        sidecars = other.sidecars
+        unseenBy = other.unseenBy
+        caption = caption ?? other.caption
+        camera = other.camera ?? camera
+        if other.takenAt != nil, dateSource != .person { takeDate(of: other) }
+    }
+
     package func hasDate(of other: Photo) -> Bool {
         takenAt == other.takenAt && datePrecision == other.datePrecision && takenOffset == other.takenOffset
             && dateSource == other.dateSource

@@ -10,12 +10,7 @@ public struct AddPhoto: Message {
     public static let access = Role.service
     public static let kind = MessageKind.write
     public static let summary = "Enters a stored photo into the catalogue."
-    /// Its id is ignored where the catalogue gives one.
-    public var photo: Photo
-    /// SHA-256 of the file it was made from, lower-case hex.
-    public let sourceDigest: String
-    /// Bytes of that file.
-    public let sourceSize: Int64
+    public let sourced: SourcedPhoto
     /// The job whose receipt gets a line for it, in the same transaction: after a kill there are both or neither.
     public let job: JobID?
     /// That line.
@@ -27,16 +22,14 @@ public struct AddPhoto: Message {
     public let file: FileStamp?
 
     public init(
-        photo: Photo, sourceDigest: String, sourceSize: Int64, job: JobID? = nil, line: ReceiptLine? = nil,
-        sealedLocation: Data? = nil, file: FileStamp? = nil
+        _ sourced: SourcedPhoto, job: JobID? = nil, line: ReceiptLine? = nil, sealedLocation: Data? = nil,
+        file: FileStamp? = nil
     ) {
-        self.file = file
-        self.sealedLocation = sealedLocation
-        self.photo = photo
-        self.sourceDigest = sourceDigest
-        self.sourceSize = sourceSize
+        self.sourced = sourced
         self.job = job
         self.line = line
+        self.sealedLocation = sealedLocation
+        self.file = file
     }
 }
 

@@ -57,21 +57,3 @@ extension PhotoStore {
         return photo
     }
 }
-
-extension Photo {
-    /// Everything that describes another photo's files, and what that one's picture says where nothing better is known.
-    fileprivate mutating func takeFiles(of other: Photo) {
-        path = other.path
-        fileSize = other.fileSize
-        width = other.width
-        height = other.height
-        contentDigest = other.contentDigest
-        mediaType = other.mediaType
-        originalPath = other.originalPath
-        sidecars = other.sidecars
-        unseenBy = other.unseenBy
-        caption = caption ?? other.caption
-        camera = other.camera ?? camera
-        if other.takenAt != nil, dateSource != .person { takeDate(of: other) }
-    }
-}

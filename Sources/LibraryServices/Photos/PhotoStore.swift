@@ -116,10 +116,9 @@ public actor PhotoStore: MeshService {
     // MARK: Changing
 
     func add(_ request: AddPhoto) async throws -> Photo {
-        let new = SourcedPhoto(photo: request.photo, sourceDigest: request.sourceDigest, sourceSize: request.sourceSize)
         let location = try request.sealedLocation.map { try SealedValue(Array($0)) }
         return try await catalogue.write { transaction in
-            let photo = try transaction.photos.insert(new, line: request.line, of: request.job)
+            let photo = try transaction.photos.insert(request.sourced, line: request.line, of: request.job)
             if let location { try Self.keep(location, of: photo, in: transaction) }
             if let file = request.file {
                 try transaction.knownFiles.keep([KnownFile(file: file, photo: photo.id)])

@@ -46,7 +46,7 @@ extension EmbeddedMetadata {
                 profiles.add(String(keyword.dropFirst(RawProfiles.keyword.count)), bytes)
             }
         case "creation time", "exif:datetimeoriginal", "description":
-            guard let bytes = text.bytes(upTo: PhotoFacts.captionBytes) else { return }
+            guard let bytes = text.bytes(upTo: EmbeddedText.captionBytes) else { return }
             texts.add(text.keyword, EmbeddedText.decoded(bytes))
         default: break
         }

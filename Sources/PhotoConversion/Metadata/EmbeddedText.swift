@@ -2,6 +2,9 @@ import ImageWorkerProtocol
 
 /// Texts as pictures carry them, which may be in any encoding whatever the specification says.
 enum EmbeddedText {
+    /// Bytes of a caption that are read: more than what is kept of it, because references and spaces shrink.
+    static let captionBytes = 32 << 10
+
     /// UTF-8 where it is, else Windows-1252: what old programs wrote is one or the other.
     static func decoded(_ bytes: some Collection<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
@@ -85,7 +88,7 @@ enum EmbeddedText {
                 gap = !cleaned.isEmpty
                 continue
             }
-            guard ConvertedPhoto.isShown(scalar) else { continue }
+            guard PictureFacts.isShown(scalar) else { continue }
             guard cleaned.count + (gap ? 2 : 1) <= length else {
                 return whole(cleaned, next: gap ? " " : scalar)
             }

@@ -1,4 +1,5 @@
 import DateTexts
+import ImageWorkerProtocol
 
 /// What the catalogue wants to know from EXIF.
 struct ExifFacts {
@@ -10,7 +11,7 @@ struct ExifFacts {
     var satellites: WrittenDate?
     /// ModifyDate (DateTime of the main directory).
     var modified: WrittenDate?
-    var location: Place?
+    var location: PicturePlace?
     /// ImageDescription, UserComment, XPComment and XPTitle, as texts of anybody's.
     var description: String?
     var comment: String?
@@ -83,8 +84,8 @@ struct ExifFacts {
 
     // MARK: Places
 
-    private static func location(_ values: ExifValues) -> Place? {
-        func angle(_ tag: UInt16, _ reference: UInt16, _ axis: Place.Axis) -> Double? {
+    private static func location(_ values: ExifValues) -> PicturePlace? {
+        func angle(_ tag: UInt16, _ reference: UInt16, _ axis: PicturePlace.Axis) -> Double? {
             guard let parts = values.fractions(tag), let degrees = parts.first ?? nil else { return nil }
             // Cameras write 0/0 for parts that they do not have.
             let minutes = parts.dropFirst().map { $0 ?? 0 }
@@ -93,7 +94,7 @@ struct ExifFacts {
             let letters = values.value(.gps, reference).map { EmbeddedText.decoded($0.bytes.prefix { $0 != 0 }) }
             return axis.degrees(isNegative ? -value : value, reference: letters)
         }
-        return Place(latitude: angle(2, 1, .latitude), longitude: angle(4, 3, .longitude))
+        return PicturePlace(latitude: angle(2, 1, .latitude), longitude: angle(4, 3, .longitude))
     }
 
     // MARK: Texts
@@ -101,13 +102,13 @@ struct ExifFacts {
     /// A text for people of the main directory: ASCII by the specification, and anything in fact.
     private static func words(_ values: ExifValues, _ tag: UInt16) -> String? {
         guard let bytes = values.text(.image, tag)?.prefix(while: { $0 != 0 }) else { return nil }
-        return EmbeddedText.caption(EmbeddedText.decoded(EmbeddedText.prefix(bytes, upTo: PhotoFacts.captionBytes)))
+        return EmbeddedText.caption(EmbeddedText.decoded(EmbeddedText.prefix(bytes, upTo: EmbeddedText.captionBytes)))
     }
 
     /// Windows' own tags are UTF-16 in its own byte order, whatever that of the block is.
     private static func wideWords(_ values: ExifValues, _ tag: UInt16) -> String? {
         guard let bytes = values.text(.image, tag) else { return nil }
         return EmbeddedText.caption(
-            EmbeddedText.wide(bytes.prefix(PhotoFacts.captionBytes), isBigEndian: false))
+            EmbeddedText.wide(bytes.prefix(EmbeddedText.captionBytes), isBigEndian: false))
     }
 }

@@ -43,7 +43,7 @@ struct IPTCRecord {
 
     var digitized: WrittenDate? { date(Number.dateDigitized, Number.timeDigitized) }
 
-    var caption: String? { text(Number.caption, upTo: PhotoFacts.captionBytes) }
+    var caption: String? { text(Number.caption, upTo: EmbeddedText.captionBytes) }
 
     private func date(_ date: UInt16, _ time: UInt16) -> WrittenDate? {
         text(date).flatMap { WrittenDate(iptc: $0, time: text(time)) }

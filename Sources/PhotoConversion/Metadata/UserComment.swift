@@ -4,7 +4,7 @@ enum UserComment {
 
     /// Fit to be shown. Nil where it is nothing, or in a character set that is not read (JIS, as far as it is not ASCII).
     static func text(_ bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> String? {
-        let bytes = bytes.prefix(PhotoFacts.captionBytes)
+        let bytes = bytes.prefix(EmbeddedText.captionBytes)
         let rest = bytes.dropFirst(nameLength)
         let name = String(decoding: bytes.prefix(nameLength).prefix { $0 != 0 && $0 != 0x20 }, as: UTF8.self)
         switch name.uppercased() {

@@ -1,4 +1,5 @@
 import DateTexts
+import ImageWorkerProtocol
 
 /// What the catalogue wants to know from XMP.
 struct XMPFacts {
@@ -8,7 +9,7 @@ struct XMPFacts {
     var satellites: WrittenDate?
     /// `xmp:ModifyDate`.
     var modified: WrittenDate?
-    var location: Place?
+    var location: PicturePlace?
     /// `dc:description` and `dc:title`, as texts of anybody's.
     var description: String?
     var title: String?
@@ -27,15 +28,15 @@ struct XMPFacts {
         guard let values = XMPValues(packet) else { return }
         func date(_ name: String) -> WrittenDate? { values.text(name).flatMap { WrittenDate($0) } }
         func words(_ name: String) -> String? {
-            values.text(name, upTo: PhotoFacts.captionBytes).flatMap(EmbeddedText.caption)
+            values.text(name, upTo: EmbeddedText.captionBytes).flatMap(EmbeddedText.caption)
         }
-        func angle(_ name: String, _ axis: Place.Axis) -> Double? {
+        func angle(_ name: String, _ axis: PicturePlace.Axis) -> Double? {
             values.text("exif." + name).flatMap { axis.degrees($0, reference: values.text("exif.\(name)Ref")) }
         }
         dates = Self.dateNames.map(date)
         satellites = date("exif.GPSTimeStamp")
         modified = date("xmp.ModifyDate")
-        location = Place(
+        location = PicturePlace(
             latitude: angle("GPSLatitude", .latitude), longitude: angle("GPSLongitude", .longitude))
         (description, title) = (words("dc.description"), words("dc.title"))
         rating = values.text("xmp.Rating").flatMap(Rating.stars)

@@ -21,7 +21,7 @@ final class XMPValues {
     private init?(_ packet: XMPPacket) {
         var seen: Set<[UInt8]> = []
         let unread = packet.properties.filter { property in
-            guard let namespace = property.namespace, property.span.count <= 2 * PhotoFacts.captionBytes else {
+            guard let namespace = property.namespace, property.span.count <= 2 * EmbeddedText.captionBytes else {
                 return true
             }
             let name = Array(namespace.rawValue.utf8) + packet.bytes[property.name]

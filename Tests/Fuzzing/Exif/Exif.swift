@@ -80,13 +80,13 @@ enum Exif: FuzzTarget {
             let view = ByteView(bytes)
             if let block = EmbeddedMetadata.exifBlock(view) {
                 require(block.count > 8 && block.count <= ImageLimits.exifBytes, "a block of \(block.count) bytes")
-                check(PhotoFacts(EmbeddedMetadata(exif: block)))
+                check(PictureFacts(EmbeddedMetadata(exif: block)))
                 checkPatching(block)
             }
             if let gathered = TIFFExif.block(from: view) {
                 require(gathered.count <= ImageLimits.exifSegmentBytes, "gathered more than a segment holds")
                 require(ExifBlock(gathered) != nil, "gathered what is no block")
-                check(PhotoFacts(EmbeddedMetadata(exif: gathered)))
+                check(PictureFacts(EmbeddedMetadata(exif: gathered)))
                 checkPatching(gathered)
                 // What was gathered is whole: gathering it again finds the same.
                 let again = gathered.withUnsafeBytes { TIFFExif.block(from: ByteView($0)) }
@@ -111,7 +111,7 @@ enum Exif: FuzzTarget {
             EmbeddedMetadata(
                 xmp: EmbeddedMetadata.xmpPacket(ByteView($0)), iptc: EmbeddedMetadata.iptcRecords(ByteView($0)))
         }
-        check(PhotoFacts(metadata))
+        check(PictureFacts(metadata))
         let packet = metadata.xmp ?? []
         let found = XMPPacket(packet)
         if let found {
@@ -144,16 +144,16 @@ enum Exif: FuzzTarget {
     /// As a PNG's chunks behind its beginning, whatever is in them; and as a comment's characters.
     private static func checkChunks(_ input: [UInt8]) {
         let file = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + input
-        check(PhotoFacts(file.withUnsafeBytes { EmbeddedMetadata(png: ByteView($0)) }))
+        check(PictureFacts(file.withUnsafeBytes { EmbeddedMetadata(png: ByteView($0)) }))
         for isBigEndian in [true, false] {
             if let text = UserComment.text(input[...], isBigEndian: isBigEndian) {
-                require(text.unicodeScalars.allSatisfy(ConvertedPhoto.isShown), "a comment that cannot be shown")
+                require(text.unicodeScalars.allSatisfy(PictureFacts.isShown), "a comment that cannot be shown")
             }
         }
         require(String(validating: EmbeddedText.mended(input), as: UTF8.self) != nil, "mended, and no UTF-8")
     }
 
-    private static func check(_ facts: PhotoFacts) {
+    private static func check(_ facts: PictureFacts) {
         if let taken = facts.taken {
             require(CameraDate.clocks.contains(taken.clock), "\(taken)")
             require(taken.offset.map(CameraDate.offsets.contains) ?? true, "\(taken)")
@@ -163,12 +163,12 @@ enum Exif: FuzzTarget {
             require(abs(location.latitude) <= 90 && abs(location.longitude) <= 180, "nowhere: \(location)")
         }
         if let camera = facts.camera {
-            require(ConvertedPhoto.isLine(camera, upTo: ImageLimits.cameraLength), "a camera that cannot be shown")
+            require(PictureFacts.isLine(camera, upTo: ImageLimits.cameraLength), "a camera that cannot be shown")
         }
         if let caption = facts.caption {
             let scalars = caption.unicodeScalars
             require((1...ImageLimits.captionLength).contains(scalars.count), "a caption of \(scalars.count)")
-            require(scalars.allSatisfy(ConvertedPhoto.isShown), "a caption that cannot be shown")
+            require(scalars.allSatisfy(PictureFacts.isShown), "a caption that cannot be shown")
         }
     }
 

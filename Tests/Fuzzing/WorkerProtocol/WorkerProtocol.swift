@@ -14,9 +14,10 @@ enum WorkerProtocolFuzz: FuzzTarget {
         let photo = MadePhoto(
             width: 2048, height: 1365, sourceMediaType: "image/heic", sourceWidth: 6000, sourceHeight: 4000,
             keepsSource: false, freshDigest: String(repeating: "0a", count: 32),
-            taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .xmp), latitude: 48.8,
-            longitude: -2.3, caption: "At the lake", rating: 4, camera: "Apple iPhone 12", thumbnailWidth: 300,
-            thumbnailHeight: 200)
+            facts: PictureFacts(
+                taken: CameraDate(clock: 1_696_170_622_123, offset: -570, source: .xmp),
+                location: PicturePlace(latitude: 48.8, longitude: -2.3), caption: "At the lake", rating: 4,
+                camera: "Apple iPhone 12"), thumbnailWidth: 300, thumbnailHeight: 200)
         let thumbnail = ConvertedThumbnail(width: 300, height: 200, fileSize: 900)
         let errors: [ImagingError] = [
             .unsupported("x"), .damaged("x"), .tooLarge("x"), .needsMemory("x"), .changed, .timedOut,
@@ -27,7 +28,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
             [
                 .ready, .nursery, .forked(pid: 4711), .needs(bytes: 100 << 20), .converted(photo),
                 .thumbnail(thumbnail),
-                .facts(EmbeddedFacts(taken: photo.taken, camera: photo.camera)),
+                .facts(photo.facts),
             ] + errors.map { .failed($0) }
         let cell = WorkerCell(
             seccomp: true, landlock: 7, noNewPrivileges: true, ownMemoryBytes: 96 << 20, processorSeconds: 300,
@@ -92,6 +93,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
         }
         switch reply.outcome {
         case .converted(let photo) where photo.isPossible: check(photo)
+        case .facts(let facts) where facts.isPossible: check(facts)
         case .thumbnail(let thumbnail) where thumbnail.isPossible:
             require(thumbnail.width <= 300 && thumbnail.height <= 300, "\(thumbnail)")
         case .failed(let error) where error.isPossible:
@@ -110,16 +112,20 @@ enum WorkerProtocolFuzz: FuzzTarget {
             require(digest.unicodeScalars.count == 64 && digest == digest.lowercased(), digest)
             require(digest.allSatisfy { $0.isASCII && $0.isHexDigit }, digest)
         }
-        var seconds = time_t((photo.taken?.clock ?? 0) / 1000)
+        check(photo.facts)
+    }
+
+    private static func check(_ facts: PictureFacts) {
+        var seconds = time_t((facts.taken?.clock ?? 0) / 1000)
         var parts = tm()
         gmtime_r(&seconds, &parts)
         require((1800...9999).contains(parts.tm_year + 1900), "taken in \(parts.tm_year + 1900)")
-        require(abs(photo.taken?.offset ?? 0) <= 960, "\(photo)")
-        require((0...5).contains(photo.rating ?? 0), "\(photo)")
-        require((1...128).contains(photo.camera?.unicodeScalars.count ?? 1), "\(photo)")
-        require((1...2000).contains(photo.caption?.unicodeScalars.count ?? 1), "\(photo)")
-        require(photo.caption?.contains(where: \.isNewline) != true, "\(photo)")
-        require(abs(photo.latitude ?? 0) <= 90 && abs(photo.longitude ?? 0) <= 180, "\(photo)")
+        require(abs(facts.taken?.offset ?? 0) <= 960, "\(facts)")
+        require((0...5).contains(facts.rating ?? 0), "\(facts)")
+        require((1...128).contains(facts.camera?.unicodeScalars.count ?? 1), "\(facts)")
+        require((1...2000).contains(facts.caption?.unicodeScalars.count ?? 1), "\(facts)")
+        require(facts.caption?.contains(where: \.isNewline) != true, "\(facts)")
+        require(abs(facts.location?.latitude ?? 0) <= 90 && abs(facts.location?.longitude ?? 0) <= 180, "\(facts)")
     }
 }
 

@@ -1,28 +1,18 @@
 import DateTexts
 import ImageWorkerProtocol
 
-/// What a picture says of itself, from all that it carries: the first source that says it counts.
-struct PhotoFacts {
-    var taken: CameraDate?
-    var location: Place?
-    var caption: String?
-    /// 0…5.
-    var rating: Int?
-    /// Make and model, of 1 to ``ImageLimits/cameraLength`` Unicode scalars.
-    var camera: String?
-
-    /// Bytes of a caption that are read: more than what is kept of it, because references and spaces shrink.
-    static let captionBytes = 32 << 10
-
+/// From all that a picture carries: the first source that says a fact counts.
+extension PictureFacts {
     /// - Parameter now: milliseconds since 1970-01-01 UTC, after which nothing was taken.
     init(_ metadata: EmbeddedMetadata, now: Int64 = WrittenDate.now()) {
         let sources = Sources(metadata)
-        taken = Self.taken(sources.dates.filter { $0.1.isCredible(now: now) }, now)
-        location = (sources.exif.lazy.compactMap(\.location) + sources.xmp.lazy.compactMap(\.location)).first
-        camera = sources.camera
-        caption = sources.caption
-        // Programs write a 0 where nobody has given any.
-        rating = sources.ratings.first { $0 > 0 } ?? sources.ratings.first
+        self.init(
+            taken: Self.taken(sources.dates.filter { $0.1.isCredible(now: now) }, now),
+            location: (sources.exif.lazy.compactMap(\.location) + sources.xmp.lazy.compactMap(\.location)).first,
+            caption: sources.caption,
+            // Programs write a 0 where nobody has given any.
+            rating: sources.ratings.first { $0 > 0 } ?? sources.ratings.first,
+            camera: sources.camera)
     }
 
     /// The first counts, made more exact by one that can mean the same moment: a day in one property by a time of that day in

@@ -1,13 +1,11 @@
-/// Where a picture was taken.
-struct Place: Equatable {
-    /// Degrees, north and east positive.
-    var latitude: Double
-    var longitude: Double
+import ImageWorkerProtocol
 
+/// As EXIF and XMP write it.
+extension PicturePlace {
     /// Nil unless both are there. Exactly 0, 0 is what writers without a place leave behind.
     init?(latitude: Double?, longitude: Double?) {
         guard let latitude, let longitude, latitude != 0 || longitude != 0 else { return nil }
-        (self.latitude, self.longitude) = (latitude, longitude)
+        self.init(latitude: latitude, longitude: longitude)
     }
 
     enum Axis {

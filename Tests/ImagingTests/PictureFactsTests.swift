@@ -7,7 +7,7 @@ import Testing
 @testable import PhotoConversion
 
 /// Which source of a date, a caption and a rating counts, and what is none.
-@Suite struct PhotoFactsTests {
+@Suite struct PictureFactsTests {
     private static func exif(_ original: String?, _ created: String? = nil, _ main: [ExifMaker.Entry] = []) -> [UInt8] {
         ExifMaker.block(
             main: [.short(0x0112, 1)] + main,
@@ -26,7 +26,7 @@ import Testing
             let packet = MetadataMaker.packet(
                 attribute("xmp:CreateDate", 5) + attribute("exif:DateTimeOriginal", 3),
                 date(4).map { "<photoshop:DateCreated>\($0)</photoshop:DateCreated>" } ?? "")
-            return PhotoFacts(
+            return PictureFacts(
                 EmbeddedMetadata(exif: Self.exif(date(1), date(2)), xmp: packet, iptc: missing > 6 ? nil : Self.iptc)
             ).taken
         }
@@ -49,7 +49,7 @@ import Testing
             ("", "<my:List><xmp:Rating>4</xmp:Rating></my:List>", nil),
         ] as [(String, String, Int?)])
     func stars(_ attributes: String, _ elements: String, _ expected: Int?) {
-        #expect(PhotoFacts(EmbeddedMetadata(xmp: MetadataMaker.packet(attributes, elements))).rating == expected)
+        #expect(PictureFacts(EmbeddedMetadata(xmp: MetadataMaker.packet(attributes, elements))).rating == expected)
     }
 
     // MARK: Captions
@@ -58,7 +58,7 @@ import Testing
         let german = (language: "de", text: "Am See"),
             any = (language: "x-default", text: "At the &lt;lake&gt; &#x1F3DE;")
         func caption(_ elements: String, _ exif: String = "") -> String? {
-            PhotoFacts(
+            PictureFacts(
                 EmbeddedMetadata(
                     exif: Self.exif(nil, nil, [.text(0x010E, exif)]), xmp: MetadataMaker.packet("", elements),
                     iptc: elements.isEmpty ? nil : Self.iptc)
@@ -129,7 +129,7 @@ import Testing
     @Test func theCameraIsOfEXIFElseOfXMP() {
         let packet = MetadataMaker.packet("tiff:Make='SONY' tiff:Model='DSC-W1'")
         func camera(_ main: [ExifMaker.Entry], _ xmp: [UInt8]?) -> String? {
-            PhotoFacts(EmbeddedMetadata(exif: Self.exif(nil, nil, main), xmp: xmp)).camera
+            PictureFacts(EmbeddedMetadata(exif: Self.exif(nil, nil, main), xmp: xmp)).camera
         }
         let apple = [ExifMaker.Entry.text(0x010F, "Apple"), .text(0x0110, "iPhone 12")]
         #expect(camera(apple, packet) == "Apple iPhone 12")
@@ -149,9 +149,9 @@ import Testing
 
     private func expectFacts(_ picture: [UInt8], _ source: CameraDate.Source = .xmp) throws {
         let converted = try convertHere(picture, TemporaryFolder("facts"))
-        #expect(converted.taken == CameraDate(clock: 1_560_349_985_000, offset: 120, source: source))
-        #expect(converted.caption == "At the lake")
-        #expect(converted.rating == (source == .xmp ? 4 : nil))
+        #expect(converted.facts.taken == CameraDate(clock: 1_560_349_985_000, offset: 120, source: source))
+        #expect(converted.facts.caption == "At the lake")
+        #expect(converted.facts.rating == (source == .xmp ? 4 : nil))
     }
 
     @Test func everyContainerIsLookedInto() throws {
@@ -209,6 +209,6 @@ import Testing
         let twice: [UInt8] = [0xFF, 0xFE, 0x3C, 0, 0, 0, 0x61, 0, 0, 0, 0x62, 0, 0, 0, 0x63, 0, 0, 0, 0x64, 0]
         #expect(twice.withUnsafeBytes { EmbeddedMetadata.xmpPacket(ByteView($0)) } == nil)
         let noText = Array("XMP, perhaps".utf8)
-        #expect(try convertHere(MetadataMaker.jpeg(Self.size, xmp: noText), folder).taken == nil)
+        #expect(try convertHere(MetadataMaker.jpeg(Self.size, xmp: noText), folder).facts.taken == nil)
     }
 }

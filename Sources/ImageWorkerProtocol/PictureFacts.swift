@@ -1,0 +1,68 @@
+/// What a picture says of itself, from all that it carries beside its pixels. It travels whole from the worker that reads it to
+/// the row of the photo: a new fact is declared here, with what it may be, and read in `PhotoConversion`.
+public struct PictureFacts: Codable, Sendable, Equatable {
+    /// When it was taken, from EXIF, XMP, IPTC or a PNG's texts; nil where none of them has a date that can be.
+    public var taken: CameraDate?
+    /// Where, from EXIF or XMP.
+    public var location: PicturePlace?
+    /// What somebody wrote under it, from XMP, IPTC or EXIF: one line, 1 to ``ImageLimits/captionLength`` Unicode scalars,
+    /// none of them a control character.
+    public var caption: String?
+    /// Stars that somebody gave it, 0 to 5, from XMP or EXIF.
+    public var rating: Int?
+    /// Make and model of the camera, from EXIF or XMP: one line like the caption, of ``ImageLimits/cameraLength`` at most.
+    public var camera: String?
+
+    public init(
+        taken: CameraDate? = nil, location: PicturePlace? = nil, caption: String? = nil, rating: Int? = nil,
+        camera: String? = nil
+    ) {
+        self.taken = taken
+        self.location = location
+        self.caption = caption
+        self.rating = rating
+        self.camera = camera
+    }
+
+    /// Whether a worker of ours could have read this: one that a picture has taken over may say anything.
+    package var isPossible: Bool {
+        (taken?.isPossible ?? true) && (location?.isPossible ?? true)
+            && (caption.map { Self.isLine($0, upTo: ImageLimits.captionLength) } ?? true)
+            && (rating.map((0...5).contains) ?? true)
+            && (camera.map { Self.isLine($0, upTo: ImageLimits.cameraLength) } ?? true)
+    }
+}
+
+/// Where a picture was taken.
+public struct PicturePlace: Codable, Sendable, Equatable {
+    /// Degrees, north and east positive.
+    public var latitude: Double
+    public var longitude: Double
+
+    public init(latitude: Double, longitude: Double) { (self.latitude, self.longitude) = (latitude, longitude) }
+
+    /// Whether it is on this planet.
+    fileprivate var isPossible: Bool { (-90...90).contains(latitude) && (-180...180).contains(longitude) }
+}
+
+extension CameraDate {
+    fileprivate var isPossible: Bool { Self.clocks.contains(clock) && (offset.map(Self.offsets.contains) ?? true) }
+}
+
+extension PictureFacts {
+    /// Whether a character of a caption is fit to be shown: no control character, no line of its own, nothing that turns the
+    /// direction of the text beside it.
+    package static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+        default: !(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value)
+        }
+    }
+
+    /// Whether a text is one line of characters that can be shown, `length` Unicode scalars at most.
+    package static func isLine(_ text: String, upTo length: Int) -> Bool {
+        let scalars = text.unicodeScalars
+        return text.utf8.count <= length * 4 && (1...length).contains(scalars.count) && scalars.allSatisfy(isShown)
+            && scalars.contains { !$0.properties.isWhitespace }
+    }
+}

@@ -1,0 +1,105 @@
+import Imaging
+import ServiceMesh
+
+/// Makes a stored photo and its thumbnail from a source, and a copy of the source, in the staging folder. For imports and
+/// restores only.
+/// Errors: `unimplemented` (unsupported media), `data_loss` (damaged), `resource_exhausted` (too large, took too long),
+/// `not_found` (unreadable), `unavailable` (it changed meanwhile, or its helper was killed), `cancelled`.
+package struct PreparePhoto: Message {
+    package typealias Reply = PreparedPhoto
+    package static let method = "thumbnail.prepare"
+    package static let access = Role.service
+    package static let kind = MessageKind.write
+    package static let summary = "Makes a photo and its thumbnail from a source, in the staging folder."
+    /// An absolute path; of ``isStaged``, a name in the staging folder.
+    package let source: String
+    /// Whether it comes from a backup, and is staged already; whoever asks owns it still.
+    package let isStaged: Bool
+    /// Whether a source that the photo is not byte for byte is copied too.
+    package let keepsOriginal: Bool
+    /// Whether a placeholder is made of a picture that there is not enough memory for: ``PreparedPhoto/isUnseen``.
+    package let takesUnseen: Bool
+    /// How long a worker may be on a processor for it, where that is less than a photo has otherwise.
+    package let processorSeconds: Int?
+
+    package init(
+        source: String, isStaged: Bool = false, keepsOriginal: Bool, takesUnseen: Bool, processorSeconds: Int? = nil
+    ) {
+        self.source = source
+        self.isStaged = isStaged
+        self.keepsOriginal = keepsOriginal
+        self.takesUnseen = takesUnseen
+        self.processorSeconds = processorSeconds
+    }
+}
+
+package struct PreparedPhoto: Codable, Sendable {
+    /// Names in the staging folder; whoever asked owns the files.
+    package let stagedPhoto: String
+    package let stagedThumbnail: String
+    /// Nil where the photo is its own original, or none was wanted.
+    package let stagedOriginal: String?
+    package let sourceDigest: String
+    /// Bytes.
+    package let sourceSize: Int64
+    /// Pixels of the source, upright.
+    package let sourceWidth: Int
+    package let sourceHeight: Int
+    package let contentDigest: String
+    package let mediaType: String
+    /// With the dot: `.jpg`.
+    package let fileExtension: String
+    package let fileSize: Int64
+    package let width: Int
+    package let height: Int
+    /// What the source says of itself.
+    package let facts: PictureFacts
+    /// What is missing of the picture, for the photo's line in a receipt; nil where nothing is.
+    package let shortfall: String?
+    /// Whether the photo is a placeholder, and the pixels are those of the source.
+    package let isUnseen: Bool
+
+    package init(
+        stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
+        sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String, mediaType: String,
+        fileExtension: String, fileSize: Int64, width: Int, height: Int, facts: PictureFacts,
+        shortfall: String? = nil, isUnseen: Bool = false
+    ) {
+        self.stagedPhoto = stagedPhoto
+        self.stagedThumbnail = stagedThumbnail
+        self.stagedOriginal = stagedOriginal
+        self.sourceDigest = sourceDigest
+        self.sourceSize = sourceSize
+        self.sourceWidth = sourceWidth
+        self.sourceHeight = sourceHeight
+        self.contentDigest = contentDigest
+        self.mediaType = mediaType
+        self.fileExtension = fileExtension
+        self.fileSize = fileSize
+        self.width = width
+        self.height = height
+        self.facts = facts
+        self.shortfall = shortfall
+        self.isUnseen = isUnseen
+    }
+}
+
+/// Makes the thumbnail of a staged photo, for restores. Errors as ``PreparePhoto``.
+package struct MakeThumbnail: Message {
+    package typealias Reply = StagedThumbnail
+    package static let method = "thumbnail.make"
+    package static let access = Role.service
+    package static let kind = MessageKind.write
+    package static let summary = "Makes the thumbnail of a staged photo."
+    /// A name in the staging folder.
+    package let stagedPhoto: String
+
+    package init(stagedPhoto: String) { self.stagedPhoto = stagedPhoto }
+}
+
+package struct StagedThumbnail: Codable, Sendable {
+    /// A name in the staging folder; whoever asked owns the file.
+    package let stagedThumbnail: String
+
+    package init(stagedThumbnail: String) { self.stagedThumbnail = stagedThumbnail }
+}
