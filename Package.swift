@@ -125,7 +125,7 @@ let package = Package(
         // The Android app's own database
         module("AndroidDatabase", ["LibraryModel", "ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
         // The border between the rules and how a library is kept, and one way to keep it: a catalogue and a folder
-        module("LibraryStorage", ["LibraryModel", "ServiceMesh", "Files", "TextFolding"]),
+        module("LibraryStorage", ["DateTexts", "LibraryModel", "ServiceMesh", "Files", "TextFolding"]),
         module(
             "SQLiteCatalogue", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "TextFolding", "Database"]),
         module("PhotoFolder", ["LibraryStorage", "LibraryModel", "ServiceMesh", "Files", "CLinux"]),

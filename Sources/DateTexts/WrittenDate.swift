@@ -95,11 +95,8 @@ public struct WrittenDate: Hashable, Sendable {
         return milliseconds..<end
     }
 
-    /// As Howard Hinnant's `days_from_civil` counts them, in years that begin in March and so have their leap day at the end.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
-        let shifted = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return Int64(shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468)
+        DayNumber.of(Int64(year), Int64(month), Int64(day))
     }
 
     // MARK: Judging

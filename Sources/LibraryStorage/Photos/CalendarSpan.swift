@@ -1,7 +1,8 @@
+import DateTexts
+
 /// A month or a day of a camera's clock: which it is, and its milliseconds from the first to before the next.
 ///
-/// By the arithmetic of the Gregorian calendar and not by the C library's, which has no years past its integers: a date may be
-/// any integer.
+/// A date may be any integer.
 package struct CalendarSpan: Hashable, Sendable {
     /// `2025-06` or `2025-06-15`.
     package let name: String
@@ -14,13 +15,13 @@ package struct CalendarSpan: Hashable, Sendable {
     /// The day of a date.
     package static func day(of milliseconds: Int64) -> CalendarSpan {
         let day = number(of: milliseconds)
-        let (year, month, date) = calendar(day)
+        let (year, month, date) = DayNumber.date(day)
         return CalendarSpan(name: "\(name(year, month))-\(two(date))", from: day, to: day + 1)
     }
 
     /// The month of a date.
     package static func month(of milliseconds: Int64) -> CalendarSpan {
-        let (year, month, _) = calendar(number(of: milliseconds))
+        let (year, month, _) = DayNumber.date(number(of: milliseconds))
         return CalendarSpan(year: year, month: month)
     }
 
@@ -37,8 +38,8 @@ package struct CalendarSpan: Hashable, Sendable {
 
     private init(year: Int64, month: Int64) {
         self.init(
-            name: Self.name(year, month), from: Self.number(year, month),
-            to: month == 12 ? Self.number(year + 1, 1) : Self.number(year, month + 1))
+            name: Self.name(year, month), from: DayNumber.of(year, month, 1),
+            to: month == 12 ? DayNumber.of(year + 1, 1, 1) : DayNumber.of(year, month + 1, 1))
     }
 
     private init(name: String, from first: Int64, to next: Int64) {
@@ -55,35 +56,6 @@ package struct CalendarSpan: Hashable, Sendable {
     /// Days since 1970-01-01.
     private static func number(of milliseconds: Int64) -> Int64 {
         milliseconds / dayLength - (milliseconds % dayLength < 0 ? 1 : 0)
-    }
-
-    // MARK: The calendar, by eras of 400 years that begin in March, so that a leap day ends its year
-
-    private static let daysOfEra: Int64 = 146_097
-    /// From 0000-03-01 to 1970-01-01.
-    private static let daysToEpoch: Int64 = 719_468
-
-    private static func calendar(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = day + daysToEpoch
-        let era = (shifted >= 0 ? shifted : shifted - (daysOfEra - 1)) / daysOfEra
-        let ofEra = shifted - era * daysOfEra
-        let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let fromMarch = (5 * ofYear + 2) / 153
-        let month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
-        return (
-            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, ofYear - (153 * fromMarch + 2) / 5 + 1
-        )
-    }
-
-    /// Of the first day of a month.
-    private static func number(_ year: Int64, _ month: Int64) -> Int64 {
-        let fromMarch = year - (month <= 2 ? 1 : 0)
-        let era = (fromMarch >= 0 ? fromMarch : fromMarch - 399) / 400
-        let yearOfEra = fromMarch - era * 400
-        let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5
-        let ofEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + ofYear
-        return era * daysOfEra + ofEra - daysToEpoch
     }
 
     private static func name(_ year: Int64, _ month: Int64) -> String {
