@@ -2,7 +2,7 @@ import Foundation
 import LibraryModel
 import ServiceMesh
 
-/// Backups as the source document lays them out: `manifest.json`, `backup_metadata.json` and `photos/`, without the keys that
+/// Backups as the source document `backup-restore-story.md` lays them out: `manifest.json`, `backup_metadata.json` and `photos/`, without the keys that
 /// ours add to these.
 enum StoryDialect {
     struct Document: Decodable {

@@ -2,6 +2,10 @@ import Foundation
 
 /// A place in JSON that goes on from value to value. Nothing is decoded or copied: what is inside of a value is walked past, and
 /// is for whoever decodes it to refuse.
+///
+/// Two more readers of JSON build nothing, and each does other work. ControlSocket's `JSONSyntax` proves a request before any
+/// decoder sees it, and bounds its depth. Sidecars' `JSONScanner` has no decoder behind it: it takes a few values out of a
+/// stranger's file, and says what is wrong with that and where.
 struct JSONPlace {
     private let bytes: UnsafeRawBufferPointer
     package private(set) var position = 0

@@ -2,6 +2,7 @@
 ///
 /// It stands before every decoder: what passes here is valid UTF-8, well formed, and nested at most
 /// ``maximumDepth`` levels, so that a recursive decoder behind it cannot be driven into stack overflow.
+/// What the other readers of JSON are for, `JSONPlace` of BackupFormats says.
 /// `Span` checks its bounds in release builds too; an unsafe pointer was rejected because the bytes are hostile.
 enum JSONSyntax {
     /// Levels of objects and arrays, the outermost one included.

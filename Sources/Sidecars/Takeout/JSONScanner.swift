@@ -1,5 +1,6 @@
 /// Reads JSON (RFC 8259) front to back and keeps only what is asked for, so that memory does not depend on what else is
 /// in it. Foundation's parser was rejected because it builds everything and keeps one of two members of the same name.
+/// What the other readers of JSON are for, `JSONPlace` of BackupFormats says.
 struct JSONScanner {
     /// A value that is one piece of text; what is an object or an array has been stepped over.
     enum Value: Equatable {
