@@ -9,7 +9,7 @@ import Testing
     @Test(
         arguments: [
             ("Sources/LibraryServices/LibraryServices.docc/AddingAMessage.md", 4),
-            ("Sources/SQLiteCatalogue/SQLiteCatalogue.docc/AddingAField.md", 17),
+            ("Sources/SQLiteCatalogue/SQLiteCatalogue.docc/AddingAField.md", 22),
             ("Sources/WebPage/WebPage.docc/ThePage.md", 1),
         ])
     func everyFileThatAGuideNamesIsThere(_ guide: String, _ least: Int) throws {

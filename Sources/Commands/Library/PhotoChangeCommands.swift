@@ -65,24 +65,7 @@ extension CommandTable {
                 Example("smilepile photos caption 12-40 --remove", "Remove some."),
             ]
         ) { invocation, session in try await setCaption(invocation, session) },
-        Command(
-            words: ["photos", "edit"], summary: "Change a photo's name or its date.",
-            details: """
-                The date is what the camera's clock showed, or should have shown; the photo's own file stays as it is. A shift
-                is written as 1h, -30m, 2d or 1h30m; several photos of one camera whose clock was wrong take the same one.
-                """ + "\n\n" + Option.selectionExplained,
-            operands: [.photos],
-            options: Option.selection + [
-                .value("name", "TEXT", .text, help: "What it is called; an empty text gives it its file's name."),
-                .value("date", "DATE", .date, help: "When it was taken, as far as it is known: \(SaidDate.forms)."),
-                .value("shift", "TIME", .text, help: "By how much its date is moved."),
-                .value("offset", "OFFSET", .text, help: "How far the camera's clock was from UTC: +02:00, -3:30, 0."),
-            ],
-            examples: [
-                Example("smilepile photos edit 12 --date 1978-08", "A scan of an old print, known to the month."),
-                Example("smilepile photos edit 12-14 --shift +1h", "The camera was not set to summer time."),
-            ]
-        ) { invocation, session in try await edit(invocation, session) },
+        editCommand,
         Command(
             words: ["photos", "redate"],
             summary: "Find out again when photos were taken and with what, from what is kept.",
@@ -224,62 +207,6 @@ extension CommandTable {
                 return photos.count
             }
             if session.wantsJSON { session.show(json: try JSONText.encode(PhotoPage(photos: captioned, next: nil))) }
-            return .done
-        }
-    }
-
-    private static func edit(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
-        let shift = try invocation.value("shift").map { text in
-            guard let shift = TimeText.shift(text) else {
-                throw invocation.usageError("'\(text)' is no time. Write 1h, -30m, 2d or 1h30m.")
-            }
-            return shift
-        }
-        let offset = try invocation.value("offset").map { text in
-            guard let offset = TimeText.offset(text) else {
-                throw invocation.usageError("'\(text)' is no offset from UTC. Write +02:00, -3:30 or 0.")
-            }
-            return offset
-        }
-        let date = invocation.date("date")
-        guard invocation.value("name") != nil || date != nil || shift != nil || offset != nil else {
-            throw invocation.usageError("Say what changes: --name, --date, --shift or --offset.")
-        }
-        let selection = try await PhotoSelection(invocation, session)
-        return try await session.withLibrary { library in
-            // All of them first: a number that was mistyped must not leave half of them changed.
-            let (ids, ending) = try await selection.agreed(in: library, invocation, session) { "Change \($0)?" }
-            if let ending { return ending }
-            guard ids.count == 1 || invocation.value("name") == nil else {
-                throw invocation.usageError("Name one photo at a time.")
-            }
-            func tell(_ photo: Photo) {
-                let date = LocalDate.taken(photo) ?? "no date"
-                session.console.result("Photo \(photo.id): \(PlainText.neutralized(photo.displayName)), \(date)")
-            }
-            // One photo that was named is told as it is now; else, as by the other commands, how many there are.
-            let tellsCount = session.wantsJSON && (ids.count != 1 || !selection.mustExist)
-            var count = 0
-            if ids.count == 1 {
-                let request = EditPhoto(
-                    id: ids[0], name: invocation.value("name"), takenAt: date?.clock, datePrecision: date?.precision,
-                    takenOffset: offset, shift: shift)
-                if let answer = try await selection.unlessGone({ try await library.send(request) }) {
-                    count = 1
-                    if !tellsCount { session.show(answer, human: tell) }
-                }
-            } else {
-                count = try await PhotoBatches.change(ids, session, size: EditPhotos.maximumCount) { batch in
-                    let request = EditPhotos(
-                        ids: batch, takenAt: date?.clock, datePrecision: date?.precision, takenOffset: offset,
-                        shift: shift,
-                        ignoreMissing: selection.ignoreMissing)
-                    let photos = try await library.send(request).value.photos
-                    if !tellsCount { photos.forEach(tell) }
-                    return photos.count
-                }
-            }
-            if tellsCount { try session.show(changed: count) { "\($0) changed." } }
             return .done
         }
     }

@@ -43,28 +43,7 @@ extension CommandTable {
         ) { invocation, session in
             try await PhotoList(session: session).run(invocation, words: invocation.operandValues("WORD"))
         },
-        Command(
-            words: ["photos", "show"], summary: "Show all that is known about a photo.",
-            details: "On a terminal that can show pictures, the photo itself stands above it.", operands: [photo],
-            examples: [
-                Example("smilepile photos show 12", "By its number."),
-                Example("smilepile photos show 12 --json", "For a script."),
-            ]
-        ) { invocation, session in
-            try await session.withLibrary { library in
-                let answer = try await library.photo(named: invocation.operand("PHOTO") ?? "")
-                guard !session.wantsJSON else {
-                    session.show(json: answer.json)
-                    return .done
-                }
-                // Not of the library's status, which is a parent's: kids may look at photos.
-                let folder = try await library.send(Hello()).value.library
-                let categories = try await library.send(ListCategories()).value.categories
-                if let size = session.pictureTerminal() { await showPicture(of: answer.value, size, library, session) }
-                show(answer.value, folder, categories, session)
-                return .done
-            }
-        },
+        showCommand,
         Command(
             words: ["photos", "cameras"], summary: "List the cameras that photos were taken with.",
             details: """
@@ -123,54 +102,5 @@ extension CommandTable {
             session.console.message(
                 "\(Figures.count(list.withoutCamera, "photo")) without: smilepile photos list --camera none")
         }
-    }
-
-    /// In the upper half of the terminal at most, so that the facts stand below it. A photo that cannot be shown has facts too.
-    private static func showPicture(
-        of photo: Photo, _ size: TerminalSize, _ library: any LibraryConnection, _ session: Session
-    ) async {
-        let abilities = TerminalAbilities(environment: session.environment)
-        let room = TerminalRectangle(columns: min(size.columns, 80), rows: min(size.rows / 2, 24))
-        guard room.rows >= 4, room.columns >= 10 else { return }
-        let (width, height) = abilities.pixels(of: room, size)
-        guard let pixels = try? await library.send(GetPhotoPixels(id: photo.id, width: width, height: height)).value,
-            let picture = ShownPicture(pixels),
-            let place = room.fitting(width: picture.width, height: picture.height, size)
-        else { return }
-        session.console.result(picture.lines(place, size, abilities))
-    }
-
-    private static func show(_ photo: Photo, _ folder: String, _ categories: [Category], _ session: Session) {
-        var sheet = FactSheet()
-        sheet.add("Photo", String(photo.id))
-        sheet.add("Name", photo.displayName)
-        sheet.add("Caption", photo.caption)
-        sheet.add("Category", categories.first { $0.id == photo.categoryId }?.displayName ?? "#\(photo.categoryId)")
-        sheet.add("Favourite", photo.isFavorite ? "yes" : "no")
-        sheet.add("Last review", photo.lastDecision?.rawValue)
-        sheet.add("Taken", LocalDate.taken(photo))
-        sheet.add("Camera", photo.camera)
-        sheet.add("Added", LocalDate.text(photo.createdAt))
-        sheet.add("Pixels", "\(photo.width)×\(photo.height)")
-        if photo.unseenBy != nil {
-            sheet.add(
-                "Shown",
-                "not yet: it needs more memory than there was. "
-                    + (photo.originalPath == nil
-                        ? "Import its file again." : "Its original is kept: smilepile photos export \(photo.id)"))
-        }
-        sheet.add("Size", Figures.size(photo.fileSize))
-        sheet.add("Kind", photo.mediaType)
-        sheet.add("Came as", photo.sourceName)
-        sheet.add("File", folder + "/" + photo.path)
-        sheet.add(
-            "Original",
-            photo.originalPath.map { $0 == photo.path ? "the file itself" : folder + "/" + $0 }
-                ?? "not in the library; import the file that it was made of again")
-        sheet.add(
-            "Sidecars", photo.sidecars.isEmpty ? nil : photo.sidecars.map(\.name).joined(separator: ", "))
-        sheet.add("UUID", photo.uuid)
-        sheet.add("SHA-256", photo.contentDigest)
-        session.console.show(sheet)
     }
 }

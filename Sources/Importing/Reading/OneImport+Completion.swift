@@ -142,7 +142,7 @@ extension OneImport {
         var learnt = LearntFacts(date: facts.date)
         learnt.isCorrection = facts.dateSidecar.map { known[$0] != nil } ?? false
         guard keepsOriginals else { return learnt }
-        (learnt.caption, learnt.isFavorite) = (facts.sidecars.caption, facts.isFavorite)
+        learnt.take(facts)
         if learnt.caption != nil, let name = beside.names.first(where: { known[$0] != nil }), let old = known[name] {
             learnt.correctedCaption = try await files.run { photoFiles.facts(of: old)?.caption }
         }
@@ -157,9 +157,7 @@ extension OneImport {
             let origin = facts.dateSidecar ?? (taught.dateSource == .fileName ? "its name" : "its file's time")
             words.append("its date, \(date.text(to: taught.datePrecision ?? .second)), from \(origin)")
         }
-        if taught.caption != photo.caption { words.append("its caption") }
-        if taught.isFavorite != photo.isFavorite { words.append("its mark as a favourite") }
-        return words
+        return words + taught.gains(over: photo)
     }
 
     /// Sends what completes a photo, and where the key has changed since its place was sealed, once more with that sealed anew.

@@ -20,6 +20,22 @@ extension Photo {
     }
 }
 
+extension LearntFacts {
+    /// Takes over what is said beside the source of a photo that is there, but for the date and the place.
+    mutating func take(_ source: SourceFacts) {
+        caption = source.sidecars.caption
+        isFavorite = source.isFavorite
+    }
+}
+
+extension Photo {
+    /// What it has learnt beside its date, as a receipt says it.
+    func gains(over before: Photo) -> [String] {
+        (caption == before.caption ? [] : ["its caption"])
+            + (isFavorite == before.isFavorite ? [] : ["its mark as a favourite"])
+    }
+}
+
 extension PictureFacts {
     /// When the picture was taken.
     package var date: PhotoDate? { taken.map(PhotoDate.init) }

@@ -183,10 +183,7 @@ public actor PhotoStore: MeshService {
     }
 
     func editAll(_ request: EditPhotos) async throws -> EditedPhotos {
-        let edit = try PhotoEdit(
-            EditPhoto(
-                id: 0, caption: request.caption, takenAt: request.takenAt,
-                datePrecision: request.datePrecision, takenOffset: request.takenOffset, shift: request.shift))
+        let edit = try PhotoEdit(request)
         guard request.ids.count <= EditPhotos.maximumCount else {
             throw MeshError(.invalidArgument, "Name at most \(EditPhotos.maximumCount) photos.")
         }
