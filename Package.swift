@@ -256,7 +256,9 @@ let package = Package(
         // Rows for catalogues, and a look through one
         .target(
             name: "CatalogueTestSupport",
-            dependencies: ["SQLiteCatalogue", "LibraryModel", "ServiceMesh", "Database", "Randomness"],
+            dependencies: [
+                "SQLiteCatalogue", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database", "Randomness",
+            ],
             path: "Tests/CatalogueTestSupport", swiftSettings: strict),
         // What every catalogue promises, whatever it is made of
         .target(
@@ -295,7 +297,7 @@ let package = Package(
             dependencies: [
                 "SmilePile", "Importing", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
                 "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Executors", "Imaging", "Sealing",
-                "ZipArchive", "SampleAlbum", "TestSupport",
+                "ZipArchive", "SampleAlbum", "CatalogueTestSupport", "TestSupport",
             ],
             path: "Tests/LibraryTestSupport", swiftSettings: strict),
         tests(

@@ -80,6 +80,8 @@ public final class PhotoLibrary: Sendable {
         public var lostLogLines: @Sendable () -> Int = { 0 }
         /// For tests, which else depend on how fast they are.
         package var checkpointsWhenIdle = true
+        /// The catalogue as the services have it; for tests, which put themselves between the two.
+        package var servicesCatalogue: @Sendable (any Catalogue) -> any Catalogue = { $0 }
         /// By which wrong PINs have to wait; for tests, which let it pass.
         package var bootClock = BootClock.system
         /// By which groups' photos expire and the trash is emptied; for tests, which set it. Nil: the machine's.
@@ -138,11 +140,12 @@ public final class PhotoLibrary: Sendable {
                     try hold.holdCatalogue(SQLiteCatalogue.lastingFiles(at: LibraryFolder.catalogueName))
                 }
                 let access = LibraryAccess()
+                let served = options.servicesCatalogue(catalogue)
                 let due = try await DueTime.open(
-                    catalogue, boot: options.bootClock, wall: options.wallClock ?? WallClock { .now() })
+                    served, boot: options.bootClock, wall: options.wallClock ?? WallClock { .now() })
                 let mesh = try Mesh(
                     services: await services(
-                        catalogue: catalogue, access: access, photoFiles: folder, namedFiles: folder.namedFiles,
+                        catalogue: served, access: access, photoFiles: folder, namedFiles: folder.namedFiles,
                         path: folder.path, scratch: folder.staging,
                         keyFile: options.keyFile.map { KeyFile(path: $0) } ?? .usual(), files: files, bulk: bulk,
                         deriver: deriver,

@@ -122,7 +122,7 @@ final class GroupNeighbours: Sendable {
         _ name: String, _ folder: TemporaryFolder, _ wall: SetWallClock, _ boot: SetBootClock, _ network: Network,
         lookPause: Duration = .seconds(60)
     ) async throws -> PhotoLibrary {
-        var options = PhotoLibrary.Options(workers: 2)
+        var options = PhotoLibrary.Options.repeating(workers: 2)
         options.groupLookPause = lookPause
         (options.bootClock, options.wallClock) = (boot.clock, wall.clock)
         options.keyFile = folder.file("config/\(name).key")

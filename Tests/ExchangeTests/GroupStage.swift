@@ -30,7 +30,7 @@ struct GroupStage {
     private static func open(
         _ folder: TemporaryFolder, _ wall: SetWallClock, _ boot: SetBootClock, worker: String? = nil
     ) async throws -> PhotoLibrary {
-        var options = PhotoLibrary.Options(imageWorker: worker, workers: 2)
+        var options = PhotoLibrary.Options.repeating(imageWorker: worker, workers: 2)
         (options.bootClock, options.wallClock) = (boot.clock, wall.clock)
         options.keyFile = folder.file("config/sealing.key")
         return try await PhotoLibrary.open(at: folder.file("library"), options: options)

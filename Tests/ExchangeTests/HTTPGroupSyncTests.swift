@@ -73,7 +73,7 @@ import Testing
             let name = try #require(FileManager.default.contentsOfDirectory(atPath: album).first)
             let picture = try Data(contentsOf: URL(fileURLWithPath: album + "/" + name))
             hub = try ScriptedHub(picture: picture, at: wall.now)
-            var options = PhotoLibrary.Options(workers: 1)
+            var options = PhotoLibrary.Options.repeating(workers: 1)
             (options.bootClock, options.wallClock) = (SetBootClock().clock, wall.clock)
             options.keyFile = folder.file("config/sealing.key")
             options.groupRemotes = { address, token in

@@ -83,7 +83,7 @@ final class ReviewNeighbours: Sendable {
     private static func open(
         _ name: String, _ folder: TemporaryFolder, _ road: Road, _ clock: WallClock?
     ) async throws -> PhotoLibrary {
-        var options = PhotoLibrary.Options(workers: 2)
+        var options = PhotoLibrary.Options.repeating(workers: 2)
         options.keyFile = folder.file("config/\(name).key")
         options.wallClock = clock
         options.reviewRemotes = { RoadRemote(road: road, address: $0, token: $1) }

@@ -17,7 +17,7 @@ import ZipArchive
     private static func open(
         _ folder: TemporaryFolder, _ shown: ShownTokens, keyFile: String = "config/sealing.key"
     ) async throws -> PhotoLibrary {
-        var options = PhotoLibrary.Options(workers: 1)
+        var options = PhotoLibrary.Options.repeating(workers: 1)
         options.keyFile = folder.file(keyFile)
         options.groupRemotes = { EmptyRemote(shown: shown, token: $1) }
         options.reviewRemotes = { EmptyRemote(shown: shown, token: $1) }

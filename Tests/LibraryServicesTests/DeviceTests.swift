@@ -23,7 +23,7 @@ import Testing
         }
 
         private static func open(_ folder: TemporaryFolder, _ time: SetBootClock) async throws -> PhotoLibrary {
-            var options = PhotoLibrary.Options(workers: 1)
+            var options = PhotoLibrary.Options.repeating(workers: 1)
             options.bootClock = time.clock
             return try await PhotoLibrary.open(at: folder.file("library"), options: options)
         }

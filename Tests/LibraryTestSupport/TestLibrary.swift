@@ -1,3 +1,4 @@
+import CatalogueTestSupport
 import Foundation
 import LibraryModel
 import LibraryServices
@@ -23,7 +24,7 @@ package final class TestLibrary: Sendable {
         _ purpose: String = "library", imageMemory: UInt64? = nil, sourceClock: WallClock = TestLibrary.beforeAllFiles
     ) async throws {
         folder = try TemporaryFolder(purpose)
-        var options = PhotoLibrary.Options(workers: 2)
+        var options = PhotoLibrary.Options.repeating(workers: 2)
         if let imageMemory { options.imageMemory = imageMemory }
         options.sourceClock = sourceClock
         options.keyFile = folder.file("config/sealing.key")
@@ -34,7 +35,7 @@ package final class TestLibrary: Sendable {
 
     /// Opens it again, once it is closed, with the same key file unless told.
     package func reopened(keyFile other: String? = nil) async throws -> PhotoLibrary {
-        var options = PhotoLibrary.Options(workers: 2)
+        var options = PhotoLibrary.Options.repeating(workers: 2)
         options.keyFile = other ?? keyFile
         options.sourceClock = Self.beforeAllFiles
         return try await PhotoLibrary.open(at: path, options: options)
@@ -87,6 +88,15 @@ package final class TestLibrary: Sendable {
 
     package func bytes(_ relative: String) throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: path + "/" + relative))
+    }
+}
+
+extension PhotoLibrary.Options {
+    /// Of a library whose services' transactions run twice each: a test of anything fails where a body cannot be repeated.
+    package static func repeating(imageWorker: String? = nil, workers: Int) -> PhotoLibrary.Options {
+        var options = PhotoLibrary.Options(imageWorker: imageWorker, workers: workers)
+        options.servicesCatalogue = { RepeatingCatalogue($0) }
+        return options
     }
 }
 

@@ -10,7 +10,7 @@ func expectKept(_ check: ContractCheck) async throws {
 }
 
 /// A folder in memory where the system has one, so that no check waits for a disk.
-private struct MemoryPlace: CataloguePlace {
+struct MemoryPlace: CataloguePlace {
     private let folder: String
 
     init() throws {

@@ -127,7 +127,7 @@ import Testing
         }
 
         func open() async throws -> PhotoLibrary {
-            var options = PhotoLibrary.Options(workers: 1)
+            var options = PhotoLibrary.Options.repeating(workers: 1)
             options.keyFile = folder.file("sealing.key")
             (options.bootClock, options.wallClock) = (boot.clock, wall.clock)
             return try await PhotoLibrary.open(at: folder.file("library"), options: options)

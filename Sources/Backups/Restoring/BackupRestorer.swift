@@ -105,6 +105,7 @@ struct BackupRestorer: Sendable {
             switch try await switchOver(backup, opened, mode: mode, preview: preview, staged: staged, job: job) {
             case .made(let made): return made
             case .keysChanged:
+                fields.forget()
                 guard round < Self.rounds * 2 else {
                     throw MeshError(
                         .unavailable, "The keys of the sealed fields are being changed. Restore once more in a moment.")
@@ -258,7 +259,6 @@ struct BackupRestorer: Sendable {
             guard lacking.isEmpty else { return .lacking(lacking) }
             if !plan.sealed.isEmpty {
                 guard let keyring, try transaction.sealedFields.activeKey() == keyring.active.description else {
-                    fields.forget()
                     return .keysChanged
                 }
             }

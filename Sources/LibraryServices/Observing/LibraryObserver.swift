@@ -126,6 +126,7 @@ public actor LibraryObserver: MeshService {
         let list = ListTrash(limit: request.limit)
         _ = try TrashQuery(list)
         return observe(request, [.trash]) { [due] transaction in
+            // A second look at the clocks is as good as one: it counts only what has passed since the first.
             let query = try TrashQuery(list, now: due.wall.now(), notBefore: due.jump()?.endsAt)
             let page = try transaction.trash.page(query)
             return ObservedTrash(photos: page.photos, next: page.next, total: try transaction.trash.count())
