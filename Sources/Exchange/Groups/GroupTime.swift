@@ -39,7 +39,8 @@ struct GroupTime: Sendable {
             return
         }
         // Of the time before this start of the machine nothing is known but that it is over.
-        let isSameStart = last.boot.boot == boot.boot && (0...boot.milliseconds).contains(last.boot.milliseconds)
+        let isSameStart =
+            last.boot.isOfSameStart(as: boot) && (0...boot.milliseconds).contains(last.boot.milliseconds)
         let passed = isSameStart ? boot.milliseconds - last.boot.milliseconds : 0
         let (expected, isTooMuch) = last.time.milliseconds.addingReportingOverflow(passed)
         // What no calendar has was not written here.

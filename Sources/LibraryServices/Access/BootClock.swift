@@ -8,6 +8,10 @@ package struct BootClock: Sendable {
 
     package init(now: @escaping @Sendable () -> BootTime) { self.now = now }
 
+    /// The kernel names each of its starts by a random UUID (`boot_id`, 122 random bits). So the name has nothing of the machine in it, and
+    /// needs nothing: another machine's start has another one. Containers of one machine share the name, and the clock with it.
+    ///
+    /// Rejected: to put the machine's own name (`/etc/machine-id`) in front of it, which copies of a disk have in common.
     package static let system: BootClock = {
         let named = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         guard let boot = named?.trimmingWhitespace, !boot.isEmpty else {

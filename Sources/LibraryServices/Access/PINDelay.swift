@@ -24,7 +24,7 @@ enum PINDelay {
         let delay = after(failures: failures, free: free)
         guard delay > 0 else { return 0 }
         var since: Int64 = 0
-        if let last, last.boot == now.boot, last.milliseconds >= 0 { since = last.milliseconds }
+        if let last, last.isOfSameStart(as: now), last.milliseconds >= 0 { since = last.milliseconds }
         let passed = max(0, now.milliseconds - since)
         return max(0, delay - passed)
     }

@@ -74,7 +74,7 @@ package final class DueTime: Sendable {
 
     /// - Parameter isRunning: whether the last reading is of this process.
     static func next(_ last: ClockReading, wall: Timestamp, boot: BootTime, isRunning: Bool) -> ClockReading {
-        let isSameStart = last.boot.boot == boot.boot && boot.milliseconds >= last.boot.milliseconds
+        let isSameStart = last.boot.isOfSameStart(as: boot) && boot.milliseconds >= last.boot.milliseconds
         // Of the time before this start of the machine nothing is known but that it is over.
         let passed = isSameStart ? boot.milliseconds - last.boot.milliseconds : max(0, boot.milliseconds)
         let jump = wall.milliseconds &- last.wall.milliseconds &- passed
@@ -127,7 +127,8 @@ package final class DueTime: Sendable {
     }
 
     private static func isWorthNoting(_ reading: ClockReading, after noted: ClockReading?) -> Bool {
-        guard let noted, noted.boot.boot == reading.boot.boot, (noted.doubt == nil) == (reading.doubt == nil) else {
+        guard let noted, noted.boot.isOfSameStart(as: reading.boot), (noted.doubt == nil) == (reading.doubt == nil)
+        else {
             return true
         }
         return abs(reading.wall.milliseconds &- noted.wall.milliseconds) >= noteDistance
