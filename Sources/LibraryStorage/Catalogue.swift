@@ -13,65 +13,74 @@ import ServiceMesh
 /// what it is. What a refused method had done by then may be there still: a body that goes on in spite of a failed change keeps a
 /// part of it. A body that lets the error through undoes all.
 ///
-/// A body may run twice, where a catalogue begins a transaction anew: it does nothing but what its transaction undoes. The tests'
-/// `CatalogueContract` checks what is promised here, and in the repositories, on any catalogue: <doc:ASecondCatalogue>.
+/// A body may run twice, where a catalogue begins a transaction anew: it does nothing but what its transaction undoes. In tests the
+/// services have a `RepeatingCatalogue`, which runs each body twice.
+///
+/// A catalogue gives numbers: the ids of photos, categories and decisions, those that jobs stand in line by, and those of a `ReviewCursor`.
+/// A number is given once. A new one is greater than all that the same list ever had in a committed transaction, also where what had
+/// them is gone, and it never becomes visible after a greater one. So a client that has read a list up to a number misses nothing when it
+/// goes on behind it. Numbers may have gaps. A catalogue that runs transactions side by side gives the numbers at the commit, or lets
+/// transactions that take numbers of one list wait for each other. Photos and categories that come from elsewhere may keep their
+/// numbers; what is given after them is greater all the same.
+///
+/// The tests' `CatalogueContract` checks what is promised here, and in the repositories, on any catalogue: <doc:ASecondCatalogue>.
 package protocol Catalogue: Sendable {
-    /// Runs `body` on one state of the catalogue, which it cannot change: that which the last write before it left, or a later one.
-    /// Ends early where the task is cancelled.
+    /// Runs `body` on one state of the catalogue, which it cannot change: the state that the last write before it left, or a later one.
+    /// The read ends early where the task is cancelled.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
-    /// Runs `body` as one transaction, after and before all others, and returns when it is durable. What it throws
-    /// undoes all of it, and nothing of others that wait for the disk with it. It has to be short: others wait. That of a task that is
-    /// cancelled before its turn does not run (``uncancelled(_:)``).
+    /// Runs `body` as one transaction, after and before all others, and returns when it is durable. An error that the body throws
+    /// undoes all of it, and nothing of other transactions that wait for the disk with it. A body has to be short, since others wait. The
+    /// body of a task that is cancelled before its turn does not run (``uncancelled(_:)``).
     /// - Throws: what `body` throws; where it cannot be committed, why, and then perhaps an error whose
     ///   `MeshError/mayHaveBeenStored` is true.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
-    /// As ``write(_:)``, for what makes room on the disk: has a reserve that nothing else may use.
+    /// As ``write(_:)``, for a change that makes room on the disk: it has a reserve that nothing else may use.
     func writeFreeingSpace<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
-    /// As ``write(_:)``, with the hint that `body` changes very much: a catalogue may do it apart from others, or as any.
+    /// As ``write(_:)``, with the hint that `body` changes very much: a catalogue may run it apart from others, or as any.
     func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any CatalogueTransaction) throws -> Value
     ) async throws -> Value
 
-    /// Adds what is told after each durable change which parts it touched, before whoever changed them has the reply. It must not
-    /// block.
+    /// Adds a listener. It is told after each durable change which parts the change touched, before the task that made the change goes
+    /// on. It must not block.
     func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void)
 
-    /// Jobs are kept here as well, so that what they tell and what they did are in one transaction.
+    /// Jobs are kept here as well, so that a job's receipt and the changes that it made are in one transaction.
     var journal: any JobJournal { get }
 
-    /// What is wrong with the catalogue, as far as is known by now, in sentences for people. Empty while all is well.
+    /// The faults of the catalogue that are known by now, in sentences for people. Empty while all is well.
     func problems() async -> [String]
 
-    /// Looks through all of it.
+    /// Looks through the whole catalogue.
     /// - Returns: as ``problems()``.
     func check() async throws -> [String]
 
     /// Rows that reads have passed over since the catalogue was opened, because they hold what this program never writes, as a damaged disk
-    /// leaves it. Those that are not so any more are left out; 1,000 at most.
+    /// leaves it. Rows that can be read again are left out; 1,000 rows at most.
     func unreadableRows() async throws -> [UnreadableEntry]
 
     /// The same, after a look at all rows.
     func findUnreadableRows() async throws -> [UnreadableEntry]
 
-    /// Sees to it that what was deleted can be found nowhere in what the catalogue keeps, by whichever program: not in free space,
-    /// nor in what it would recover from.
-    /// - Returns: false where something that reads keeps a part of it; that goes later.
+    /// Sees to it that no program finds deleted values anywhere in the catalogue's files: neither in free space, nor in the log from
+    /// which it would recover.
+    /// - Returns: false where a read keeps a part of them there; that part goes later.
     func eraseDeleted() async throws -> Bool
 
-    /// Does what is queued and takes nothing more: what comes later fails, another call of this excepted.
+    /// Runs the transactions that are queued and takes no more: later ones fail. Another call of this does nothing.
     func close() async
 }
 
-/// The repositories inside one transaction. They are of no use after it.
+/// The repositories inside one transaction. They must not be used after it.
 package protocol CatalogueTransaction {
     var photos: any PhotoRepository { get }
     var sealedFields: any SealedFieldRepository { get }
@@ -97,7 +106,7 @@ package protocol CatalogueTransaction {
     func isConsistent() throws -> Bool
 }
 
-/// What a change can touch, as those who observe the catalogue tell it apart.
+/// A part of the catalogue, as far as observers tell changes apart.
 package enum CataloguePart: String, Sendable, Hashable, CaseIterable {
     case photos
     case sealedFields
@@ -109,6 +118,6 @@ package enum CataloguePart: String, Sendable, Hashable, CaseIterable {
     case reviewMachines
     case settings
     case groups
-    /// Those that were made, and their schedule.
+    /// Backups that were made, and their schedule.
     case backups
 }

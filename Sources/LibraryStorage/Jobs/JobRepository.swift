@@ -2,9 +2,9 @@ import Foundation
 import LibraryModel
 import ServiceMesh
 
-/// What other changes of a transaction have to do with jobs; everything else about them is the journal's.
+/// Jobs, as far as other changes of a transaction touch them; everything else about them is the journal's.
 package protocol JobRepository {
-    /// Keeps what a job needs to go on, together with what it did. Nothing happens where the job is not known.
+    /// Keeps what a job needs to go on, in the transaction of its changes. Nothing happens where the job is not known.
     func setCheckpoint(_ checkpoint: Data, of job: JobID) throws
     /// Those of `jobs` that have not ended.
     func unfinished(_ jobs: [JobID]) throws -> Set<JobID>
@@ -22,7 +22,7 @@ package protocol JobRepository {
 
 /// How far the texts of jobs have been looked through: jobs themselves, then their lines.
 package struct JobTextPlace: Sendable {
-    /// The last job that was looked at.
+    /// The number of the last job that was looked at, as the catalogue gave it (``Catalogue``).
     package var job: Int64 = .min
     /// The last line of it.
     package var line = -1

@@ -2,6 +2,9 @@ import LibraryModel
 import ServiceMesh
 
 /// What reviews were and decided, as machines tell each other of it, inside one transaction.
+///
+/// A `ReviewCursor` says how far changes were told, by three numbers that the catalogue gives (``Catalogue``): to the changes of
+/// sessions, to decisions, and to decisions that were taken back.
 package protocol ReviewRepository {
     /// What is new since a moment, but for decisions that came from `source`; of each kind `limit` at most. A cursor that was given to
     /// nobody, since an older copy was put in the catalogue's place, begins anew.
@@ -11,7 +14,8 @@ package protocol ReviewRepository {
     /// photo, changes nothing here. The values have been checked.
     /// - Returns: what was new. A session of which nothing is told but decisions is entered and not counted.
     func merge(_ changes: ReviewChanges, from source: String) throws -> TakenReviews
-    /// Marks the oldest decisions as processed that came from a machine and whose sessions have ended. Of others parts may be missing.
+    /// Marks the oldest decisions as processed that came from a machine and whose sessions have ended. Of sessions that go on, parts may
+    /// still be missing.
     /// - Returns: as ``SwipeRepository/process(session:limit:)``.
     func processArrived(from source: String, limit: Int) throws -> (count: Int, effective: [PhotoAction])
     /// Whether a session has ended of which is not told up to there.
@@ -19,7 +23,7 @@ package protocol ReviewRepository {
 
     /// How many rows were ever entered that a machine told of: sessions, decisions, and decisions that were taken back.
     func countTaken(from source: String) throws -> Int
-    /// Numbers of what there is from a machine, from the one behind `number` on.
+    /// Numbers of what there is from a machine, ascending, from the one behind `number` on. Each kind has numbers of its own.
     func arrived(_ kind: ArrivedKind, from source: String, after number: Int64, limit: Int) throws -> [Int64]
     /// Forgets those of these that came from a machine and that nothing here rests on: not sessions that have decisions, and
     /// not the processed decision that counts about a photo that is in the library or in its trash.
@@ -56,8 +60,8 @@ package protocol ReviewMachineRepository {
     /// Notes how a try ended; a problem leaves the time of the last success as it was. Of one that was joined anew since, the try
     /// says nothing.
     func note(_ partner: StoredReviewPartner, syncedAt: Timestamp?, problem: String?) throws
-    /// Notes how far it has told us, or we have told it, as far as that is still `before`: whoever has joined it anew meanwhile
-    /// begins anew.
+    /// Notes how far it has told us, or we have told it, as far as that is still `before`: a partner that was joined anew
+    /// meanwhile begins anew.
     /// - Returns: whether it was noted.
     func advance(
         _ partner: StoredReviewPartner, _ way: ReviewWay, from before: String, to after: String

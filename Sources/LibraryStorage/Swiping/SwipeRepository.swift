@@ -1,7 +1,8 @@
 import LibraryModel
 import ServiceMesh
 
-/// The swipe sessions of a catalogue and their decisions, inside one transaction. Ids of sessions are in lower case.
+/// The swipe sessions of a catalogue and their decisions, inside one transaction. Ids of sessions are in lower case; those of decisions
+/// are numbers that the catalogue gives (``Catalogue``), in the order in which the decisions were entered.
 package protocol SwipeRepository {
     /// Sessions whose ids begin so, in the ids' order.
     func find(beginningWith beginning: String, limit: Int) throws -> [SwipeSession]
