@@ -1,7 +1,7 @@
 import LibraryModel
 import ServiceMesh
 
-/// What a repository refuses.
+/// Why a repository refuses a change.
 package enum CatalogueError: Error {
     case noPhoto(PhotoKey)
     /// - `known`: some of the names that there are, for a request that named one.

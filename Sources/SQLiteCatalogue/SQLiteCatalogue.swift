@@ -53,7 +53,7 @@ package struct SQLiteCatalogue: Catalogue {
     /// Every file that a catalogue at `path` is made of, now or at times.
     package static func files(at path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
 
-    /// Those that are there for as long as it is open, and hold what was changed.
+    /// The files that are there for as long as it is open, and hold what was changed.
     package static func lastingFiles(at path: String) -> [String] { [path, path + "-wal"] }
 
     // MARK: Transactions
@@ -118,12 +118,12 @@ package struct SQLiteCatalogue: Catalogue {
         return [refusal(), stopped].compactMap { $0 } + damage
     }
 
-    /// Writes all that this process has of it into one file, also where its own have lost their names.
+    /// Writes all that this process has of the catalogue into one file, also where the catalogue's own files have lost their names.
     package func copy(to path: String) async throws { try await database.backupSnapshot(to: path) }
 
     package func check() async throws -> [String] { try await database.integrityCheck(quick: true) }
 
-    /// What is deleted is overwritten in the file (`secure_delete`); the log alone has pages from before.
+    /// Deleted values are overwritten in the file (`secure_delete`); the log alone has pages from before.
     package func eraseDeleted() async throws -> Bool {
         for _ in 0..<20 {
             if try await database.checkpoint() { return true }
@@ -157,10 +157,10 @@ package struct SQLiteCatalogue: Catalogue {
     }
 }
 
-/// What of a catalogue a body may use while it runs.
+/// The repositories that a body has while it runs.
 struct SQLTransaction: CatalogueTransaction {
     let connection: Connection
-    /// Nil where nothing is written.
+    /// Nil in a read.
     var decisions: DecisionIndex?
 
     init(connection: Connection, decisions: DecisionIndex? = nil, noting unreadable: UnreadableRows? = nil) {

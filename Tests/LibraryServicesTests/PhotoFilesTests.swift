@@ -170,11 +170,11 @@ import Testing
         let photos = try await library.mesh.send(SearchPhotos()).photos
         let thumbnail = try #require(StoredName(path: photos[0].thumbnailPath))
         _ = library.files.remove([thumbnail])
-        let (isReplacing, hasGone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (isReplacing, isPhotoGone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         library.files.beforeReplacing.withLock {
             $0 = {
                 isReplacing.signal()
-                hasGone.wait()
+                isPhotoGone.wait()
             }
         }
         let mesh = library.mesh
@@ -187,7 +187,7 @@ import Testing
         }
         _ = try await mesh.send(DeletePhotos(ids: [photos[0].id]))
         #expect(try await mesh.send(PurgeTrash(all: true)).count == 1)
-        hasGone.signal()
+        isPhotoGone.signal()
         await #expect(throws: MeshError.self) { try await asking.value }
         #expect(try library.files.facts(thumbnail) == nil && library.files.leftovers().isEmpty)
         #expect(try library.files.list(.thumbnails, after: nil).count == 1)

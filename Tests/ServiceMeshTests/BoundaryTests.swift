@@ -20,7 +20,7 @@ private func check(_ holds: Bool, _ comment: Comment? = nil, sourceLocation: Sou
         check(!budget.withdraw(at: 0))
     }
 
-    @Test func thePurseHasABottomAndARim() {
+    @Test func tokensAreBoundedBelowAndAbove() {
         var budget = RetryBudget(percent: 100, floor: 2, burst: 5, now: 0)
         for _ in 0..<1_000 { budget.succeed() }
         check((0..<100).count { _ in budget.withdraw(at: 0) } == 5)

@@ -15,7 +15,7 @@ struct CircuitOpen: MeshErrorConvertible {
     }
 }
 
-/// The way to one machine, be it for groups or for reviews, with what keeps one that fails from being asked all the time: a purse
+/// The way to one machine, be it for groups or for reviews, with what keeps one that fails from being asked all the time: tokens
 /// for trying again, and a breaker for not trying at all (<doc:/ServiceMesh/LeavingTheProcess>).
 final class PeerLink<Remote: Sendable>: Sendable {
     /// Tries of one question.

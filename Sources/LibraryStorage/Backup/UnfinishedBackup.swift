@@ -29,9 +29,9 @@ package struct UnfinishedBackup: Sendable {
         }
     }
 
-    /// Absolute, or within the library: then it belongs to whoever has the library.
+    /// Absolute, or within the library: then the file goes where the library goes.
     package let path: String
-    /// What writes it. The files of all photos stay as long as it is named here. Nil where the file is only to go.
+    /// The job that writes it. The files of all photos stay as long as the job is named here. Nil where the file is only to be removed.
     package let job: JobID?
     /// Nil where a version wrote it that did not say.
     package let library: Library?
@@ -53,7 +53,7 @@ package struct UnfinishedBackup: Sendable {
 
 /// The unfinished backups that a catalogue knows, inside one transaction.
 package protocol UnfinishedBackupRepository {
-    /// By path, those that can be understood: they may have been written by anybody.
+    /// By path, without rows that make no sense: a catalogue may have been written by any program.
     func all() throws -> [UnfinishedBackup]
     func find(_ path: String) throws -> UnfinishedBackup?
     /// Whether a backup goes on, now or later, that has read the catalogue and not all of its photos' files: one whose job is kept and
@@ -62,9 +62,9 @@ package protocol UnfinishedBackupRepository {
 
     /// Enters it in the place of what is there for its path.
     func put(_ backup: UnfinishedBackup) throws
-    /// Nothing goes on with it any more.
+    /// Notes that no job goes on with it.
     func giveUp(_ path: String) throws
-    /// Takes it out where nothing goes on with it.
+    /// Takes it out where no job goes on with it.
     func removeGivenUp(_ path: String) throws
     func remove(_ path: String) throws
 }

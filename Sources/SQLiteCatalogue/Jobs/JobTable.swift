@@ -252,7 +252,7 @@ enum JobLineTable {
         RecordedItems(try connection.query("SELECT item FROM job_lines WHERE job = ?", job) { try $0[0] as String })
     }
 
-    /// Removes the lowest `limit` lines. Whoever removes many does it in steps: other writes wait meanwhile.
+    /// Removes the lowest `limit` lines. A caller that removes many does it in steps: other writes wait meanwhile.
     /// - Returns: how many there were to be removed.
     static func deleteSome(of job: Int64, limit: Int, in connection: Connection) throws -> Int {
         let first = try connection.first("SELECT min(number) FROM job_lines WHERE job = ?", job) { try $0[0] as Int? }

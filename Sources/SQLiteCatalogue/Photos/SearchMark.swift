@@ -7,7 +7,7 @@
 /// text, which has neither nonspacing marks nor capitals (see `String.searchFolded`); so a change of category or mark
 /// can take out and put in these trigrams alone, two of a hundred.
 ///
-/// It is a sieve as the text is: categories share a mark with those 4,096 further on, and whoever asks compares the
+/// It is a sieve as the text is: categories share a mark with those 4,096 further on, and a search compares the
 /// category too.
 enum SearchMark {
     private static let first: UInt32 = 0x300

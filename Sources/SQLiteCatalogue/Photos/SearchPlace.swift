@@ -1,11 +1,11 @@
 import LibraryModel
 
 /// Where a photo stands in the text index: row ids there begin with the photo's date, to the week, the newest first, and
-/// end with its id. So the index names matches in the order in which a page has them, and whoever has enough stops: of
+/// end with its id. So the index names matches in the order in which a page has them, and a search that has enough stops: of
 /// a word that is in half of a million photos, only the newest matches are ever looked at.
 ///
 /// A week and not the moment: lists of row ids are kept as differences, and with the moment in them they take three
-/// times as much room. Within a week whoever asks sorts. Dates beyond 1691…2248 count as the first or last of that
+/// times as much room. Within a week the search sorts. Dates beyond 1691…2248 count as the first or last of that
 /// time, which only puts them into one week.
 enum SearchPlace {
     /// The greatest id that a photo in the text index can have.

@@ -10,7 +10,7 @@ extension CatalogueSchema {
         CREATE INDEX swipe_actions_not_indexed ON swipe_actions (id) WHERE is_indexed = 0;
         """
 
-    /// Browsers that may come in. Of a token there is its digest, which whoever reads the file can do nothing with.
+    /// Browsers that may come in. Of a token there is its digest, with which a program that reads the file can do nothing.
     private static let devices = """
 
         CREATE TABLE devices (
@@ -58,8 +58,8 @@ extension CatalogueSchema {
         ) STRICT;
         """
 
-    /// That a member sends one photo a day is a key, so that no two who race can both have sent. Names are not unique: whoever
-    /// syncs with others cannot choose them. The time has one row at most.
+    /// That a member sends one photo a day is a key, so that no two who race can both have sent. Names are not unique: a library
+    /// that syncs with others cannot choose them. The time has one row at most.
     private static let groups = """
 
         CREATE TABLE groups (

@@ -1,8 +1,8 @@
 /// What version 11 brought: groups between machines.
 extension CatalogueSchema {
     /// A hub is a machine that keeps groups for others; a group without one is kept here. Of the tokens that this library has
-    /// given out there is the digest. Of those that it was given there is the token itself, which it has to show: whoever reads
-    /// this file has all photos already.
+    /// given out there is the digest. Of those that it was given there is the token itself, which it has to show: a program that
+    /// reads this file has all photos already.
     ///
     /// `transfer` says what is left to be done with a photo of a group that a hub keeps: 1 to be sent there, with
     /// the sender's offset from UTC, 2 to be fetched. A group that was left while its hub was away has its row in `group_departures` until the hub knows.

@@ -173,8 +173,8 @@ package enum CatalogueSchema {
             taken_at)
         """
 
-    /// Files that backups are being written to stood among the discarded files, by their absolute paths: whoever had a
-    /// copy of the catalogue removed what the original was writing. Now they have a table of their own, which says
+    /// Files that backups are being written to stood among the discarded files, by their absolute paths: a library with
+    /// a copy of the catalogue removed what the original was writing. Now they have a table of their own, which says
     /// which library made which file; see ``UnfinishedBackup``. Of those from before only the place is known.
     private static let version6 = """
         CREATE TABLE unfinished_backups (

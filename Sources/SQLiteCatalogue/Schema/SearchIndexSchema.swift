@@ -5,7 +5,7 @@ import Database
 /// its row. Triggers keep all of it in step, because no statement on photos can forget a trigger.
 ///
 /// The text index holds the trigrams of `search_text`, which is folded already (SQLite's own trigrams keep diacritics
-/// apart before 3.45), without their positions: it is a sieve, a third of the size, and whoever asks it compares the
+/// apart before 3.45), without their positions: it is a sieve, a third of the size, and a search compares the
 /// rows themselves. The two line breaks at the end let every one or two letters begin a trigram.
 ///
 /// Its row ids are places (see ``SearchPlace``): a match with an id is found by the last bits of its place.

@@ -5,13 +5,13 @@ import Synchronization
 ///
 /// A decision is a row at the end of a table. That its photo says it, and that it is found by the photo, are pages all over
 /// a big catalogue: with a million photos some four of them for each decision, which made many callers a third as fast as
-/// their fsyncs allow. So while others write too, only the row is written, and whoever looks at photos next, to read or to
+/// their fsyncs allow. So while others write too, only the row is written, and the next transaction that looks at photos, to read or to
 /// change them, indexes all of it first: nobody sees a difference. The lists that somebody observes ask again after each
 /// commit, so decisions wait only where nobody looks.
 ///
 /// Rejected: to look into both places with each query, which would make each of them slower, always. And that the last of
-/// the writers indexes what they left: its caller waits for what nobody may ask for, and with it the next ones, who find
-/// the writer busy.
+/// the writers indexes what they left: its caller waits for work that may never be needed, and the next callers wait with it,
+/// since they find the writer busy.
 final class DecisionIndex: Sendable {
     /// Decisions that may wait to be indexed; with more, each transaction that has one indexes a batch. A third of a
     /// second's work for the one who reads next.

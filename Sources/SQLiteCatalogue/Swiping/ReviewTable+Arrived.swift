@@ -8,7 +8,7 @@ extension ReviewTable {
 
     private static let machines = ["swipe_machines", "swipe_partners"]
 
-    /// What goes again is not counted back: whoever takes back what they tell would else tell without end.
+    /// What goes again is not counted back: a machine that takes back what it tells could else tell without end.
     func count(_ rows: Int, from source: String) throws {
         guard rows > 0 else { return }
         for table in Self.machines {

@@ -6,7 +6,7 @@ import ServiceMesh
 /// Which of several decisions about one photo counts: the latest, on every machine the same one. Of two of one moment that is the
 /// one of the session with the greater uuid. Not by their ids here, which tell in which order they came.
 ///
-/// A decision that is made here comes after all about its photo that are known here: whoever made it has seen what they said. So
+/// A decision that is made here comes after all about its photo that are known here: the person who made it has seen what they said. So
 /// its time is that of the clock, or a millisecond after the latest of those, where a clock is behind another machine's or was
 /// set back. A time that no other has about this photo also tells it from one that was taken back.
 extension SwipeTable {

@@ -61,7 +61,7 @@ enum RequestLines: FuzzTarget {
             found.append(line.withUnsafeBufferPointer { Array($0) })
             return found.count % 3 != 0
         }
-        func goOn(_ first: LineBuffer.Outcome) -> Bool {
+        func resume(_ first: LineBuffer.Outcome) -> Bool {
             var outcome = first
             while outcome == .paused { outcome = buffer.resume(take) }
             return outcome == .drained
@@ -69,12 +69,12 @@ enum RequestLines: FuzzTarget {
         var isRefused = false
         for start in stride(from: 0, to: bytes.count, by: pieces) {
             let piece = Array(bytes[start..<min(bytes.count, start + pieces)])
-            guard goOn(buffer.add(piece.span, take)) else {
+            guard resume(buffer.add(piece.span, take)) else {
                 isRefused = true
                 break
             }
         }
-        if !isRefused { _ = goOn(buffer.finish(take)) }
+        if !isRefused { _ = resume(buffer.finish(take)) }
         require(isRefused == isTooLong, "in pieces of \(pieces): refused \(isRefused), too long \(isTooLong)")
         require(found == expected, "in pieces of \(pieces): other lines than at once")
         return found

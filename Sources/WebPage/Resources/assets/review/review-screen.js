@@ -160,7 +160,7 @@ class ReviewScreen extends Component {
     const all = groups.favorite.length + groups.trash.length + groups.keep.length;
     if (all === 0) {
       // The last one was taken back.
-      if (wasShown) this.#goOn();
+      if (wasShown) this.#resume();
       else toast(t('review.noDecisions'));
       return;
     }
@@ -179,11 +179,11 @@ class ReviewScreen extends Component {
       element(
         'div', { class: 'buttons' },
         textButton(t('review.apply'), () => this.#apply(), { class: 'button primary' }),
-        this.#session.top && textButton(t('review.goOn'), () => this.#goOn()))));
+        this.#session.top && textButton(t('review.resume'), () => this.#resume()))));
     if (!wasShown) this.#deck.querySelector('h2').focus();
   }
 
-  #goOn() {
+  #resume() {
     this.#summarised = undefined;
     this.#deck.replaceChildren();
     this.#draw();

@@ -42,12 +42,12 @@ export class ReviewSession extends EventTarget {
 
   /** Goes on with the session of this browser, where it has one that is not finished. */
   async open() {
-    await this.#goOn();
+    await this.#resume();
     await this.refill();
     return this;
   }
 
-  async #goOn() {
+  async #resume() {
     if (!this.#sessionID) return;
     const { sessions } = await ask('swipe.sessions', { limit: 100 });
     const session = sessions.find(({ sessionID }) => sessionID === this.#sessionID);
@@ -103,7 +103,7 @@ export class ReviewSession extends EventTarget {
         if (error.status === 'not_found' || error.status === 'failed_precondition') {
           // Its photo has gone, or has changed, or another tab has ended the session: it is no use to show it again as it was.
           this.#decided.delete(photo.uuid);
-          await this.#goOn();
+          await this.#resume();
           await this.refill();
         } else {
           this.#queue.unshift(photo);

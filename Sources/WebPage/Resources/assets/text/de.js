@@ -569,7 +569,7 @@ export default {
   'review.apply': 'Anwenden',
   'review.favorite': 'Favorit',
   'review.finish': 'Fertig …',
-  'review.goOn': 'Weiter durchsehen',
+  'review.resume': 'Weiter durchsehen',
   'review.keep': 'Behalten',
   'review.noDecisions': 'Noch ist nichts entschieden.',
   'review.nothing': 'Alles ist durchgesehen',

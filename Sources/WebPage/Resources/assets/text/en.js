@@ -569,7 +569,7 @@ export default {
   'review.apply': 'Apply',
   'review.favorite': 'Favourite',
   'review.finish': 'Finish…',
-  'review.goOn': 'Go on reviewing',
+  'review.resume': 'Go on reviewing',
   'review.keep': 'Keep',
   'review.noDecisions': 'Nothing is decided yet.',
   'review.nothing': 'Everything is reviewed',
