@@ -28,6 +28,22 @@ extension CatalogueContract {
                 run.equal(try t.categories.count(), 4)
             }
         },
+        ContractCheck("many categories are entered in their order, or none of them") { run in
+            let entered = try await run.write { t in
+                run.equal(try t.categories.insert([]), [])
+                return try t.categories.insert(["A", "B", "C"].map(Sample.category))
+            }
+            run.equal(entered.map(\.displayName), ["A", "B", "C"])
+            run.equal(entered.map(\.position), [0, 1, 2])
+            run.equal(try await run.read { try $0.categories.all() }, entered)
+            // Names that two of them have, case ignored.
+            try await run.refuses("nameTaken") { _ = try $0.categories.insert(["D", "d"].map(Sample.category)) }
+            try await run.refuses("nameTaken") { _ = try $0.categories.insert(["E", "a"].map(Sample.category)) }
+            try await run.refuses("tooManyCategories") { t in
+                let many = (0..<CategoryLimits.count - 2).map { Sample.category("Category \($0).") }
+                _ = try t.categories.insert(many)
+            }
+        },
         ContractCheck("categories come by position, then by id") { run in
             try await run.write { t in
                 for (name, id, position) in [("A", 3, 5), ("B", 1, 5), ("C", 2, 0), ("D", 9, -1)]

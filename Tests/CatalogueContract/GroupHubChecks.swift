@@ -65,10 +65,14 @@ extension CatalogueContract {
                 for group in ["b", "a", "b"] { try t.groupHubs.addDeparture(group, from: "h") }
                 try t.groupHubs.addDeparture("a", from: "i")
                 run.equal(try t.groupHubs.departures(from: "h"), ["a", "b"])
-                try t.groupHubs.removeDeparture("a", from: "h")
-                try t.groupHubs.removeDeparture("a", from: "h")
+                try t.groupHubs.removeDepartures(["a", "none", "a"], from: "h")
+                try t.groupHubs.removeDepartures(["a"], from: "h")
+                try t.groupHubs.removeDepartures([], from: "h")
                 run.equal(try t.groupHubs.departures(from: "h"), ["b"])
                 run.equal(try t.groupHubs.departures(from: "i"), ["a"])
+                for group in ["c", "d"] { try t.groupHubs.addDeparture(group, from: "i") }
+                try t.groupHubs.removeDepartures(["d", "a"], from: "i")
+                run.equal(try t.groupHubs.departures(from: "i"), ["c"])
                 run.equal(try t.groupHubs.departures(from: "none"), [])
                 _ = try t.groupHubs.remove("h")
                 run.equal(try t.groupHubs.departures(from: "h"), [])
@@ -79,21 +83,27 @@ extension CatalogueContract {
                 try t.groupHubs.put(hub("h"))
                 try t.groupHubs.put(hub("i"))
                 _ = try t.groupHubs.put(group("away", at: 1, [member("ada")], hub: "h"))
-                func waits(_ hub: String, _ time: Int64) throws -> Bool {
-                    try t.groupHubs.hasOutgoing(to: hub, at: Sample.time(time))
+                func waiting(_ time: Int64) throws -> Set<String> {
+                    try t.groupHubs.withOutgoing(at: Sample.time(time))
                 }
-                run.equal(try waits("h", 0), false)
+                run.equal(try waiting(0), [])
                 var sent = photo("p", "away", at: 100)
                 sent.transfer = .incoming
                 try t.groups.insert(sent)
-                run.equal(try waits("h", 0), false)
+                run.equal(try waiting(0), [])
                 sent.transfer = .outgoing
                 try t.groups.update(sent)
-                run.equal(try waits("h", 149), true)
-                run.equal(try waits("h", 150), false)
-                run.equal(try waits("i", 0), false)
-                try t.groupHubs.addDeparture("x", from: "i")
-                run.equal(try waits("i", .max), true)
+                run.equal(try waiting(149), ["h"])
+                run.equal(try waiting(150), [])
+                for group in ["x", "y"] { try t.groupHubs.addDeparture(group, from: "i") }
+                run.equal(try waiting(.max), ["i"])
+                run.equal(try waiting(149), ["h", "i"])
+                // What waits in a group that is kept here goes to no hub.
+                try t.groups.insert(group("here", at: 1, [member("ada")]))
+                var own = photo("own", "here", at: 100)
+                own.transfer = .outgoing
+                try t.groups.insert(own)
+                run.equal(try waiting(149), ["h", "i"])
             }
         },
         ContractCheck("what this library's person has sent in vain to a hub is noted, though group and hub are gone") {

@@ -30,6 +30,56 @@ extension CatalogueContract {
             let gone = Sample.photo(9, in: album.family).photo
             try await run.refuses("noPhoto") { try $0.photos.update(gone) }
         },
+        ContractCheck("many photos are described together, or none of them") { run in
+            let album = try await run.album(3)
+            let named = album.photos.prefix(2).map { photo in
+                var photo = photo
+                (photo.name, photo.categoryId) = ("together \(photo.id)", album.cars)
+                return photo
+            }
+            try await run.write { t in
+                try t.photos.update([])
+                try t.photos.update(named)
+            }
+            try await run.read { t in
+                run.equal(try t.photos.find(album.ids.map { .id($0) }), named + [album.photos[2]])
+                run.equal(try t.categories.all().map(\.photoCount), [1, 2])
+                run.equal(try t.photos.count(PhotoQuery(PhotoFilter(text: "together"))), 2)
+            }
+            let gone = Sample.photo(9, in: album.family).photo
+            var nowhere = album.photos[0]
+            nowhere.categoryId = 99
+            let lost = nowhere
+            try await run.refuses("noPhoto") { try $0.photos.update([album.photos[0], gone]) }
+            try await run.refuses("noCategory") { try $0.photos.update([album.photos[1], lost]) }
+        },
+        ContractCheck("files of many photos are exchanged together") { run in
+            let album = try await run.album(3)
+            try await run.write { t in
+                run.equal(try t.photos.setFiles(of: []), [])
+                let with = album.photos.prefix(2).enumerated().map { number, photo in
+                    var photo = photo
+                    (photo.originalPath, photo.sidecars) = ("originals/IMG_\(number).heic", [sidecar(number)])
+                    return photo
+                }
+                run.equal(try t.photos.setFiles(of: with), [])
+                run.equal(try t.photos.find(album.ids.map { .id($0) }), with + [album.photos[2]])
+                let without = album.photos.prefix(2).map { photo in
+                    var photo = photo
+                    photo.sidecars = []
+                    return photo
+                }
+                let wanted = Set(
+                    (with[0].filePaths + with[1].filePaths).filter { path in
+                        !without.contains { $0.filePaths.contains(path) }
+                    })
+                run.expect(wanted.count > 1)
+                run.equal(Set(try t.photos.setFiles(of: without).map(\.path)), wanted)
+                run.equal(try t.discardedFiles.all(), wanted.sorted())
+            }
+            let gone = Sample.photo(9, in: album.family).photo
+            try await run.refuses("noPhoto") { _ = try $0.photos.setFiles(of: [album.photos[0], gone]) }
+        },
         ContractCheck("other files take the place of a photo's") { run in
             let album = try await run.album(2)
             try await run.catalogue.journal.begin(JobRecord(snapshot: JobSnapshot(id: "j", method: "m")))

@@ -103,6 +103,11 @@ extension CatalogueContract {
                 run.equal(try t.photos.sourceDigests(size: 0), [])
                 run.equal(try t.photos.find(sourceDigest: Sample.digest(2, 1))?.uuid, Sample.uuid(1))
                 run.expect(try t.photos.find(sourceDigest: Sample.digest(2, 9)) == nil)
+                let digests = [2, 9, 0, 2].map { Sample.digest(2, $0) }
+                run.equal(
+                    try t.photos.find(sourceDigests: digests).map { $0?.uuid },
+                    [Sample.uuid(2), nil, Sample.uuid(0), Sample.uuid(2)])
+                run.equal(try t.photos.find(sourceDigests: []), [])
                 // That of its content is another one.
                 run.expect(try t.photos.find(sourceDigest: Sample.digest(1, 1)) == nil)
             }

@@ -21,7 +21,28 @@ extension CatalogueContract {
                 run.equal(rows.map(\.sealed), [Sample.sealed(3), Sample.sealed(4), bytes])
                 run.equal(try t.sealedFields.values(of: other).map(\.sealed), [Sample.sealed(9)])
                 run.equal(try t.sealedFields.values(of: "none"), [])
+                run.equal(
+                    try t.sealedFields.values(of: [other, "none", one, one]),
+                    [one: rows, other: try t.sealedFields.values(of: other)])
+                run.equal(try t.sealedFields.values(of: []), [:])
                 run.equal(try t.sealedFields.totals(), SealedTotals(values: 4, photos: 2))
+            }
+        },
+        ContractCheck("values of many photos are entered together") { run in
+            let uuids = try await run.album(3).photos.map(\.uuid)
+            try await run.write { t in
+                try t.sealedFields.set([.tags: Sample.sealed(1), .notes: Sample.sealed(2)], of: uuids[0])
+                try t.sealedFields.set([
+                    uuids[0]: [.tags: Sample.sealed(3)], uuids[1]: [.notes: Sample.sealed(4), .tags: Sample.sealed(5)],
+                    uuids[2]: [:],
+                ])
+                try t.sealedFields.set([:])
+                func sealed(_ number: Int) throws -> [[UInt8]] {
+                    try t.sealedFields.values(of: uuids[number]).map(\.sealed)
+                }
+                run.equal(try sealed(0), [Sample.sealed(2), Sample.sealed(3)])
+                run.equal(try sealed(1), [Sample.sealed(4), Sample.sealed(5)])
+                run.equal(try sealed(2), [])
             }
         },
         ContractCheck("all values come by uuid and field, page by page") { run in
@@ -57,8 +78,10 @@ extension CatalogueContract {
                 run.equal(try t.sealedFields.remove([.tags], of: uuids[0]), 0)
                 run.equal(try t.sealedFields.remove([], of: uuids[0]), 0)
                 run.equal(try t.sealedFields.totals(), SealedTotals(values: 5, photos: 3))
-                run.equal(try t.sealedFields.removeAll(of: [uuids[0], uuids[1], "none"]), 3)
-                run.equal(try t.sealedFields.removeAll(of: []), 0)
+                run.equal(
+                    try t.sealedFields.removeAll(of: [uuids[0], uuids[1], "none"]), SealedTotals(values: 3, photos: 2))
+                run.equal(try t.sealedFields.removeAll(of: [uuids[0]]), SealedTotals(values: 0, photos: 0))
+                run.equal(try t.sealedFields.removeAll(of: []), SealedTotals(values: 0, photos: 0))
                 run.equal(try t.sealedFields.totals(), SealedTotals(values: 2, photos: 1))
                 run.equal(try t.sealedFields.values(of: uuids[2]).count, 2)
             }

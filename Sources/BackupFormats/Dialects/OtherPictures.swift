@@ -23,12 +23,16 @@ package struct OtherPictures: Sendable {
         var (uuids, lines): ([String: String], [ReceiptLine]) = ([:], [])
         if !contents.isForeign {
             let matches = try transaction.photos.matches(of: contents.photos.map(PhotoIdentity.init))
+            var others: [(source: String, photo: Photo, there: Photo)] = []
             for (sourced, there) in zip(contents.photos, matches) {
                 let photo = sourced.photo
                 guard let there, there.uuid == photo.uuid, there.contentDigest != photo.contentDigest,
-                    !damaged.contains(photo.path),
-                    try transaction.photos.find(sourceDigest: sourced.sourceDigest)?.id != there.id
+                    !damaged.contains(photo.path)
                 else { continue }
+                others.append((sourced.sourceDigest, photo, there))
+            }
+            let ofSource = try transaction.photos.find(sourceDigests: others.map(\.source))
+            for ((_, photo, there), found) in zip(others, ofSource) where found?.id != there.id {
                 uuids[photo.uuid] = DerivedUUID.of(["other picture", photo.uuid, photo.contentDigest])
                 lines.append(
                     ReceiptLine(

@@ -82,9 +82,7 @@ extension BackupCoordinator {
         _ = try? await uncancelled {
             let all = try await made.catalogue.read { try $0.madeBackups.all() }
             let names = try await bulk.run { made.names(of: path, among: all) }
-            try await made.catalogue.write { transaction in
-                for name in names { try transaction.madeBackups.setVerified(time, name) }
-            }
+            try await made.catalogue.write { try $0.madeBackups.setVerified(time, names) }
         }
     }
 

@@ -73,9 +73,7 @@ struct MadeBackups: Sendable {
 
     private func forget(_ backups: [MadeBackup]) async throws {
         guard !backups.isEmpty else { return }
-        try await catalogue.write { transaction in
-            for backup in backups { try transaction.madeBackups.forget(backup.path, fingerprint: backup.fingerprint) }
-        }
+        try await catalogue.write { try $0.madeBackups.forget(backups) }
     }
 
     private func isIn(_ folder: String, _ backup: MadeBackup) -> Bool {

@@ -102,19 +102,23 @@ struct RestoreApplication {
             try transaction.categories.reorder(after)
             overwritten.append(.order(before: before, after: after))
         }
-        for update in plan.updatedPhotos {
+        let updated = plan.updatedPhotos.map { update in
             var photo = update.wanted
             photo.categoryId = categories[photo.categoryId] ?? update.there.categoryId
-            try transaction.photos.update(photo)
-            overwritten.append(.photo(before: update.there, after: photo))
+            return photo
         }
-        for (uuid, completion) in plan.completions {
-            guard var photo = try transaction.photos.find(.id(completion.there.id)) else { continue }
-            if completion.original != nil { photo.originalPath = originals[uuid]?.path }
-            if !completion.sidecars.isEmpty { photo.sidecars = sidecars[uuid] ?? [] }
-            // It had none, so no file is given up.
-            _ = try transaction.photos.setFiles(of: photo, line: nil, of: nil)
+        try transaction.photos.update(updated)
+        overwritten += zip(plan.updatedPhotos, updated).map { .photo(before: $0.there, after: $1) }
+        let completions = Array(plan.completions)
+        let found = try transaction.photos.find(completions.map { .id($0.value.there.id) })
+        let completed = zip(completions, found).compactMap { completion, found -> Photo? in
+            guard var photo = found else { return nil }
+            if completion.value.original != nil { photo.originalPath = originals[completion.key]?.path }
+            if !completion.value.sidecars.isEmpty { photo.sidecars = sidecars[completion.key] ?? [] }
+            return photo
         }
+        // They had none, so no file is given up.
+        _ = try transaction.photos.setFiles(of: completed)
         if plan.takesPreferences, let preferences = contents.preferences {
             let before = try transaction.settings.settings()
             try transaction.settings.takePreferences(preferences)
@@ -126,19 +130,19 @@ struct RestoreApplication {
     /// - Returns: what was there.
     private func seal(in transaction: any CatalogueTransaction) throws -> [Overwritten] {
         guard let keyring else { return [] }
+        let there = mode == .merge ? try transaction.sealedFields.values(of: Array(plan.sealed.keys)) : [:]
+        var sealed: [String: [SealedField: [UInt8]]] = [:]
         var overwritten: [Overwritten] = []
         for (uuid, values) in plan.sealed {
-            let there = mode == .merge ? try transaction.sealedFields.values(of: uuid) : []
-            let sealed = values.map { field, plaintext in
-                (field, keyring.seal(plaintext, at: SealedFields.place(.init(uuid: uuid, field: field.rawValue))))
-            }
-            try transaction.sealedFields.set(Dictionary(uniqueKeysWithValues: sealed), of: uuid)
-            for (field, after) in sealed {
-                guard let before = there.first(where: { $0.name.field == field.rawValue })?.sealed else { continue }
-                overwritten.append(
-                    .sealed(photo: uuid, field: field.rawValue, before: Data(before), after: Data(after)))
+            for (field, plaintext) in values {
+                let name = SealedRow.Name(uuid: uuid, field: field.rawValue)
+                let after = keyring.seal(plaintext, at: SealedFields.place(name))
+                sealed[uuid, default: [:]][field] = after
+                guard let before = there[uuid]?.first(where: { $0.name == name })?.sealed else { continue }
+                overwritten.append(.sealed(photo: uuid, field: name.field, before: Data(before), after: Data(after)))
             }
         }
+        try transaction.sealedFields.set(sealed)
         return overwritten
     }
 
@@ -151,9 +155,8 @@ struct RestoreApplication {
 
     private func addMissingCategories(in transaction: any CatalogueTransaction) throws -> [Int64: Int64] {
         var ids = plan.matchedCategories
-        for category in plan.newCategories {
-            ids[category.id] = try transaction.categories.insert(entry(category)).id
-        }
+        let entered = try transaction.categories.insert(plan.newCategories.map { entry($0) })
+        for (category, new) in zip(plan.newCategories, entered) { ids[category.id] = new.id }
         return ids
     }
 
@@ -163,12 +166,10 @@ struct RestoreApplication {
         _ = try transaction.trash.add(plan.removed, at: .now())
         try transaction.categories.removeAll()
         try transaction.swipes.removeAll()
+        let entered = try transaction.categories.insert(
+            plan.newCategories.enumerated().map { entry($1, id: $1.id, position: $0) })
         var ids: [Int64: Int64] = [:]
-        for (position, category) in plan.newCategories.enumerated() {
-            ids[category.id] = try transaction.categories.insert(
-                entry(category, id: category.id, position: position)
-            ).id
-        }
+        for (category, new) in zip(plan.newCategories, entered) { ids[category.id] = new.id }
         try transaction.trash.followCategories()
         return ids
     }

@@ -194,10 +194,11 @@ struct RestorePlan: Sendable {
         in transaction: any CatalogueTransaction
     ) throws {
         var there: [String: Set<String>] = [:]
+        let own = try transaction.sealedFields.values(of: opened.unopened.keys.compactMap { kept[$0]?.uuid })
         for uuid in opened.unopened.keys {
             // What cannot be opened cannot be compared: only what the library does not have is missing.
             guard let photo = kept[uuid] else { continue }
-            there[uuid] = Set(try transaction.sealedFields.values(of: photo.uuid).map(\.name.field))
+            there[uuid] = Set((own[photo.uuid] ?? []).map(\.name.field))
                 .union(photo.sidecars.indices.map(SealedSidecar.field))
         }
         let unopened = opened.lines(
@@ -206,6 +207,7 @@ struct RestorePlan: Sendable {
         if opened.isLocked { locked = unopened.first }
         lines += unopened
         guard !opened.values.isEmpty else { return }
+        let owned = try transaction.sealedFields.values(of: opened.values.keys.map { kept[$0]?.uuid ?? $0 })
         for photo in contents.photos.map(\.photo) {
             guard var values = opened.values[photo.uuid] else { continue }
             let there = kept[photo.uuid]
@@ -215,7 +217,7 @@ struct RestorePlan: Sendable {
             }
             let uuid = there?.uuid ?? photo.uuid
             var (differs, isClosed) = (false, false)
-            for row in try transaction.sealedFields.values(of: uuid) {
+            for row in owned[uuid] ?? [] {
                 guard let field = SealedField(rawValue: row.name.field), let other = values.removeValue(forKey: field)
                 else { continue }
                 let own = try? opened.keyring?.open(row.sealed, at: SealedFields.place(row.name))
@@ -242,20 +244,23 @@ struct RestorePlan: Sendable {
         let isForeign = contents.isForeign
         try mergeCategories(contents, prefersBackup, in: transaction)
         let matches = try transaction.photos.matches(of: contents.photos.map(PhotoIdentity.init))
-        var completed: Set<Int64> = []
+        var completions: [(completion: Completion, source: String)] = []
         for (sourced, there) in zip(contents.photos, matches) {
             let photo = sourced.photo
             if let there {
                 kept[photo.uuid] = there
-                if !isForeign, !completed.contains(there.id),
-                    try complete(there, from: sourced, digests, in: transaction)
-                {
-                    completed.insert(there.id)
-                }
+                let completion = isForeign ? nil : Self.completion(of: there, from: sourced, digests)
+                if let completion { completions.append((completion, sourced.sourceDigest)) }
                 compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
             } else {
                 newPhotos.append(photo)
             }
+        }
+        var completed: Set<Int64> = []
+        let ofSource = try transaction.photos.find(sourceDigests: completions.map(\.source))
+        for ((completion, _), found) in zip(completions, ofSource)
+        where found?.id == completion.there.id && completed.insert(completion.there.id).inserted {
+            self.completions[completion.uuid] = completion
         }
         let known = try transaction.swipes.known(contents.swipeSessions.map(\.sessionID))
         newSessions = contents.swipeSessions.filter { !known.contains($0.sessionID) }
@@ -265,11 +270,10 @@ struct RestorePlan: Sendable {
 
     /// A photo that was reduced, or came without its original, gets that where the backup has it, and it is the same source's; and
     /// sidecars where it has none.
-    /// - Returns: whether it gets anything.
-    private mutating func complete(
-        _ there: Photo, from sourced: SourcedPhoto, _ digests: [String: String],
-        in transaction: any CatalogueTransaction
-    ) throws -> Bool {
+    /// - Returns: what it gets if it is of that source; nil where that is nothing.
+    private static func completion(
+        of there: Photo, from sourced: SourcedPhoto, _ digests: [String: String]
+    ) -> Completion? {
         var completion = Completion(uuid: sourced.photo.uuid, there: there)
         if there.originalPath == nil, let entry = sourced.photo.originalPath {
             completion.original = .init(entry: entry, digest: sourced.sourceDigest, size: sourced.sourceSize)
@@ -277,11 +281,7 @@ struct RestorePlan: Sendable {
         if there.sidecars.isEmpty {
             completion.sidecars = sourced.photo.sidecars.filter { digests[$0.path] != nil }
         }
-        guard !completion.isEmpty,
-            try transaction.photos.find(sourceDigest: sourced.sourceDigest)?.id == there.id
-        else { return false }
-        completions[sourced.photo.uuid] = completion
-        return true
+        return completion.isEmpty ? nil : completion
     }
 
     private mutating func replace(_ contents: BackupContents, in transaction: any CatalogueTransaction) throws {
@@ -295,28 +295,29 @@ struct RestorePlan: Sendable {
             contents.isForeign ? photo.sourceDigest : photo.photo.contentDigest
         }
         var unused = Dictionary(grouping: present, by: key)
-        func take(_ wanted: SourcedPhoto, where isMeant: (SourcedPhoto) throws -> Bool) rethrows -> Bool {
+        func take(_ wanted: SourcedPhoto, where isMeant: (SourcedPhoto) -> Bool) -> Bool {
             let photo = wanted.photo
-            guard let index = try unused[key(wanted)]?.firstIndex(where: isMeant),
+            guard let index = unused[key(wanted)]?.firstIndex(where: isMeant),
                 let there = unused[key(wanted)]?.remove(at: index)
             else { return false }
             kept[photo.uuid] = there.photo
             if there.sourceDigest == wanted.sourceDigest { ofSameSource[photo.uuid] = there.photo }
             return true
         }
-        // Sealed fields are sealed for a uuid: a photo of another one that has any goes to the trash with them.
-        func mayBecome(_ wanted: SourcedPhoto, _ there: SourcedPhoto) throws -> Bool {
-            // Another program's photo takes the uuid that is here.
-            try contents.isForeign || there.photo.uuid == wanted.photo.uuid
-                || transaction.sealedFields.values(of: there.photo.uuid).isEmpty
-        }
         let others = contents.photos.filter { wanted in !take(wanted) { $0.photo.uuid == wanted.photo.uuid } }
-        let lacking = try others.filter { wanted in try !take(wanted) { try mayBecome(wanted, $0) } }
+        let left = unused.values.joined().map(\.photo.uuid)
+        let sealed = Set(try transaction.sealedFields.values(of: left).keys)
+        // Sealed fields are sealed for a uuid: a photo of another one that has any goes to the trash with them.
+        func mayBecome(_ wanted: SourcedPhoto, _ there: SourcedPhoto) -> Bool {
+            // Another program's photo takes the uuid that is here.
+            contents.isForeign || there.photo.uuid == wanted.photo.uuid || !sealed.contains(there.photo.uuid)
+        }
+        let lacking = others.filter { wanted in !take(wanted) { mayBecome(wanted, $0) } }
         // What was damaged when it was saved is another picture by its bytes. One of the same source is better, if it is whole.
-        newPhotos = try lacking.filter { wanted in
+        newPhotos = lacking.filter { wanted in
             guard damaged.contains(wanted.photo.path),
                 let there = unused.values.joined().first(where: { $0.sourceDigest == wanted.sourceDigest }),
-                try mayBecome(wanted, there)
+                mayBecome(wanted, there)
             else { return true }
             unused[key(there)]?.removeAll { $0.photo.id == there.photo.id }
             kept[wanted.photo.uuid] = there.photo

@@ -48,9 +48,11 @@ extension GroupStore {
         let expired = try transaction.groups.photos(of: nil).filter {
             $0.transfer == .outgoing && $0.expiresAt <= time.now
         }
-        for photo in expired {
-            let group = try transaction.groups.require(photo.groupId)
-            try transaction.groupHubs.noteUndelivered([photo], of: group, at: time.wall, .expired)
+        guard !expired.isEmpty else { return }
+        for group in try transaction.groups.groups(nil) {
+            let photos = expired.filter { $0.groupId == group.id }
+            guard !photos.isEmpty else { continue }
+            try transaction.groupHubs.noteUndelivered(photos, of: group, at: time.wall, .expired)
         }
     }
 

@@ -56,9 +56,11 @@ extension GroupStore {
             let groups = try transaction.groups.groups(nil).filter { group in
                 group.hub == nil && group.members.contains { $0.userId == user }
             }
+            let living = try transaction.groups.photos(of: groups.map(\.id)).filter { $0.expiresAt > time.now }
+            let sent = Dictionary(grouping: living, by: \.groupId)
             return HubGroupList(
-                groups: try groups.map { group in
-                    let photos = try transaction.groups.photos(of: group.id).filter { $0.expiresAt > time.now }
+                groups: groups.map { group in
+                    let photos = sent[group.id] ?? []
                     return HubGroup(
                         id: group.id, name: group.name, memberCount: group.members.count,
                         members: group.members.map {

@@ -146,7 +146,7 @@ public actor GroupStore: MeshService {
         let (id, clocks) = (id?.lowercased(), clocks)
         let state = try await catalogue.read { transaction in
             let groups = try id.map { [try transaction.groups.require($0)] } ?? transaction.groups.groups(nil)
-            let photos = try transaction.groups.photos(of: id)
+            let photos = try transaction.groups.photos(of: id.map { [$0] })
             let time = try clocks.time(in: transaction)
             let living = photos.filter { $0.expiresAt > time.now }
             let hubs = try groups.contains { $0.hub != nil } ? transaction.groupHubs.all() : []

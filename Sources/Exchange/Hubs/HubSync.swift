@@ -66,7 +66,7 @@ struct HubSync: Sendable {
                 outcome.meet(declined.meshError)
                 continue
             }
-            try await catalogue.write { try $0.groupHubs.removeDeparture(group, from: hub) }
+            try await catalogue.write { try $0.groupHubs.removeDepartures([group], from: hub) }
         }
     }
 
@@ -99,8 +99,9 @@ struct HubSync: Sendable {
                 }
             }
             var (photos, lost): ([StoredGroupPhoto], [StoredGroupPhoto]) = ([], [])
+            let ofGone = Dictionary(grouping: try transaction.groups.photos(of: Array(gone)), by: \.groupId)
             for group in there where gone.contains(group.id) {
-                let those = try transaction.groups.photos(of: group.id)
+                let those = ofGone[group.id] ?? []
                 let waiting = those.filter { $0.transfer == .outgoing }
                 try transaction.groupHubs.noteUndelivered(waiting, of: group, at: now, .groupGone)
                 photos += those
@@ -261,10 +262,11 @@ struct HubSync: Sendable {
             var there = try transaction.groups.photos(of: group)
             let known = Set(there.map(\.id))
             let tellsOf = Set(told.map(\.id))
+            var entered = try transaction.groups.photoIDs()
             var replaced: [StoredGroupPhoto] = []
             for var photo in told.sorted(by: { $0.createdAt < $1.createdAt }) where !known.contains(photo.id) {
                 // Another hub's photo with this id, or ours, is not touched by what this one says.
-                guard try transaction.groups.photo(photo.id) == nil else { continue }
+                guard !entered.contains(photo.id) else { continue }
                 func other(on day: Int64) -> StoredGroupPhoto? {
                     there.first { $0.senderId == photo.senderId && $0.day == day }
                 }
@@ -284,6 +286,7 @@ struct HubSync: Sendable {
                 guard there.count < StoredGroup.maximumPhotos else { break }
                 photo.day = day
                 try transaction.groups.insert(photo)
+                entered.insert(photo.id)
                 there.append(photo)
                 try transaction.groups.setTime(time.reading)
             }

@@ -26,9 +26,7 @@ extension SyncPeers where Subject == SyncedGroups {
                 id: id, address: address.text, token: token, addedAt: known?.addedAt ?? now, syncedAt: known?.syncedAt)
             try transaction.groupHubs.put(hub)
             // Whoever joins again wants in, whatever they have left before.
-            for group in try transaction.groupHubs.departures(from: hub.id) {
-                try transaction.groupHubs.removeDeparture(group, from: hub.id)
-            }
+            try transaction.groupHubs.removeDepartures(transaction.groupHubs.departures(from: hub.id), from: hub.id)
             return hub
         }
         // It has let us in; should this fail, the reply says why, and it is tried again by itself.
@@ -73,11 +71,9 @@ extension SyncPeers where Subject == SyncedGroups {
             guard let hub = try transaction.groupHubs.all().first(where: { $0.id == id }) else {
                 throw subject.missing(id)
             }
-            var photos: [String] = []
-            for group in try transaction.groups.groups(nil) where group.hub == id {
-                photos += try transaction.groups.photos(of: group.id).map(\.id)
-                try transaction.noteWaiting(in: group, at: clocks.time(in: transaction))
-            }
+            let groups = try transaction.groups.groups(nil).filter { $0.hub == id }
+            let photos = try transaction.groups.photos(of: groups.map(\.id)).map(\.id)
+            for group in groups { try transaction.noteWaiting(in: group, at: clocks.time(in: transaction)) }
             _ = try transaction.groupHubs.remove(id)
             return (hub, photos)
         }

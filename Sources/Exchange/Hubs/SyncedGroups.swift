@@ -15,10 +15,11 @@ struct SyncedGroups: Synced {
 
     func peers(in transaction: any CatalogueTransaction) throws -> [StoredGroupHub] { try transaction.groupHubs.all() }
 
-    func hasNews(
-        for hub: StoredGroupHub, at clocks: GroupTime.Clocks, in transaction: any CatalogueTransaction
-    ) throws -> Bool {
-        try transaction.groupHubs.hasOutgoing(to: hub.id, at: clocks.time(in: transaction).now)
+    func peersWithNews(
+        at clocks: GroupTime.Clocks, in transaction: any CatalogueTransaction
+    ) throws -> [StoredGroupHub] {
+        let waiting = try transaction.groupHubs.withOutgoing(at: clocks.time(in: transaction).now)
+        return try peers(in: transaction).filter { waiting.contains($0.id) }
     }
 
     func note(

@@ -128,7 +128,7 @@ actor SyncPeers<Subject: Synced> {
 
     private func peersToTell() async -> [Subject.Peer] {
         let peers = try? await subject.catalogue.read { [subject, clocks] transaction in
-            try subject.peers(in: transaction).filter { try subject.hasNews(for: $0, at: clocks, in: transaction) }
+            try subject.peersWithNews(at: clocks, in: transaction)
         }
         return (peers ?? []).filter { !failing.contains($0.id) }
     }

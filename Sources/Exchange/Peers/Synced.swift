@@ -26,10 +26,8 @@ protocol Synced: Sendable {
 
     /// The machines that are asked.
     func peers(in transaction: any CatalogueTransaction) throws -> [Peer]
-    /// Whether something waits here that a machine is told at once.
-    func hasNews(
-        for peer: Peer, at clocks: GroupTime.Clocks, in transaction: any CatalogueTransaction
-    ) throws -> Bool
+    /// Those of them for which something waits here that a machine is told at once.
+    func peersWithNews(at clocks: GroupTime.Clocks, in transaction: any CatalogueTransaction) throws -> [Peer]
     /// Notes how a turn ended; a problem leaves the time of the last success as it was.
     func note(
         _ peer: Peer, syncedAt: Timestamp?, problem: String?, in transaction: any CatalogueTransaction

@@ -15,10 +15,12 @@ struct SyncedReviews: Synced {
         try transaction.reviewMachines.partners().filter { $0.token != .none }
     }
 
-    func hasNews(
-        for partner: StoredReviewPartner, at clocks: GroupTime.Clocks, in transaction: any CatalogueTransaction
-    ) throws -> Bool {
-        try transaction.reviews.hasEndedSession(after: (try? ReviewCursor(partner.told)) ?? .start)
+    func peersWithNews(
+        at clocks: GroupTime.Clocks, in transaction: any CatalogueTransaction
+    ) throws -> [StoredReviewPartner] {
+        try peers(in: transaction).filter { partner in
+            try transaction.reviews.hasEndedSession(after: (try? ReviewCursor(partner.told)) ?? .start)
+        }
     }
 
     func note(

@@ -145,14 +145,12 @@ struct LegacyCategories: Sendable {
             category.number.flatMap { $0 > last && taken.insert($0).inserted ? $0 : nil }
         }
         var next = max(last, taken.max() ?? 0)
-        for (category, number) in zip(added, kept) {
+        let entries = zip(added, kept).map { category, number in
             if number == nil { next += 1 }
-            let entered = try transaction.categories.insert(
-                CategoryEntry(
-                    category.details, isDefault: category.isDefault, createdAt: category.createdAt,
-                    id: number ?? next))
-            ids.append(entered.id)
+            return CategoryEntry(
+                category.details, isDefault: category.isDefault, createdAt: category.createdAt, id: number ?? next)
         }
+        ids += try transaction.categories.insert(entries).map(\.id)
     }
 
     // MARK: Asking

@@ -30,11 +30,13 @@ public actor CategoryStore: MeshService {
     public func start(on mesh: Mesh) async throws {
         try await catalogue.write { transaction in
             guard try !transaction.settings.areDefaultCategoriesMade() else { return }
-            for (name, color) in Self.defaults where try transaction.categories.find(.displayName(name)) == nil {
-                _ = try transaction.categories.insert(
+            let there = Set(try transaction.categories.all().map { CategoryName.key($0.displayName) })
+            let lacking = Self.defaults.filter { !there.contains(CategoryName.key($0.0)) }
+            _ = try transaction.categories.insert(
+                lacking.map { name, color in
                     CategoryEntry(
-                        CategoryDetails(displayName: name, colorHex: color, iconResource: nil), isDefault: true))
-            }
+                        CategoryDetails(displayName: name, colorHex: color, iconResource: nil), isDefault: true)
+                })
             try transaction.settings.setDefaultCategoriesMade()
         }
     }
@@ -82,12 +84,12 @@ public actor CategoryStore: MeshService {
         }
         return try await catalogue.write { transaction in
             var used = try transaction.categories.all().map(\.colorHex)
-            return try wanted.map { name, color, icon in
+            let new = wanted.map { name, color, icon in
                 let color = color ?? CategoryColor.next(used: used)
                 used.append(color)
-                return try transaction.categories.insert(
-                    CategoryEntry(CategoryDetails(displayName: name, colorHex: color, iconResource: icon)))
+                return CategoryEntry(CategoryDetails(displayName: name, colorHex: color, iconResource: icon))
             }
+            return try transaction.categories.insert(new)
         }
     }
 

@@ -193,7 +193,7 @@ public actor PhotoStore: MeshService {
                 request.ignoreMissing == true
                 ? try transaction.photos.findReadable(ids) : try transaction.photos.require(ids)
             let edited = try photos.map { try edit.applied(to: $0) }
-            for photo in edited { try transaction.photos.update(photo) }
+            try transaction.photos.update(edited)
             return EditedPhotos(photos: edited)
         }
     }

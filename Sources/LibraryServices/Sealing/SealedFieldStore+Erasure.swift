@@ -85,16 +85,15 @@ extension SealedFieldStore {
             let name = (request.childName ?? "").trimmingWhitespace.searchFolded
             return try await photos(ofChild: name, job)
         }
-        let rows = try await catalogue.read { transaction in
-            try transaction.photos.find(ids.map(PhotoKey.id)).compactMap { $0 }.map { photo in
-                (uuid: photo.uuid, rows: try transaction.sealedFields.values(of: photo.uuid))
-            }
+        let (uuids, values) = try await catalogue.read { transaction in
+            let uuids = try transaction.photos.find(ids.map(PhotoKey.id)).compactMap { $0?.uuid }
+            return (uuids, try transaction.sealedFields.values(of: uuids))
         }
         // Without the key it is not known what they are called; erasing them needs none.
         let keyring = try? await fields.keyring()
-        let names = rows.flatMap(\.rows).filter { $0.name.field == SealedField.childName.rawValue }
+        let names = values.values.joined().filter { $0.name.field == SealedField.childName.rawValue }
             .flatMap { DetailText.opened($0, keyring) ?? [] }
-        return Subject(uuids: rows.map(\.uuid), names: Set(names.map(\.searchFolded)))
+        return Subject(uuids: uuids, names: Set(names.map(\.searchFolded)))
     }
 
     private func photos(ofChild name: String, _ job: Job) async throws -> Subject {
@@ -124,11 +123,9 @@ extension SealedFieldStore {
         for start in stride(from: 0, to: uuids.count, by: Self.erasedAtOnce) {
             try await job.mayContinue()
             let some = Array(uuids[start..<min(start + Self.erasedAtOnce, uuids.count)])
-            let counts = try await catalogue.write { transaction in
-                try some.map { try transaction.sealedFields.removeAll(of: [$0]) }
-            }
-            erased.values += counts.reduce(0, +)
-            erased.photos += counts.filter { $0 > 0 }.count
+            let removed = try await catalogue.write { try $0.sealedFields.removeAll(of: some) }
+            erased.values += removed.values
+            erased.photos += removed.photos
             job.advance(items: Int64(some.count))
         }
     }

@@ -76,11 +76,11 @@ package protocol MadeBackupRepository {
     func all() throws -> [MadeBackup]
     /// Enters it in the place of what is there for its path. Of more than 1,000 the oldest are forgotten.
     func put(_ backup: MadeBackup) throws
-    /// That all of it was read back and found right, or, with nil, that it was found damaged. Nothing happens where it is not
-    /// known.
-    func setVerified(_ time: Timestamp?, _ path: String) throws
-    /// Forgets those whose path and fingerprint are these.
-    func forget(_ path: String, fingerprint: String) throws
+    /// Notes of the backups at these paths when all of them was read back and found right, or, with nil, that they were found damaged.
+    /// Those that are not known are passed over.
+    func setVerified(_ time: Timestamp?, _ paths: [String]) throws
+    /// Forgets those that have the path and the fingerprint of one of these.
+    func forget(_ backups: [MadeBackup]) throws
 
     func schedule() throws -> StoredBackupSchedule?
     func setSchedule(_ schedule: StoredBackupSchedule?) throws

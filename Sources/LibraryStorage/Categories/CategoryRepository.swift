@@ -11,10 +11,10 @@ package protocol CategoryRepository {
     /// The highest id that a category has or had, after which the next one that is given comes; 0 before the first.
     func lastID() throws -> Int64
 
-    /// Enters a category.
+    /// Enters categories, one after the other.
     /// - Parameter new: validated before.
     /// - Throws: `nameTaken`; `tooManyCategories`.
-    func insert(_ new: CategoryEntry) throws -> Category
+    func insert(_ new: [CategoryEntry]) throws -> [Category]
     /// Writes name, colour and icon.
     /// - Throws: `noCategory`; `nameTaken` by another one.
     func update(id: Int64, to new: CategoryDetails) throws -> Category
@@ -64,6 +64,9 @@ package struct CategoryEntry: Sendable {
 }
 
 extension CategoryRepository {
+    /// - Throws: as for many.
+    package func insert(_ new: CategoryEntry) throws -> Category { try insert([new])[0] }
+
     /// - Throws: `noCategory`, with some of the names that there are where it was named by its name.
     package func require(_ key: CategoryKey) throws -> Category {
         if let category = try find(key) { return category }

@@ -21,15 +21,15 @@ package protocol GroupHubRepository {
     /// Groups that were left here, and that the hub does not know of yet.
     func departures(from hub: String) throws -> [String]
     func addDeparture(_ group: String, from hub: String) throws
-    func removeDeparture(_ group: String, from hub: String) throws
+    func removeDepartures(_ groups: [String], from hub: String) throws
     /// Notes photos that were sent here in vain; of more than ``UndeliveredGroupPhoto/maximumCount`` the oldest goes.
     func add(_ undelivered: [UndeliveredGroupPhoto]) throws
     /// The latest first, of one moment by id.
     func undelivered() throws -> [UndeliveredGroupPhoto]
     /// Those that were noted at `moment` or before.
     func removeUndelivered(until moment: Timestamp) throws
-    /// Whether something waits to go out to a hub that has not expired at `moment`.
-    func hasOutgoing(to hub: String, at moment: Timestamp) throws -> Bool
+    /// The ids of the hubs to which something waits to go out that has not expired at `moment`.
+    func withOutgoing(at moment: Timestamp) throws -> Set<String>
 }
 
 extension GroupHubRepository {

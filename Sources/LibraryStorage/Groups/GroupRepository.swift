@@ -4,7 +4,7 @@ import ServiceMesh
 /// Groups, their members and their photos, inside one transaction. Ids are lower-case UUIDs where they were entered here; a
 /// catalogue from elsewhere may have anything.
 package protocol GroupRepository {
-    /// All, the oldest first, or the one of an id, with their members. What time decides is not looked at.
+    /// All groups, the oldest first, or the one of an id, with their members.
     func groups(_ id: String?) throws -> [StoredGroup]
     func count() throws -> Int
     /// - Throws: `tooManyMembers`.
@@ -18,16 +18,16 @@ package protocol GroupRepository {
     /// - Returns: whether they were in it.
     func removeMember(_ userId: String, from group: String) throws -> Bool
 
-    /// Who has a token, by its digest.
+    /// The person who has a token, by the token's digest.
     func person(token digest: String) throws -> String?
     func hasToken(_ userId: String) throws -> Bool
-    /// In place of the one before.
+    /// Enters a person's token in the place of the one before.
     func setToken(_ digest: String, of userId: String, at moment: Timestamp) throws
-    /// Of those who are in no group that is kept here.
+    /// Removes the tokens of persons who are in no group that is kept here.
     func removeUnusedTokens() throws
 
-    /// Photos of one group or of all, the newest first, of one moment by id.
-    func photos(of group: String?) throws -> [StoredGroupPhoto]
+    /// Photos of some groups or of all, the newest first, of one moment by id.
+    func photos(of groups: [String]?) throws -> [StoredGroupPhoto]
     func photo(_ id: String) throws -> StoredGroupPhoto?
     /// Ids of all photos, however many there are.
     func photoIDs() throws -> Set<String>
@@ -53,6 +53,8 @@ package protocol GroupRepository {
 }
 
 extension GroupRepository {
+    package func photos(of group: String) throws -> [StoredGroupPhoto] { try photos(of: [group]) }
+
     /// - Throws: `noGroup`.
     package func require(_ id: String) throws -> StoredGroup {
         guard let group = try groups(id).first else { throw CatalogueError.noGroup(id) }

@@ -4,8 +4,9 @@ import ServiceMesh
 /// The photos of a catalogue inside one transaction. Which method of the specification's repository is which of these:
 /// <doc:Methods>.
 ///
-/// Lists are in one order: newest first by `shownAt`, of one moment the greater id first. Methods take many where a loop would ask one by one: on
-/// another database each statement is a round trip that all writers wait for.
+/// Ids are numbers that the catalogue gives (``Catalogue``). Lists are in one order: newest first by `shownAt`, of one moment the greater
+/// id first. Methods take many where a loop would ask one by one: on another database each statement is a round trip that all writers
+/// wait for.
 package protocol PhotoRepository {
     // MARK: Reading
 
@@ -35,8 +36,8 @@ package protocol PhotoRepository {
     func sealed(_ query: SealedPhotoQuery) throws -> SealedPhotos
     /// The digests of sources of one size, in bytes; 1,000 at most.
     func sourceDigests(size: Int64) throws -> [String]
-    /// The photo that was made from a source with this digest (SHA-256, lower-case hex); nil where there is none.
-    func find(sourceDigest: String) throws -> Photo?
+    /// The photo that was made from each of these sources (SHA-256, lower-case hex), in their order; nil where there is none.
+    func find(sourceDigests: [String]) throws -> [Photo?]
     /// The photo of the library that each of these is, by uuid and content, by content, by uuid, by source, in that order;
     /// nil for what the library does not have.
     func matches(of others: [PhotoIdentity]) throws -> [Photo?]
@@ -57,15 +58,18 @@ package protocol PhotoRepository {
     /// - Returns: those.
     /// - Throws: `noPhoto`.
     func setFiles(of photo: Photo, line: ReceiptLine?, of job: JobID?) throws -> [StoredName]
+    /// The same for photos that are in no receipt.
+    func setFiles(of photos: [Photo]) throws -> [StoredName]
     /// Enters photos under new ids.
     /// - Throws: `pictureThere`, `repeatedPhoto`, `noCategory`; then none of them is entered.
     func insert(_ photos: [SourcedPhoto]) throws
     /// Enters photos from elsewhere, which nothing here clashes with, under their own ids or, where these are not to be
     /// kept or cannot be (less than 1, or greater than the catalogue can hold), under new ones.
     func insert(_ photos: [SourcedPhoto], keepingIDs: Bool) throws
-    /// Writes name, caption, category, mark and date of the photo that has this id, and leaves what describes its file.
+    /// Writes name, caption, category, mark and date of the photos that have these ids, in their order, and leaves what describes
+    /// their files.
     /// - Throws: `noPhoto`; `noCategory`.
-    func update(_ photo: Photo) throws
+    func update(_ photos: [Photo]) throws
     /// Writes when a photo was taken, and with which camera, each where it is not nil; only where the photo has still the date
     /// and the camera that `photo` says. With its line in a job's receipt.
     /// - Returns: whether it had.
@@ -96,6 +100,11 @@ package protocol PhotoRepository {
 
 extension PhotoRepository {
     package func find(_ key: PhotoKey) throws -> Photo? { try find([key])[0] }
+
+    package func find(sourceDigest: String) throws -> Photo? { try find(sourceDigests: [sourceDigest])[0] }
+
+    /// - Throws: as for many.
+    package func update(_ photo: Photo) throws { try update([photo]) }
 
     /// - Throws: `noPhoto`.
     package func require(_ key: PhotoKey) throws -> Photo { try require([key])[0] }

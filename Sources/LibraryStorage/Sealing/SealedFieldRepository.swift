@@ -9,8 +9,9 @@ import ServiceMesh
 package protocol SealedFieldRepository {
     // MARK: Values
 
-    /// Those of one photo, in the library or in the trash, by field.
-    func values(of uuid: String) throws -> [SealedRow]
+    /// Those of photos, in the library or in the trash, by the photo's uuid, and of one photo in the order of fields. A photo that has
+    /// none is left out.
+    func values(of uuids: [String]) throws -> [String: [SealedRow]]
     /// Values of all photos, by uuid and field, from the one behind `name` on.
     func page(after name: SealedRow.Name?, limit: Int) throws -> [SealedRow]
     /// Where photos stand in the library's lists; nil for those that it does not have.
@@ -18,13 +19,13 @@ package protocol SealedFieldRepository {
     func totals() throws -> SealedTotals
     /// How many values were sealed with each key, by the key's id.
     func counts() throws -> [String: Int]
-    /// In the place of what is there.
-    func set(_ values: [SealedField: [UInt8]], of uuid: String) throws
+    /// Enters values by the photo's uuid, in the place of those that are there for the same fields.
+    func set(_ values: [String: [SealedField: [UInt8]]]) throws
     /// - Returns: how many values there were.
     func remove(_ fields: [SealedField], of uuid: String) throws -> Int
     /// Removes all values of these photos.
-    /// - Returns: how many values there were.
-    func removeAll(of uuids: [String]) throws -> Int
+    /// - Returns: how many values there were, and of how many photos.
+    func removeAll(of uuids: [String]) throws -> SealedTotals
     /// Puts other bytes in the place of those that are still there as they were read.
     /// - Returns: how many were.
     func reseal(_ rows: [(row: SealedRow, sealed: [UInt8])]) throws -> Int
@@ -45,6 +46,12 @@ package protocol SealedFieldRepository {
 }
 
 extension SealedFieldRepository {
+    /// Those of one photo, in the library or in the trash, by field.
+    package func values(of uuid: String) throws -> [SealedRow] { try values(of: [uuid])[uuid] ?? [] }
+
+    /// Enters one photo's values, in the place of those that are there for the same fields.
+    package func set(_ values: [SealedField: [UInt8]], of uuid: String) throws { try set([uuid: values]) }
+
     package func activeKey() throws -> String? { try keys().first { $0.isActive }?.id }
 }
 
@@ -74,9 +81,9 @@ package struct SealedRow: Sendable, Equatable {
 }
 
 package struct SealedTotals: Sendable, Equatable {
-    package let values: Int
+    package var values: Int
     /// Photos that have any, those in the trash included.
-    package let photos: Int
+    package var photos: Int
 
     package init(values: Int, photos: Int) {
         self.values = values

@@ -48,12 +48,17 @@ struct MadeBackupTable: MadeBackupRepository {
             Self.limit)
     }
 
-    func setVerified(_ time: Timestamp?, _ path: String) throws {
-        try connection.execute("UPDATE backups SET verified_at = ? WHERE path = ?", time?.milliseconds, path)
+    func setVerified(_ time: Timestamp?, _ paths: [String]) throws {
+        for path in paths {
+            try connection.execute("UPDATE backups SET verified_at = ? WHERE path = ?", time?.milliseconds, path)
+        }
     }
 
-    func forget(_ path: String, fingerprint: String) throws {
-        try connection.execute("DELETE FROM backups WHERE path = ? AND fingerprint = ?", path, fingerprint)
+    func forget(_ backups: [MadeBackup]) throws {
+        for backup in backups {
+            try connection.execute(
+                "DELETE FROM backups WHERE path = ? AND fingerprint = ?", backup.path, backup.fingerprint)
+        }
     }
 
     func schedule() throws -> StoredBackupSchedule? {

@@ -67,7 +67,9 @@ struct CategoryTable: CategoryRepository {
 
     // MARK: Changing
 
-    func insert(_ new: CategoryEntry) throws -> Category {
+    func insert(_ new: [CategoryEntry]) throws -> [Category] { try new.map { try enter($0) } }
+
+    private func enter(_ new: CategoryEntry) throws -> Category {
         try refuseClash(new.details.displayName, except: nil)
         guard try count() < CategoryLimits.count else { throw CatalogueError.tooManyCategories }
         try connection.execute(

@@ -82,8 +82,10 @@ struct GroupHubTable: GroupHubRepository {
             "INSERT OR IGNORE INTO group_departures (hub_id, group_id) VALUES (?, ?)", hub, group)
     }
 
-    func removeDeparture(_ group: String, from hub: String) throws {
-        try connection.execute("DELETE FROM group_departures WHERE hub_id = ? AND group_id = ?", hub, group)
+    func removeDepartures(_ groups: [String], from hub: String) throws {
+        for group in groups {
+            try connection.execute("DELETE FROM group_departures WHERE hub_id = ? AND group_id = ?", hub, group)
+        }
     }
 
     func add(_ undelivered: [UndeliveredGroupPhoto]) throws {
@@ -122,14 +124,14 @@ struct GroupHubTable: GroupHubRepository {
         }
     }
 
-    func hasOutgoing(to hub: String, at moment: Timestamp) throws -> Bool {
-        let found: Int? = try connection.value(
-            """
-            SELECT 1 WHERE EXISTS (
-                    SELECT 1 FROM group_photos p JOIN groups g ON g.id = p.group_id
-                    WHERE p.transfer = 1 AND p.expires_at > ?2 AND g.hub_id = ?1)
-                OR EXISTS (SELECT 1 FROM group_departures WHERE hub_id = ?1)
-            """, hub, moment.milliseconds)
-        return found != nil
+    func withOutgoing(at moment: Timestamp) throws -> Set<String> {
+        try Set(
+            connection.query(
+                """
+                SELECT g.hub_id FROM group_photos p JOIN groups g ON g.id = p.group_id
+                WHERE p.transfer = 1 AND p.expires_at > ? AND g.hub_id IS NOT NULL
+                UNION SELECT hub_id FROM group_departures
+                """, moment.milliseconds
+            ) { try $0[0] as String })
     }
 }

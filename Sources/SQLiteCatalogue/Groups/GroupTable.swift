@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
@@ -118,13 +119,19 @@ struct GroupTable: GroupRepository {
             url: try row[13], utcOffset: try row[14])
     }
 
-    func photos(of group: String?) throws -> [StoredGroupPhoto] {
+    func photos(of groups: [String]?) throws -> [StoredGroupPhoto] {
         // 100 groups of 12 have three days at once at most.
         try connection.readable(
             "group_photos",
-            "\(Self.selection) WHERE ?1 IS NULL OR group_id = ?1 ORDER BY created_at DESC, id LIMIT 10000",
-            values: [group]
+            """
+            \(Self.selection) WHERE ?1 IS NULL OR group_id IN (SELECT value FROM json_each(?1))
+            ORDER BY created_at DESC, id LIMIT 10000
+            """, values: [groups.map { try Self.json($0) }]
         ) { try Self.photo($0) }
+    }
+
+    private static func json(_ texts: [String]) throws -> String {
+        String(decoding: try JSONEncoder().encode(texts), as: UTF8.self)
     }
 
     func photoIDs() throws -> Set<String> {

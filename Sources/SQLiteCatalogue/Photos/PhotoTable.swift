@@ -36,7 +36,9 @@ struct PhotoTable: PhotoRepository {
         ) { try PhotoColumns.photo($0) }
     }
 
-    func find(sourceDigest: String) throws -> Photo? { try first(where: "source_digest = ?", sourceDigest) }
+    func find(sourceDigests: [String]) throws -> [Photo?] {
+        try sourceDigests.map { try first(where: "source_digest = ?", $0) }
+    }
 
     func page(_ query: PhotoQuery) throws -> PhotoPage { try PhotoSearch(query, in: connection).page() }
 
@@ -308,18 +310,29 @@ struct PhotoTable: PhotoRepository {
 
     // MARK: Changing
 
-    func update(_ photo: Photo) throws {
-        try CategoryTable(connection: connection).requireExists(photo.categoryId)
-        try write(Self.columns.filter(\.isEditable), of: photo)
+    func update(_ photos: [Photo]) throws {
+        for category in Set(photos.map(\.categoryId)) {
+            try CategoryTable(connection: connection).requireExists(category)
+        }
+        let columns = Self.columns.filter(\.isEditable)
+        for photo in photos { try write(columns, of: photo) }
     }
 
     func setFiles(of photo: Photo, line: ReceiptLine?, of job: JobID?) throws -> [StoredName] {
-        let paths = Set(photo.filePaths)
-        let discarded = try require(.id(photo.id)).filePaths.filter { !paths.contains($0) }
-        try write(Self.columns.filter(\.isOfFiles), of: photo)
-        try DiscardedFileTable(connection: connection).add(discarded)
+        let discarded = try setFiles(of: [photo])
         if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
-        return discarded.compactMap { StoredName(path: $0) }
+        return discarded
+    }
+
+    func setFiles(of photos: [Photo]) throws -> [StoredName] {
+        let columns = Self.columns.filter(\.isOfFiles)
+        return try photos.flatMap { photo in
+            let paths = Set(photo.filePaths)
+            let discarded = try require(.id(photo.id)).filePaths.filter { !paths.contains($0) }
+            try write(columns, of: photo)
+            try DiscardedFileTable(connection: connection).add(discarded)
+            return discarded.compactMap { StoredName(path: $0) }
+        }
     }
 
     private func write(_ columns: [PhotoColumns.Column], of photo: Photo) throws {

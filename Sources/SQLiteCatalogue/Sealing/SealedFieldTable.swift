@@ -10,10 +10,13 @@ struct SealedFieldTable: SealedFieldRepository {
 
     // MARK: Values
 
-    func values(of uuid: String) throws -> [SealedRow] {
-        try connection.query(
-            "SELECT photo_uuid, field, sealed FROM sealed_fields WHERE photo_uuid = ? ORDER BY field", uuid
-        ) { try Self.row($0) }
+    func values(of uuids: [String]) throws -> [String: [SealedRow]] {
+        try uuids.reduce(into: [:]) { values, uuid in
+            let found = try connection.query(
+                "SELECT photo_uuid, field, sealed FROM sealed_fields WHERE photo_uuid = ? ORDER BY field", uuid
+            ) { try Self.row($0) }
+            values[uuid] = found.isEmpty ? nil : found
+        }
     }
 
     func page(after name: SealedRow.Name?, limit: Int) throws -> [SealedRow] {
@@ -52,13 +55,15 @@ struct SealedFieldTable: SealedFieldRepository {
         return Dictionary(uniqueKeysWithValues: found)
     }
 
-    func set(_ values: [SealedField: [UInt8]], of uuid: String) throws {
-        for (field, sealed) in values {
-            try connection.execute(
-                """
-                INSERT INTO sealed_fields (photo_uuid, field, sealed) VALUES (?, ?, ?)
-                ON CONFLICT (photo_uuid, field) DO UPDATE SET sealed = excluded.sealed
-                """, uuid, field.rawValue, sealed)
+    func set(_ values: [String: [SealedField: [UInt8]]]) throws {
+        for (uuid, fields) in values {
+            for (field, sealed) in fields {
+                try connection.execute(
+                    """
+                    INSERT INTO sealed_fields (photo_uuid, field, sealed) VALUES (?, ?, ?)
+                    ON CONFLICT (photo_uuid, field) DO UPDATE SET sealed = excluded.sealed
+                    """, uuid, field.rawValue, sealed)
+            }
         }
     }
 
@@ -70,9 +75,11 @@ struct SealedFieldTable: SealedFieldRepository {
         }
     }
 
-    func removeAll(of uuids: [String]) throws -> Int {
-        try uuids.reduce(0) { count, uuid in
-            try count + connection.execute("DELETE FROM sealed_fields WHERE photo_uuid = ?", uuid)
+    func removeAll(of uuids: [String]) throws -> SealedTotals {
+        try uuids.reduce(into: SealedTotals(values: 0, photos: 0)) { removed, uuid in
+            let count = try connection.execute("DELETE FROM sealed_fields WHERE photo_uuid = ?", uuid)
+            removed.values += count
+            removed.photos += count > 0 ? 1 : 0
         }
     }
 
