@@ -30,8 +30,8 @@ extension Connection {
         return unresolved != 0
     }
 
-    /// Whether a COMMIT that has just failed may have reached the file all the same: its frames are in the log, and whoever
-    /// opens the file next takes them for committed, unless a later write overwrites them first.
+    /// Whether a COMMIT that has just failed may have reached the file all the same: its frames are in the log, and the process
+    /// that opens the file next takes them for committed, unless a later write overwrites them first.
     ///
     /// Only a write that the disk or the file had no room for ended before the last frame was whole. An fsync that failed says
     /// nothing of what was written before it, whatever its errno, and SQLite may fail after it still, where the index

@@ -197,9 +197,9 @@ public final class Connection {
         return try body(statement)
     }
 
-    /// What a failure is to be called: the reason for stopping where that is what SQLite noticed, else the failure.
+    /// The error for a failure: the reason for stopping where SQLite has noticed that it was stopped, else the failure itself.
     ///
-    /// It notices in more places than in steps: while it prepares a statement (the first one reads the schema), and while
+    /// SQLite notices in more places than in steps: while it prepares a statement (the first one reads the schema), and while
     /// it begins a transaction.
     func explained(_ error: any Error) -> any Error {
         guard sqlite3_errcode(handle) & 0xff == SQLITE_INTERRUPT else { return error }

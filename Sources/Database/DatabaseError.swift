@@ -114,7 +114,7 @@ extension DatabaseError: CustomStringConvertible, LocalizedError {
 }
 
 extension DatabaseError {
-    /// What happened, without what to do about it.
+    /// The failure, without advice.
     var cause: String {
         if case .ioFailure(let detail) = self { detail } else { description }
     }

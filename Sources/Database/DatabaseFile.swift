@@ -6,7 +6,7 @@ struct DatabaseFile {
     let path: String
     let schema: Schema
 
-    /// True where whoever had the file last left its log behind: it was killed, or the machine stopped. A close
+    /// True where the process that had the file last left its log behind: it was killed, or the machine stopped. A close
     /// writes the log back and removes it.
     var hasLog: Bool {
         var log = stat()
@@ -91,7 +91,7 @@ struct DatabaseFile {
     /// Writes a log that was found back into the file, before anybody acts on what it says.
     ///
     /// Its last transactions may be in the page cache alone: the program was killed before their fsync, or that failed.
-    /// Whoever settled files by such a row would have them without it after a power cut.
+    /// A caller that settled files by such a row would have them without it after a power cut.
     private func writeBack(_ connection: Connection) throws {
         do {
             try connection.writeLogBack()

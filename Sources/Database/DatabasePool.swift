@@ -189,7 +189,7 @@ public final class DatabasePool: Sendable {
         try Task.checkCancellation()
         if let error = interruption?.error { throw error }
         let id = lastItem.add(1, ordering: .relaxed).newValue
-        // Whoever takes the item out of the queue owns the reply: a thread, or this.
+        // The one that takes the item out of the queue owns the reply: a thread, or this closure.
         let giveUp: @Sendable (Interruption.Reason) -> Void = { reason in
             interruption?.stop(reason)
             queue.withdraw(id)?.fail(reason.error)

@@ -4,7 +4,7 @@ import Synchronization
 /// A row that holds what this program never writes: one that a damaged disk or another program has left.
 public struct UnreadableRow: Sendable, Hashable {
     public let table: String
-    /// What is in its column `id`.
+    /// The value of its column `id`.
     public let id: String
     public let problem: String
 
@@ -131,7 +131,7 @@ extension Connection {
 }
 
 extension Row {
-    /// What is in the column `id`, which may be unreadable itself.
+    /// The value of the column `id`, which may be unreadable itself.
     fileprivate var id: String {
         guard let index = statement.column(named: "id") else { return "?" }
         switch sqlite3_column_type(statement.handle, index) {

@@ -2,7 +2,7 @@ import Dispatch
 import Executors
 import Synchronization
 
-/// One piece of work for a database thread. Whoever takes it out of the queue owes its caller exactly one reply.
+/// One piece of work for a database thread. The thread or task that takes it out of the queue owes its caller exactly one reply.
 struct WorkItem: Sendable {
     typealias Reply = @Sendable () -> Void
 

@@ -39,11 +39,11 @@ package enum WorkerRequest: Codable, Equatable {
 /// What a worker answers: one line of JSON in one packet.
 package struct WorkerReply: Codable, Equatable {
     package enum Outcome: Codable, Equatable {
-        /// Sent once, unasked, by a process that answers ``WorkerRequest/fork`` alone, and has set itself up.
+        /// Sent once, before any request, by a process that answers ``WorkerRequest/fork`` alone, when it has set itself up.
         case nursery
         /// To ``WorkerRequest/fork``: the number of the new worker's process.
         case forked(pid: Int32)
-        /// Sent once, unasked, when the worker has set itself up. It answers one request and ends.
+        /// Sent once, before any request, when the worker has set itself up. It answers one request and ends.
         case ready
         /// It needs so many bytes of memory beyond its own for the request that it has, and waits for
         /// ``WorkerRequest/proceed``. Twice for one request at most; the second time for less.

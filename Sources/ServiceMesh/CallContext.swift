@@ -16,9 +16,9 @@ public struct CallContext: Sendable {
     public let deadline: Deadline?
     /// The role that the next call made from here has.
     public let role: Role
-    /// The role of whoever asked first, for decisions that concern the person and for the log.
+    /// The role of the client that asked first, for decisions that concern the person and for the log.
     public let originalRole: Role
-    /// Whether whoever asked first did so through a program that asks on behalf of others, and is not at this machine.
+    /// Whether the client that asked first did so through a program that asks on behalf of others, and is not at this machine.
     public let isFromAfar: Bool
     /// The running call's place in its service's table; negative outside any.
     let place: Int32

@@ -40,7 +40,7 @@ public final class Mesh: Sendable {
     private let followers = Followers()
 
     /// - Parameters:
-    ///   - services: in the order of their dependencies: whoever is called stands before its caller.
+    ///   - services: in the order of their dependencies: a service stands before those that call it.
     ///   - journal: where jobs are written down; for as long as the process lives unless told.
     ///   - clock: the time by which deadlines pass; a simulation brings its own.
     ///   - keeping: the time by which receipts fall due, given the wall's.
@@ -185,7 +185,7 @@ public final class Mesh: Sendable {
         MeshError(.unimplemented, "No service of this library answers \(method).")
     }
 
-    /// What ``send(_:deadline:)`` does, for operations that need not be fast.
+    /// Does the same as ``send(_:deadline:)``, for operations that need not be fast.
     private func pass<Reply: Sendable>(
         _ gate: Gate, _ parent: CallContext?, isContinued: Bool = false,
         _ operation: @Sendable @escaping () async throws -> Reply

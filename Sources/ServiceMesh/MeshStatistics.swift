@@ -22,7 +22,7 @@ public struct MeshStatistics: Codable, Sendable {
         public let refused: Int
         /// Calls that stand in the service's queue.
         public let queued: Int
-        /// Of calls that have ended, within 13 %.
+        /// Times of calls that have ended, within 13 %.
         public let p50: Double
         public let p90: Double
         public let p99: Double

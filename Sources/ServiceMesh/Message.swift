@@ -15,8 +15,8 @@ public protocol Message<Reply>: Codable, Sendable {
     static var replySize: ReplySize { get }
     /// Whether its reply holds an ``OwnedFile``, so that a client has to ask for descriptors. Default: no.
     static var carriesFiles: Bool { get }
-    /// Whether it is taken from whoever is at this machine alone, because of what is in it: a path, a key, an address. Default: no.
-    /// Looked at where it comes from outside, by name.
+    /// Whether it is taken from clients at this machine alone, because of its contents: a path, a key, an address. Default: no. The
+    /// mesh looks at this where a message comes from outside, by name.
     var isForThisMachine: Bool { get }
     /// One sentence for `rpc.discover` and `--help`: what it does.
     static var summary: String { get }

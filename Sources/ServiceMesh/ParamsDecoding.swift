@@ -54,7 +54,7 @@ struct ParamsFault: CustomStringConvertible {
     init(_ error: DecodingError, in params: Data, method: String, schema: JSONValue) {
         let given = try? JSONDecoder().decode(JSONValue.self, from: params)
         let names = Self.names(schema)
-        // Whoever calls a field by another name first misses the one, and then has one too many: the name explains both.
+        // A client that calls a field by another name first misses the one, and then has one too many: the name explains both.
         if case .object(let members)? = given,
             let stranger = members.keys.sorted().first(where: { !names.contains($0) })
         {

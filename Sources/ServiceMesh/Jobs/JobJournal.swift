@@ -18,13 +18,13 @@ public protocol JobJournal: Sendable {
     ///   - limit: of jobs; there may be fewer where their receipts are large.
     /// - Returns: what to pass as `after` for the next page, nil after the last.
     func page(after: Int64?, limit: Int, _ retention: JobRetention) async throws -> (jobs: [JobSnapshot], next: Int64?)
-    /// A new job, before its first step.
+    /// Enters a new job, before its first step.
     func begin(_ record: JobRecord) async throws
-    /// Lines at the end of the job's receipt. Past ``JobLimits/lines`` they are counted only.
+    /// Enters lines at the end of the job's receipt. Past ``JobLimits/lines`` they are counted only.
     func append(_ lines: JobLines, to job: JobID) async throws
-    /// What the job needs to go on from here, in place of the last; with the lines up to here.
+    /// Stores what the job needs to go on from here, in place of the last checkpoint, with the lines up to here.
     func keep(checkpoint: Data, _ lines: JobLines, of job: JobID) async throws
-    /// What was asked of a job that has not ended. Nothing happens to one that has.
+    /// Stores what a person has asked of a job that has not ended. A job that has ended stays as it is.
     func note(_ request: JobRequest, of job: JobID) async throws
     /// The job is about to go on.
     /// - Parameter droppingLines: whether it begins anew, and its lines with it.
@@ -65,7 +65,7 @@ public enum JobLimits {
     static let recent: Int64 = 3_600_000
     /// Jobs that have not ended, at once.
     static let unfinished = 32
-    /// Those and the ones that ended within the last hour.
+    /// Jobs that have not ended, and those that ended within the last hour.
     static let inMemory = 4096
     /// Times that a job may be broken off without warning and without having come further, before it stands still until a
     /// person lets it go on.
@@ -90,11 +90,11 @@ public struct JobRetention: Sendable {
         self.reckoned = reckoned ?? ReckonedTime(at: now)
     }
 
-    /// Who ended then or later, ended lately.
+    /// A job that ended then or later has ended lately.
     public var recent: Timestamp { Timestamp(milliseconds: now.milliseconds - JobLimits.recent) }
-    /// Whose receipts are cut down: who ended before.
+    /// The receipts of jobs that ended before are cut down.
     public var whole: Timestamp { min(recent, Timestamp(milliseconds: reckoned.due.milliseconds - JobLimits.recent)) }
-    /// Who ended before, is gone.
+    /// Jobs that ended before are gone.
     public var oldest: Timestamp {
         Timestamp(milliseconds: reckoned.due.milliseconds - Int64(JobLimits.keptDays) * 86_400_000)
     }
@@ -165,7 +165,7 @@ public struct JobRecord: Sendable {
     public var snapshot: JobSnapshot
     /// The message, as JSON, of a job that can go on after a restart; nil for others: what need not be kept is not.
     public var params: Data?
-    /// Of whoever started it.
+    /// The role of the client that started it.
     public var role: Role
     public var request: JobRequest
     public var checkpoint: Data?

@@ -53,7 +53,7 @@ extension JobStore {
         return job
     }
 
-    /// Writes down what is asked of the job: the newest, whoever comes last to writing it.
+    /// Writes down the newest order that the job was given, whichever caller comes last to writing it.
     func note(_ job: Job) async throws {
         var noted: JobRequest
         repeat {

@@ -47,7 +47,7 @@ extension JobStore {
     func wake(_ record: JobRecord, _ job: Job, by waker: Waker) async throws {
         guard let mesh else { throw MeshError(.unavailable, "The jobs are not started.") }
         let id = job.id
-        // Taken before the first wait, so that whoever asks at the same time does not start it twice.
+        // Taken before the first wait, so that a request that comes at the same time does not start it twice.
         entries[id]?.dormant = nil
         let wasPaused = job.isPaused
         if waker == .person { job.unpause() }

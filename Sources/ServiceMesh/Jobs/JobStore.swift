@@ -123,7 +123,7 @@ public actor JobStore: MeshService {
         guard !isClosed else { throw MeshError(.unavailable, "The library is shutting down. Start it again first.") }
     }
 
-    /// One that no job has that is known or kept. Whoever asked takes it before he waits for anything.
+    /// An id that no job has that is known or kept. The caller takes it before it waits for anything.
     private func newID(_ method: String) async throws -> JobID {
         let verb = method.split(separator: ".").last.map(String.init) ?? method
         while true {
@@ -190,7 +190,7 @@ public actor JobStore: MeshService {
         }
     }
 
-    /// What every end of a job goes through.
+    /// Ends a job, however it ends.
     nonisolated func end(_ job: Job, _ change: (inout JobSnapshot) -> Void) async {
         await job.end(change) { await tell(.ended, of: $0) }
         await tidy()
@@ -230,7 +230,7 @@ public actor JobStore: MeshService {
         )
     }
 
-    /// What the journal has, without what is on its way out, or was never acknowledged.
+    /// The jobs that the journal has, without those that are on their way out or were never acknowledged.
     private func kept(beginningWith beginning: String, limit: Int) async throws -> [JobSnapshot] {
         let retention = retention
         return try await journal.jobs(beginningWith: beginning, limit: limit).filter {

@@ -1,8 +1,8 @@
-/// The time by which what is kept falls due, where the clock on the wall may be wrong.
+/// The time by which receipts, photos in the trash and uploads fall due, where the clock on the wall may be wrong.
 public struct ReckonedTime: Sendable, Equatable {
-    /// What is due by then may go for good. Never later than the wall.
+    /// Things that are due by then may go for good. Never later than the wall.
     public var due: Timestamp
-    /// What lies after it was written while a clock was wrong. Never before ``due``.
+    /// Times after it were written while a clock was wrong. Never before ``due``.
     public var latest: Timestamp
 
     public init(due: Timestamp, latest: Timestamp) { (self.due, self.latest) = (due, latest) }

@@ -47,7 +47,7 @@ final class ObservedQuery<Value: Equatable & Sendable>: ObservedSource {
     /// Nanoseconds at least from the beginning of one read to that of the next.
     private let interval: UInt64
     private let clock: MeshClock
-    /// Of whoever came first: where tasks run that nobody waits for.
+    /// Where tasks run that no observer waits for: the executor of the observer that came first.
     private let executor = MeshClock.executor
     /// Called once, when nobody observes any more or the answer cannot be read.
     private let whenOver: @Sendable (any ObservedSource) -> Void

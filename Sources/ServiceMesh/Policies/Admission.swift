@@ -155,7 +155,7 @@ final class Admission: Sendable {
         if isSlow.load(ordering: .sequentiallyConsistent) { moveUp() }
     }
 
-    /// Lets in whoever waits and finds a place, the longest waiting first.
+    /// Lets in calls that wait, as far as there are places, the longest waiting first.
     private func moveUp() {
         let (admitted, drained) = withLock { state -> ([(Waiter, Int32)], [CheckedContinuation<Void, Never>]) in
             var admitted: [(Waiter, Int32)] = []

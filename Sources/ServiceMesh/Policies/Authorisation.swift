@@ -29,7 +29,7 @@ enum Authorisation {
 }
 
 extension MeshError {
-    /// What was allowed when it began is not any more, because its caller's role has fallen.
+    /// A call that was allowed when it began is not allowed any more, because its caller's role has fallen.
     public init(losing access: Role, for method: String) {
         self.init(
             .permissionDenied, "\(method) needs the \(access) role, which this connection had before.",

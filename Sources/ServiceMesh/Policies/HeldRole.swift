@@ -30,7 +30,7 @@ public struct HeldRole: Sendable {
 
     private var own: Role
     private var held: Held?
-    /// Who the caller is, where it began as nobody and has said so.
+    /// The name of a caller that began as nobody and has said who it is.
     public private(set) var name: String?
 
     public init(_ own: Role) { self.own = own }
@@ -95,10 +95,10 @@ public struct HeldRole: Sendable {
 
 /// How roles fall that are held already.
 public enum RoleFall: Sendable, Equatable {
-    /// Nobody has more than this one, whatever was granted.
+    /// No caller has more than this role, whatever was granted.
     case to(Role)
-    /// What was granted ends; what is a caller's own stays.
+    /// Granted roles end; a caller's own role stays.
     case endOfGrants
-    /// Who has this name is nobody again, for good.
+    /// The caller that has this name is nobody again, for good.
     case forgetting(String)
 }

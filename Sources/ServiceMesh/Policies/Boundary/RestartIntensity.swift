@@ -26,6 +26,6 @@ public struct RestartIntensity: Sendable, Equatable {
         return true
     }
 
-    /// What was restarted has proved itself.
+    /// To be called when a process that was restarted has proved itself.
     public mutating func reset() { restarts = [] }
 }
