@@ -133,7 +133,7 @@ import Testing
     }
 
     private var picture: ShownPicture? {
-        let rgb: [UInt8] = (0..<16 * 8).flatMap { [UInt8($0), UInt8(255 - $0), 128] }
+        let rgb = (0..<16 * 8).flatMap { (number: Int) -> [UInt8] in [UInt8(number), UInt8(255 - number), 128] }
         return ShownPicture(
             PhotoPixels(width: 16, height: 8, rgb: Data(rgb).base64EncodedString(), contentDigest: "d"))
     }

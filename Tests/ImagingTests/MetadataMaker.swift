@@ -32,8 +32,9 @@ enum MetadataMaker {
 
     /// IPTC's records, all of the second one.
     static func iptc(_ sets: [(UInt8, String)]) -> [UInt8] {
-        sets.flatMap { number, text in
-            [0x1C, 2, number, UInt8(text.utf8.count >> 8), UInt8(text.utf8.count & 255)] + Array(text.utf8)
+        sets.flatMap { number, text -> [UInt8] in
+            let header: [UInt8] = [0x1C, 2, number, UInt8(text.utf8.count >> 8), UInt8(text.utf8.count & 255)]
+            return header + Array(text.utf8)
         }
     }
 
@@ -85,9 +86,12 @@ enum MetadataMaker {
 
     /// PNG's, over kind and data.
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(UInt32.max) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { rest, _ in rest & 1 == 1 ? rest >> 1 ^ 0xEDB8_8320 : rest >> 1 }
+        var sum = UInt32.max
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
         }
+        return ~sum
     }
 
     static func webp(_ size: PixelSize, xmp: [UInt8]) throws -> [UInt8] {

@@ -30,8 +30,9 @@ import Testing
             sums.1 = (sums.1 + sums.0) % 65_521
         }
         let count = UInt16(bytes.count)
-        return [0x78, 1, 1] + [count, ~count].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] } + bytes
-            + ExifMaker.bytes32(Int(sums.1 << 16 | sums.0))
+        let lengths = [count, ~count].flatMap { number -> [UInt8] in [UInt8(number & 255), UInt8(number >> 8)] }
+        let header: [UInt8] = [0x78, 1, 1]
+        return header + lengths + bytes + ExifMaker.bytes32(Int(sums.1 << 16 | sums.0))
     }
 
     private static func profile(_ name: String, _ bytes: [UInt8], length: Int? = nil) -> [UInt8] {

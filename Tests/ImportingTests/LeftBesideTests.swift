@@ -83,8 +83,8 @@ import Testing
             var (one, other): (UInt32, UInt32) = (0, 0)
             // As https://www.sqlite.org/fileformat2.html#checksum_algorithm; this machine's SQLite writes little-endian.
             for position in stride(from: 0, to: 24, by: 8) {
-                let words = [position, position + 4].map { at in
-                    (0..<4).reduce(UInt32(0)) { $0 | UInt32(log[at + $1]) << (8 * UInt32($1)) }
+                let words = [position, position + 4].map { at -> UInt32 in
+                    log[at..<at + 4].reversed().reduce(0) { (word: UInt32, byte: UInt8) in word << 8 | UInt32(byte) }
                 }
                 one = one &+ words[0] &+ other
                 other = other &+ words[1] &+ one
