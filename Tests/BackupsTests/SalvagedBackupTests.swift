@@ -27,6 +27,8 @@ import ZipArchive
     }
 
     /// One flipped byte anywhere: it is reported, and salvaging gets every photo but the one that it hit.
+    ///
+    /// Every third of the places; with `SMILEPILE_SEEDS` above 1, each (Scripts/simulate).
     @Test func oneFlippedByteCostsOnePhotoAtMost() async throws {
         let old = try await TestLibrary("damaged")
         _ = try await old.importSamples(20, album: SampleAlbum(width: 48, height: 32))
@@ -38,9 +40,10 @@ import ZipArchive
         }
         let new = try await TestLibrary("salvaged")
         let bad = old.folder.file("bad.zip")
-        for (number, place) in places(in: good).enumerated() {
+        let step = explorationFactor > 1 ? 1 : 3
+        for (number, place) in places(in: good).enumerated() where number % step == 0 {
             var bytes = good
-            bytes[place] ^= [0x01, 0x10, 0x80][number % 3]
+            bytes[place] ^= [0x01, 0x10, 0x80][number / step % 3]
             try bytes.write(to: URL(fileURLWithPath: bad))
             let verified = try await new.run(VerifyBackup(path: bad))
             #expect(verified.error?.status == .dataLoss, "byte \(place): \(verified)")

@@ -17,7 +17,7 @@ import Testing
     private static let seeds: ClosedRange<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         if let only = environment["SMILEPILE_SEED"].flatMap(UInt64.init) { return only...only }
-        return 1...100 * UInt64(max(1, environment["SMILEPILE_SEEDS"].flatMap(Int.init) ?? 1))
+        return 1...100 * UInt64(explorationFactor)
     }()
 
     private static let refusals: Set<MeshStatus> = [

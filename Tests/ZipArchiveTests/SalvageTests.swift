@@ -69,7 +69,10 @@ struct SalvageTests {
     }
 
     /// Of headers, directory and end all comes back; of an entry's bytes all others do.
-    @Test(arguments: [0x01, 0x10, 0x80] as [UInt8]) func aFlippedByteCostsOneEntryAtMost(_ bit: UInt8) throws {
+    ///
+    /// One of three bits of each byte is flipped; with `SMILEPILE_SEEDS` above 1, each of the three (Scripts/simulate).
+    @Test func aFlippedByteCostsOneEntryAtMost() throws {
+        let bits: [UInt8] = [0x01, 0x10, 0x80]
         let good = try written()
         let starts = try ZipLayout(
             entries: Self.contents.map {
@@ -83,9 +86,11 @@ struct SalvageTests {
         for place in good.indices where hits[place] == nil || place % 1009 == 0 {
             // Of the zeros that align an entry a few.
             if hits[place] == nil, (560..<4090).contains(place), place % 97 > 0 { continue }
-            var bytes = good
-            bytes[place] ^= bit
-            try expect(in: bytes, "byte \(place)", butFor: Set([hits[place]].compactMap { $0 }))
+            for (number, bit) in bits.enumerated() where explorationFactor > 1 || place % bits.count == number {
+                var bytes = good
+                bytes[place] ^= bit
+                try expect(in: bytes, "byte \(place), bit \(bit)", butFor: Set([hits[place]].compactMap { $0 }))
+            }
         }
     }
 
