@@ -445,3 +445,14 @@ if let only = Context.environment["SMILEPILE_ONLY"] {
         }
     }
 }
+
+// SMILEPILE_WITHOUT=TARGET/FILE,TARGET/FILE leaves out these files: what a build never runs, it need not compile.
+if let without = Context.environment["SMILEPILE_WITHOUT"] {
+    for path in without.split(separator: ",") {
+        let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let target = package.targets.first(where: { $0.name == parts[0] }) else {
+            fatalError("SMILEPILE_WITHOUT names \(path), and there is no such file of a target.")
+        }
+        target.exclude.append(parts[1])
+    }
+}

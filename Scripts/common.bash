@@ -24,7 +24,7 @@ one_at_a_time=(
     BackupsTests/{SalvagedBackup,SealedBackup,SealedSidecar,UnpackedBackup}Tests
     ExchangeTests/GroupTimeTests
     ImportingTests/{DateRevision,FileCopy,HostileMigration,HostileSchema,KeptSidecar,KeptUnseen,LegacyValue}Tests
-    ImportingTests/{LocationImport,Migration,MigrationFuzz,Redate,Sheet,SidecarImport}Tests
+    ImportingTests/{LibrarySidecarImport,LocationImport,Migration,MigrationFuzz,Redate,Sheet,SidecarImport}Tests
     LibraryServicesTests/{Camera,Date,FilePath,HostileValue,PhotoSearch,PhotoWords,SearchIndex}Tests
     SmilePileTests/{FilteredMessage,ForeignName,Guide,MethodTable,Role,Shortage}Tests
     SQLiteCatalogueTests/{CameraCatalogue,CatalogueMigration,FoldedNames,ManyPhotos,ReviewMerge,SearchMark,SearchPlace}Tests
