@@ -41,6 +41,33 @@ fail() {
 # Prints a regular expression that any of the arguments matches.
 alternatives() { (IFS='|' && printf '(%s)' "$*"); }
 
+# Prints one summary of the test runs in these logs, as the test runner writes it, with the tests of all. Fails unless every
+# run has passed.
+sum_up() {
+    local log
+    for log in "$@"; do grep -aE '^[^ ]+ Test run with [0-9]+ tests? ' "$log" | tail -n 1 || true; done |
+        awk -v runs=$# '
+            # The number behind a word, as in "with 5 issues".
+            function number(word, what) {
+                return match($0, word " [0-9.]+ " what) ? substr($0, RSTART + length(word) + 1) + 0 : 0
+            }
+            {
+                tests += number("with", "test")
+                suites += number("in", "suite")
+                issues += number("with", "issue")
+                seconds = number("after", "second")
+                if (seconds > longest) longest = seconds
+                if (/ passed after /) passed++
+            }
+            END {
+                if (NR < runs) print runs - NR " of " runs " test runs have not come to their end."
+                printf "%s Test run with %d tests in %d suites %s after %.3f seconds", passed == runs ? "✔" : "✘", tests,
+                    suites, passed == runs ? "passed" : "failed", longest
+                print (issues > 0 ? " with " issues " issue" (issues > 1 ? "s" : "") : "") "."
+                exit passed != runs
+            }'
+}
+
 # Prints the comment at the top of a script: its help.
 usage() { sed -n '2,/^$/ { /^#/ s/^# \{0,1\}//p }' "$1"; }
 
