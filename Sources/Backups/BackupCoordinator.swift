@@ -111,7 +111,11 @@ public actor BackupCoordinator: MeshService {
             )
         }
         if let key = request.key { _ = try key.opened(try await fields.keyring()) }
-        _ = try await creation.target(request, at: clock.timestamp())
+        if request.incremental == true {
+            try await creation.checkFolder(request)
+        } else {
+            _ = try await creation.target(request, at: clock.timestamp())
+        }
     }
 
     /// Whether a backup that was broken off can go on: the folder that it goes to has to be there.
@@ -168,7 +172,10 @@ public actor BackupCoordinator: MeshService {
         let namedFiles = namedFiles
         let isCancelled = CancellationFlag()
         let sealed = try await withTaskCancellationHandler {
-            try await bulk.run { try Self.sealed(in: request.path, namedFiles, isCancelled) }
+            try await bulk.run {
+                let path = try SnapshotFolder.resolve(request.path, date: request.snapshot)
+                return try Self.sealed(in: path, namedFiles, isCancelled)
+            }
         } onCancel: {
             isCancelled.set()
         }
@@ -233,11 +240,14 @@ public actor BackupCoordinator: MeshService {
 
     // MARK: Reading
 
-    func inspect(_ path: String) async throws -> BackupSummary {
-        try Self.requireAbsolute(path)
-        try await offered.requireBackups([path])
+    func inspect(_ request: InspectBackup) async throws -> BackupSummary {
+        try Self.requireAbsolute(request.path)
+        try await offered.requireBackups([request.path])
         let namedFiles = namedFiles
-        return try await bulk.run { try BackupFile(path: path, namedFiles).summary }
+        return try await bulk.run {
+            let path = try SnapshotFolder.resolve(request.path, date: request.snapshot)
+            return try BackupFile(path: path, namedFiles).summary
+        }
     }
 
     func restore(_ request: RestoreBackup, job: Job) async throws -> RestoreReceipt {
@@ -259,11 +269,11 @@ public actor BackupCoordinator: MeshService {
             let archive = try await bulk.run {
                 // What is stored takes no more than the file itself; whether there is room for what is new is decided
                 // with the plan. Only what inflates is held against the free space here.
-                try BackupArchive(
-                    path: request.path, namedFiles,
+                let path = try SnapshotFolder.resolve(request.path, date: request.snapshot)
+                return try BackupArchive(
+                    path: path, namedFiles,
                     maximumBytes: max(
-                        photoFiles.room(),
-                        FileSystem.status(request.path).map { Int64($0.st_size) } ?? 0),
+                        photoFiles.room(), FileSystem.status(path).map { Int64($0.st_size) } ?? 0),
                     salvaging: isSalvage, isCancelled: flag)
             }
             try begin("A restore")
@@ -352,7 +362,7 @@ extension CreateBackup: HandledJob {
 
 extension InspectBackup: HandledMessage {
     public func perform(on service: BackupCoordinator) async throws -> BackupSummary {
-        try await service.inspect(path)
+        try await service.inspect(self)
     }
 }
 

@@ -309,7 +309,8 @@ public final class PhotoLibrary: Sendable {
                 catalogue: catalogue, photoFiles: photoFiles, namedFiles: namedFiles, places: places,
                 discards: discards, fields: sealedFields, access: access, bulk: bulk, deriver: deriver, width: width),
             BackupScheduler(
-                catalogue: catalogue, places: places, fields: sealedFields, pool: bulk, isIdle: isMachineIdle,
+                catalogue: catalogue, places: places, namedFiles: namedFiles, fields: sealedFields, pool: bulk,
+                isIdle: isMachineIdle,
                 due: due),
         ]
     }

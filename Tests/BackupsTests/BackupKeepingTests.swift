@@ -96,7 +96,7 @@ import Testing
         _ = try await test.mesh.send(PruneBackups(folder: folder, keep: 1))
         await told.value(since: before) { $0.changed == [.backups] }
         before = try await allTold()
-        _ = try await test.mesh.send(ScheduleBackups(folder: folder, everyHours: week, keep: 1))
+        _ = try await test.mesh.send(ScheduleBackups(folder: folder, everyHours: week, keep: 1, zip: true))
         await told.value(since: before) { $0.changed.contains(.backups) }
         await test.library.close()
     }
@@ -197,7 +197,7 @@ import Testing
     @Test func whatWasChangedOrRemovedIsNotTheNewestAndTheNextIsDue() async throws {
         let (test, folder) = try await library()
         for day in 1...3 { try await backUp(test, folder + "/" + name(day)) }
-        _ = try await test.mesh.send(ScheduleBackups(folder: folder, everyHours: week, keep: 4))
+        _ = try await test.mesh.send(ScheduleBackups(folder: folder, everyHours: week, keep: 4, zip: true))
         func newest() async throws -> (path: String?, nextAt: Timestamp?) {
             let status = try await test.mesh.send(GetLibraryStatus())
             let listed = try await test.mesh.send(ListBackups()).schedule
@@ -228,7 +228,8 @@ import Testing
         let (test, folder) = try await library()
         let mount = try #require(FileSystem.mountPoint(of: folder))
         let late = StoredBackupSchedule(
-            folder: folder, mount: mount, everyHours: week, keep: 4, key: nil, scheduledAt: Timestamp(milliseconds: 0),
+            folder: folder, mount: mount, everyHours: week, keep: 4, isZip: true, key: nil,
+            scheduledAt: Timestamp(milliseconds: 0),
             failedAt: Timestamp(milliseconds: 1), problem: "It waits.")
         try await test.library.catalogue.write { try $0.madeBackups.setSchedule(late) }
         #expect(try await test.mesh.send(GetLibraryStatus()).backupSchedule?.problem == "It waits.")
@@ -246,7 +247,9 @@ import Testing
             namedFiles: LibraryFolder(path: test.path, catalogueFiles: SQLiteCatalogue.files(at:)).namedFiles,
             pool: pool)
         let scheduler: any MeshService = BackupScheduler(
-            catalogue: test.library.catalogue, places: BackupPlaces(library: test.path), fields: fields, pool: pool)
+            catalogue: test.library.catalogue, places: BackupPlaces(library: test.path),
+            namedFiles: LibraryFolder(path: test.path, catalogueFiles: SQLiteCatalogue.files(at:)).namedFiles,
+            fields: fields, pool: pool)
         try await scheduler.start(on: test.mesh)
         await told.value(since: before) { $0.changed.contains(.backups) }
         let stored = try #require(try await test.library.catalogue.read { try $0.madeBackups.schedule() })
@@ -305,7 +308,8 @@ import Testing
         #expect(try await test.mesh.send(ListBackups()).schedule == nil)
         try await backUp(test, folder + "/" + name(1))
         let schedule = try #require(
-            try await test.mesh.send(ScheduleBackups(folder: folder + "/", everyHours: week, keep: 2)).schedule)
+            try await test.mesh.send(ScheduleBackups(folder: folder + "/", everyHours: week, keep: 2, zip: true))
+                .schedule)
         let made = try #require(try await test.mesh.send(ListBackups()).backups.first)
         #expect(schedule.folder == folder && schedule.keep == 2)
         #expect(schedule.nextAt.milliseconds == made.madeAt.milliseconds + Int64(week) * 3_600_000)

@@ -38,7 +38,7 @@ extension BrowserTests {
 
                 // With a passphrase, and with an interval that the page does not offer by itself.
                 let key = try await house.call(MakeBackupKey(passphrase: "eight or more"))
-                _ = try await house.call(ScheduleBackups(folder: stick, everyHours: 36, keep: 5, key: key))
+                _ = try await house.call(ScheduleBackups(folder: stick, everyHours: 36, keep: 5, zip: true, key: key))
                 try await page.waits(for: "36 hours", in: "backup-schedule dd")
                 try await page.waits(for: "under a passphrase", in: "backup-schedule dd")
                 try await page.click(on: "Change…")
@@ -68,7 +68,7 @@ extension BrowserTests {
                       return new Response(JSON.stringify(told), { status: reply.status, headers: reply.headers });
                     };
                     """)
-                _ = try await house.call(ScheduleBackups(folder: stick, everyHours: 24, keep: 5))
+                _ = try await house.call(ScheduleBackups(folder: stick, everyHours: 24, keep: 5, zip: true))
                 try await page.waits(for: "It is late: /media/stick is not there.", in: "backup-schedule .attention")
                 try await page.waits(for: "it was due", in: "backup-schedule dd")
                 await page.picture("late backup")

@@ -214,10 +214,11 @@ extension CatalogueContract {
         },
         ContractCheck("there is one schedule at most") { run in
             let full = StoredBackupSchedule(
-                folder: "/b 'é'", mount: "/b", everyHours: 24, keep: 3, key: BackupKey(export: "e", sealed: "s"),
+                folder: "/b 'é'", mount: "/b", everyHours: 24, keep: 3, isZip: true,
+                key: BackupKey(export: "e", sealed: "s"),
                 scheduledAt: Sample.time(.max), job: "j", failedAt: Sample.time(5), problem: "It's away.")
             let plain = StoredBackupSchedule(
-                folder: "/c", mount: "/", everyHours: 1, keep: 1, key: nil, scheduledAt: Sample.time(1))
+                folder: "/c", mount: "/", everyHours: 1, keep: 1, isZip: false, key: nil, scheduledAt: Sample.time(1))
             try await run.write { t in
                 run.expect(try t.madeBackups.schedule() == nil)
                 for schedule in [full, plain, full] {

@@ -132,7 +132,7 @@ import Testing
         try await afterJob(CreateBackup(path: backup, key: key))
         try await after(OpenBackupKey(path: backup, passphrase: passphrase))
         #expect(settings.newest?.value.lastBackupDate != nil)
-        try await after(ScheduleBackups(folder: test.folder.path, everyHours: 24, keep: 2))
+        try await after(ScheduleBackups(folder: test.folder.path, everyHours: 24, keep: 2, zip: true))
         try await after(ScheduleBackups(off: true))
         try await after(PruneBackups(folder: test.folder.path, keep: 2))
         try await after(PurgeTrash(all: true))

@@ -239,7 +239,7 @@ import Testing
         try await test.library.catalogue.write {
             try $0.madeBackups.setSchedule(
                 StoredBackupSchedule(
-                    folder: folder, mount: "/", everyHours: 24, keep: 2, key: key, scheduledAt: .now()))
+                    folder: folder, mount: "/", everyHours: 24, keep: 2, isZip: true, key: key, scheduledAt: .now()))
         }
         #expect(try await test.run(RotateKeys()).receipt?["removedKeys"] == 1)
         let path = folder + "/after.zip"
@@ -258,7 +258,7 @@ import Testing
         try await test.library.catalogue.write {
             try $0.madeBackups.setSchedule(
                 StoredBackupSchedule(
-                    folder: test.folder.file("away"), mount: "/", everyHours: 24, keep: 2, key: key,
+                    folder: test.folder.file("away"), mount: "/", everyHours: 24, keep: 2, isZip: true, key: key,
                     scheduledAt: .now()))
         }
         let mesh = test.mesh
@@ -270,7 +270,9 @@ import Testing
         let fields = SealedFields(
             catalogue: catalogue, keyFile: KeyFile(path: test.keyFile), namedFiles: folder.namedFiles, pool: pool)
         let scheduler: any MeshService = BackupScheduler(
-            catalogue: catalogue, places: BackupPlaces(library: test.path), fields: fields, pool: pool)
+            catalogue: catalogue, places: BackupPlaces(library: test.path), namedFiles: folder.namedFiles,
+            fields: fields,
+            pool: pool)
         try await scheduler.start(on: mesh)
         var schedule: StoredBackupSchedule?
         while schedule?.problem == nil {

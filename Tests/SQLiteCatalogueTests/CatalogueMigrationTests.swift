@@ -111,13 +111,14 @@ import Testing
         // 9 sealed fields are found by the photo's uuid, sessions have a column more, and decisions wider indices; since
         // version 10 decisions have a column more, since version 11 groups and their photos, since version 12
         // decisions two more, since version 14 sessions, hubs and machines, since version 16 the trash;
-        // since version 17 decisions that wait are found by their time; since version 21 the texts of searches are others.
+        // since version 17 decisions that wait are found by their time; since version 21 the texts of searches are others;
+        // since version 22 the schedule of backups has a column more.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
             "table photos ", "table trash ", "table jobs ", "table sealed_fields ", "table swipe_sessions ",
             "index swipe_actions_by_", "index swipe_actions_pending", "table groups ", "table group_photos ",
             "table group_hubs ",
-            "table swipe_machines ", "table swipe_partners ",
+            "table swipe_machines ", "table swipe_partners ", "table backup_schedule ",
         ]
         let lost = Set(before).subtracting(try await contents(path, of: known))
         let after = try await contents(path)

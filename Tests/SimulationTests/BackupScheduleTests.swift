@@ -30,7 +30,7 @@ import Testing
         let library = try await ScheduledLibrary(at: path, in: simulation)
         try await library.addPhoto()
         let schedule = try await library.send(
-            ScheduleBackups(folder: library.stick, everyHours: 24, keep: keep)
+            ScheduleBackups(folder: library.stick, everyHours: 24, keep: keep, zip: true)
         ).schedule
         guard schedule?.nextAt == simulation.clock.timestamp() else { throw BrokenRule("The first is due at once.") }
         // What somebody put there is nobody's business.
@@ -93,7 +93,8 @@ import Testing
             try await template.withCopy { path in
                 let library = try await ScheduledLibrary(at: path, in: simulation, isBusy: true)
                 try await library.addPhoto()
-                _ = try await library.send(ScheduleBackups(folder: library.stick, everyHours: 24, keep: Self.keep))
+                _ = try await library.send(
+                    ScheduleBackups(folder: library.stick, everyHours: 24, keep: Self.keep, zip: true))
                 try await simulation.clock.sleep(for: Self.hour * 7)
                 guard try await library.send(ListBackups()).backups.count == 1 else {
                     throw BrokenRule("A busy machine is spared for six hours at most.")
@@ -119,7 +120,7 @@ import Testing
                 let library = try await ScheduledLibrary(at: path, in: simulation)
                 try await library.addPhoto()
                 // There is never any room in there.
-                _ = try await library.send(ScheduleBackups(folder: "/proc/sys", everyHours: 168, keep: 1))
+                _ = try await library.send(ScheduleBackups(folder: "/proc/sys", everyHours: 168, keep: 1, zip: true))
                 try await simulation.clock.sleep(for: Self.hour * 240)
                 let tries = try await library.send(ListJobs(all: true)).jobs
                 guard (9...12).contains(tries.count), tries.allSatisfy({ $0.state == .failed }) else {
@@ -147,7 +148,8 @@ import Testing
                     let job = try await library.send(CreateBackup()).job
                     _ = try? await library.send(PauseJob(job: job))
                     let isUnderWay = try await library.send(GetJob(job: job)).state == .paused
-                    _ = try await library.send(ScheduleBackups(folder: library.stick, everyHours: 24, keep: 1))
+                    _ = try await library.send(
+                        ScheduleBackups(folder: library.stick, everyHours: 24, keep: 1, zip: true))
                     try await simulation.clock.sleep(for: Self.hour)
                     if isUnderWay {
                         seen.wrappingAdd(1, ordering: .relaxed)

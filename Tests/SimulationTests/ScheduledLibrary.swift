@@ -70,7 +70,7 @@ final class ScheduledLibrary: Sendable {
                     catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles, places: places,
                     discards: discards, fields: fields, bulk: pool, deriver: KeyDeriver(on: pool), width: 2),
                 BackupScheduler(
-                    catalogue: catalogue, places: places, fields: fields, pool: pool,
+                    catalogue: catalogue, places: places, namedFiles: folder.namedFiles, fields: fields, pool: pool,
                     isIdle: { !isBusy && !simulation.oneIn(3) }),
             ], journal: catalogue.journal, clock: simulation.clock)
         try await mesh.start()

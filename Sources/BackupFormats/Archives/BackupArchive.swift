@@ -5,8 +5,8 @@ import Foundation
 import ServiceMesh
 import ZipArchive
 
-/// A backup's ZIP file: its names and its bytes, whatever its documents say. Or the folder that one was unpacked into; or a
-/// document that lies bare in its file, as the first phone app wrote it.
+/// A backup's ZIP file: its names and its bytes, whatever its documents say. Or the folder that one was unpacked into; a snapshot
+/// in a backup folder; or a document that lies bare in its file, as the first phone app wrote it.
 ///
 /// Opening it checks the structure and every name; nothing is written, and no entry is read.
 package final class BackupArchive: Sendable {
@@ -19,7 +19,7 @@ package final class BackupArchive: Sendable {
     }
 
     /// Closes the file once nobody looks at any folder of it.
-    private final class Descriptor: Sendable {
+    final class Descriptor: Sendable {
         let number: Int32
 
         init(_ number: Int32) { self.number = number }
@@ -39,6 +39,8 @@ package final class BackupArchive: Sendable {
     let modified: Timestamp
     /// Nil of a folder, whose files are opened one at a time.
     private let descriptor: Descriptor?
+    /// Whether it is a snapshot in a backup folder.
+    package let isSnapshot: Bool
 
     /// - Parameters:
     ///   - namedFiles: of the library that reads it.
@@ -51,10 +53,18 @@ package final class BackupArchive: Sendable {
         path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil,
         isCancelled: CancellationFlag = CancellationFlag()
     ) throws {
+        if let snapshot = try FolderSnapshot(at: path, namedFiles, salvaging: salvaging) {
+            // A file of the folder that is not taken is one that is not there: its photo is refused, or named by a check.
+            reader = snapshot.reader
+            (bare, descriptor, root, modified, isSnapshot) = (nil, nil, "", snapshot.modified, true)
+            indices = Self.indices(reader, root)
+            return
+        }
         if let folder = try UnpackedBackup(at: path, namedFiles) {
             reader = salvaging ? folder.reader : try Self.refusingEntries(folder.reader)
             (bare, descriptor, root, modified) = (nil, nil, "", folder.modified)
             indices = Self.indices(reader, root)
+            isSnapshot = false
             return
         }
         let (number, status) = try namedFiles.open(path, links: .followed)
@@ -74,12 +84,13 @@ package final class BackupArchive: Sendable {
         }
         root = ""
         modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
+        isSnapshot = false
         indices = Self.indices(reader, root)
     }
 
     private init(_ archive: BackupArchive, root: String) {
         (descriptor, bare, reader, self.root) = (archive.descriptor, archive.bare, archive.reader, root)
-        modified = archive.modified
+        (modified, isSnapshot) = (archive.modified, archive.isSnapshot)
         indices = Self.indices(reader, root)
     }
 

@@ -186,6 +186,9 @@ package final class BackupFile: Sendable {
         return lost
     }
 
+    /// Of all entries of which the documents say what they are.
+    package var promisedBytes: Int64 { promised.reduce(0) { $0 &+ $1.size } }
+
     /// A line for each entry that is ignored, and what else is to be said of the backup itself.
     var lines: [ReceiptLine] {
         unknownEntries.map { ReceiptLine(item: $0, outcome: "ignored", detail: "it is not part of a backup") } + notices
@@ -369,6 +372,9 @@ package struct CheckedBackup: Sendable {
         backup.otherPictures = others.lines
         return backup
     }
+
+    /// Names of entries that are not what they should be.
+    package var leftOut: [String] { damaged.filter { $0.outcome == "damaged" }.map(\.item) }
 
     /// Whether nothing was left out, nor is unlike its checksum.
     package var isAsPromised: Bool { damaged.isEmpty }

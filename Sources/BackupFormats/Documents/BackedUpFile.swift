@@ -31,6 +31,8 @@ package struct BackedUpFile: Sendable {
     /// Where it is stored.
     package var storedPath: String { if case .sealed(let sealed) = content { sealed.sidecar.path } else { path } }
 
+    /// Whether its entry is other bytes than the stored file's.
+    package var isSealed: Bool { if case .sealed = content { true } else { false } }
     package var isThumbnail: Bool { if case .thumbnail = content { true } else { false } }
     /// Whether it is known what the entry has to be, before it is written.
     package var isKnown: Bool { if case .stored = content { true } else { false } }

@@ -28,10 +28,12 @@ package enum BackupFormat {
     /// Bytes of one JSON document: 100,000 photos need about 70 MB.
     package static let maximumDocument = 256 << 20
 
-    /// Whether a path ends with a name that ``fileName(at:forPhone:number:)`` gives for a backup of the library.
+    /// Whether a path ends with a name that ``fileName(at:forPhone:number:)`` gives for a backup of the library, or a backup folder for
+    /// a snapshot.
     package static func isFileName(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
-        return name.wholeMatch(of: #/SmilePileBackup_[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{6}(-[0-9]+)?\.zip/#) != nil
+        return SnapshotFolder.isSnapshotName(String(name))
+            || name.wholeMatch(of: #/SmilePileBackup_[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{6}(-[0-9]+)?\.zip/#) != nil
     }
 
     /// `SmilePileBackup_yyyy-MM-dd_HHmmss.zip`, local time; for the phone apps `SmilePile_Backup_yyyyMMdd_HHmmss.zip`, as the
@@ -39,7 +41,11 @@ package enum BackupFormat {
     /// - Parameter number: of several within one second, and in the hour that comes twice in autumn; from 2 on it is in the name:
     ///   `SmilePileBackup_2026-10-25_023000-2.zip`.
     package static func fileName(at time: Timestamp, forPhone: Bool = false, number: Int = 1) -> String {
-        let pattern = forPhone ? "SmilePile_Backup_%Y%m%d_%H%M%S" : "SmilePileBackup_%Y-%m-%d_%H%M%S"
+        name(forPhone ? "SmilePile_Backup_%Y%m%d_%H%M%S" : "SmilePileBackup_%Y-%m-%d_%H%M%S", at: time, number: number)
+    }
+
+    /// - Parameter pattern: as strftime takes it.
+    static func name(_ pattern: String, at time: Timestamp, number: Int) -> String {
         var seconds = time_t(time.milliseconds / 1000)
         var parts = tm()
         localtime_r(&seconds, &parts)

@@ -4,10 +4,10 @@ import ServiceMesh
 /// `manifest.json`: what the backup is, and every other entry with its size and digest.
 package struct BackupManifest: Codable, Sendable {
     package struct File: Codable, Sendable {
-        let path: String
-        let size: Int64
+        package let path: String
+        package let size: Int64
         /// Of the entry's bytes, lower-case hex.
-        let sha256: String
+        package let sha256: String
         /// Set where these are not the bytes that the catalogue had recorded.
         let damaged: Bool?
 

@@ -29,6 +29,7 @@ public actor BackupScheduler: MeshService {
 
     private let catalogue: any Catalogue
     private let places: BackupPlaces
+    private let namedFiles: NamedFiles
     private let made: MadeBackups
     private let fields: SealedFields
     private let pool: BlockingPool
@@ -43,11 +44,13 @@ public actor BackupScheduler: MeshService {
     ///   - isIdle: whether the machine has little to do at this moment.
     ///   - due: while it doubts the clock, no backup is removed.
     package init(
-        catalogue: any Catalogue, places: BackupPlaces, fields: SealedFields, pool: BlockingPool,
+        catalogue: any Catalogue, places: BackupPlaces, namedFiles: NamedFiles, fields: SealedFields,
+        pool: BlockingPool,
         isIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle, due: DueTime = .following()
     ) {
         self.catalogue = catalogue
         self.places = places
+        self.namedFiles = namedFiles
         self.fields = fields
         self.pool = pool
         self.isIdle = isIdle
@@ -158,7 +161,7 @@ public actor BackupScheduler: MeshService {
         // A clock that is set forth and back has one made each time, and must not have an old one removed for it. The next
         // prune removes what this one leaves.
         guard isMade, due.jump() == nil else { return }
-        _ = try await made.prune(schedule.folder, keep: schedule.keep, dryRun: false)
+        _ = try await prune(schedule.folder, keep: schedule.keep, dryRun: false)
     }
 
     /// Whether what a job has made is remembered, and was not removed or changed since.
@@ -187,7 +190,8 @@ public actor BackupScheduler: MeshService {
     private func begin(_ schedule: StoredBackupSchedule, on mesh: Mesh) async throws -> Duration {
         var schedule = schedule
         do {
-            let started = try await mesh.send(CreateBackup(path: schedule.folder, key: schedule.key))
+            let started = try await mesh.send(
+                CreateBackup(path: schedule.folder, incremental: schedule.isZip ? nil : true, key: schedule.key))
             dueSince = nil
             schedule.job = started.job
             schedule.problem = nil
@@ -260,7 +264,7 @@ public actor BackupScheduler: MeshService {
             return mount
         }
         let schedule = StoredBackupSchedule(
-            folder: folder, mount: mount, everyHours: every, keep: keep, key: request.key,
+            folder: folder, mount: mount, everyHours: every, keep: keep, isZip: request.zip == true, key: request.key,
             scheduledAt: mesh.clock.timestamp())
         try await catalogue.write { try $0.madeBackups.setSchedule(schedule) }
         self.keep(on: mesh)
@@ -293,7 +297,17 @@ public actor BackupScheduler: MeshService {
             }
         }
         if request.dryRun != true { try await made.forgetGone(in: folder) }
-        return try await made.prune(folder, keep: number, dryRun: request.dryRun == true)
+        return try await prune(folder, keep: number, dryRun: request.dryRun == true)
+    }
+
+    /// The oldest backups go, and of a backup folder the files that were only theirs.
+    private func prune(_ folder: String, keep: Int, dryRun: Bool) async throws -> PrunedBackups {
+        let pruned = try await made.prune(folder, keep: keep, dryRun: dryRun)
+        guard !dryRun, let library = try await catalogue.read({ try $0.settings.libraryID() }) else { return pruned }
+        let sweep = FolderSweep(folder: folder, library: library, namedFiles: namedFiles)
+        let removed = try await pool.run { try sweep.run() } ?? 0
+        return PrunedBackups(
+            folder: pruned.folder, removed: pruned.removed, kept: pruned.kept, files: removed > 0 ? removed : nil)
     }
 
     private static func checked(keep: Int) throws -> Int {

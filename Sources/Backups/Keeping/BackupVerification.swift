@@ -10,20 +10,22 @@ import ServiceMesh
 /// Whether backups are good, one by one and together.
 extension BackupCoordinator {
     func verify(_ request: VerifyBackup, job: Job) async throws -> VerificationReceipt {
+        let path = try await bulk.run { try SnapshotFolder.resolve(request.path, date: request.snapshot) }
         guard let others = request.others, !others.isEmpty else {
-            return try await verify(request.path, key: request.key, naming: "", job: job).receipt
+            return try await verify(path, key: request.key, naming: "", job: job).receipt
         }
         var (entries, bytes, opened) = (0, Int64(0), 0)
         var isSound = true
         var held: Set<String> = []
         for path in others {
-            let (receipt, photos) = try await verify(path, key: nil, naming: path + ": ", job: job)
+            let other = try await bulk.run { try SnapshotFolder.resolve(path, date: nil) }
+            let (receipt, photos) = try await verify(other, key: nil, naming: path + ": ", job: job)
             (entries, bytes) = (entries + receipt.entries, bytes + receipt.bytes)
             opened += receipt.sealedOpened ?? 0
             isSound = isSound && receipt.ending == .complete
             held.formUnion(photos)
         }
-        let (last, photos) = try await verify(request.path, key: request.key, naming: request.path + ": ", job: job)
+        let (last, photos) = try await verify(path, key: request.key, naming: request.path + ": ", job: job)
         held.formUnion(photos)
         let together = try await together(held, backups: others.count + 1, job: job)
         opened += last.sealedOpened ?? 0
@@ -90,11 +92,13 @@ extension BackupCoordinator {
         _ path: String, key: BackupKey?, naming: String, _ flag: CancellationFlag, job: Job
     ) async throws -> (receipt: VerificationReceipt, photos: [String]) {
         try await withTaskCancellationHandler {
-            let archive = try await bulk.run { [namedFiles] in
-                try BackupArchive(path: path, namedFiles, maximumBytes: .max, salvaging: false)
+            // Of a snapshot every file that is not right is named: what is wrong with one says nothing of the others.
+            let (archive, isSnapshot) = try await bulk.run { [namedFiles] in
+                let archive = try BackupArchive(path: path, namedFiles, maximumBytes: .max, salvaging: false)
+                return (archive, archive.isSnapshot)
             }
             let checked = try await BackupFile.checked(
-                archive, forAgain: false, width: width, pool: bulk, isCancelled: flag, job: job)
+                archive, salvaging: isSnapshot, forAgain: false, width: width, pool: bulk, isCancelled: flag, job: job)
             let backup = checked.file
             let opened = try await opened(backup, key: key, making: false)
             let problems = Self.damagedLines(opened, backup)
@@ -105,6 +109,12 @@ extension BackupCoordinator {
                 (checked.lines + problems + damaged).map {
                     ReceiptLine(item: naming + $0.item, outcome: $0.outcome, detail: $0.detail)
                 })
+            if isSnapshot, let first = checked.leftOut.first {
+                throw MeshError(
+                    refusingBackup:
+                        "\(checked.leftOut.count) of its files are gone or damaged, '\(first.prefix(200))' the first. The next backup into this folder mends them, as far as the library has them.",
+                    entry: first)
+            }
             let isSound = damaged.isEmpty && checked.isAsPromised && problems.isEmpty
             let unsound = Set(backup.damaged)
             return (

@@ -76,8 +76,9 @@ struct MadeBackups: Sendable {
         try await catalogue.write { try $0.madeBackups.forget(backups) }
     }
 
+    /// In the folder itself, or as a snapshot where it is a backup folder.
     private func isIn(_ folder: String, _ backup: MadeBackup) -> Bool {
-        places.path(backup.path).map(FileSystem.parent) == folder
+        places.path(backup.path).map(SnapshotFolder.place) == folder
     }
 
     private func known(_ backup: MadeBackup, _ presence: KnownBackup.Presence) -> KnownBackup {
@@ -150,7 +151,11 @@ struct MadeBackups: Sendable {
             let gone = looked.filter { $0.presence == .gone }.map(\.backup)
             let plan = Self.plan(looked, keep: keep)
             let removed = try dryRun ? plan.going : plan.going.filter { try remove($0) }
-            if !dryRun && !removed.isEmpty { try FileSystem.sync(folder) }
+            if !dryRun && !removed.isEmpty {
+                for parent in Set(removed.compactMap { places.path($0.path).map(FileSystem.parent) }) {
+                    try FileSystem.sync(parent)
+                }
+            }
             return (removed, gone, plan.kept)
         }
         // After the files: of one that is gone and still known, the next look finds out.

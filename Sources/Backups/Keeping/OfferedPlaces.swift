@@ -1,3 +1,4 @@
+import BackupFormats
 import Executors
 import Files
 import Foundation
@@ -46,7 +47,7 @@ struct OfferedPlaces: Sendable {
     private func folders(_ known: Known) -> [BackupFolder] {
         var candidates: [(path: String, kind: BackupFolder.Kind)] = [(places.standard, .library)]
         if let schedule = known.schedule { candidates.append((schedule, .schedule)) }
-        candidates += known.made.compactMap { places.path($0.path) }.map { (FileSystem.parent(of: $0), .earlier) }
+        candidates += known.made.compactMap { places.path($0.path) }.map { (SnapshotFolder.place(of: $0), .earlier) }
         candidates += mounts().filter(isDrive).sorted().map { ($0, .drive) }
         candidates.append((downloads, .downloads))
         var seen: Set<FileIdentity> = []
@@ -65,9 +66,14 @@ struct OfferedPlaces: Sendable {
 
     private func isDrive(_ mount: String) -> Bool { driveFolders.contains { mount.hasPrefix($0 + "/") } }
 
+    /// Those in the folder itself, and the snapshots of one that holds each file once.
     private func backups(in folder: BackupFolder) -> [BackupFileInFolder] {
-        let names = (try? FileSystem.names(in: folder.path)) ?? []
-        return names.compactMap { $0 }.filter { $0.lowercased().hasSuffix(".zip") }.compactMap { name in
+        let snapshots = (try? SnapshotFolder(folder.path).snapshotNames()) ?? []
+        let names = ((try? FileSystem.names(in: folder.path)) ?? []).compactMap { $0 }
+        let paths =
+            names.filter { $0.lowercased().hasSuffix(".zip") }
+            + snapshots.map { SnapshotFolder.snapshots + "/" + $0 }
+        return paths.compactMap { name in
             let path = folder.path + "/" + name
             // A link may lead anywhere.
             guard let found = try? FileSystem.status(path), found.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -96,8 +102,12 @@ struct OfferedPlaces: Sendable {
         let areOffered = try await pool.run {
             let offered = Set(folders(known).compactMap { FileIdentity(at: $0.path + "/.") })
             return paths.allSatisfy { path in
-                guard let folder = FileIdentity(at: FileSystem.parent(of: path) + "/."), offered.contains(folder),
-                    !path.hasSuffix("/."), !path.hasSuffix("/.."), let found = try? FileSystem.status(path)
+                let place = SnapshotFolder.place(of: path)
+                guard !path.hasSuffix("/."), !path.hasSuffix("/.."), let found = try? FileSystem.status(path) else {
+                    return false
+                }
+                if found.st_mode & S_IFMT == S_IFDIR, offered.contains(FileIdentity(found)) { return true }
+                guard let folder = FileIdentity(at: place + "/."), offered.contains(folder)
                 else { return false }
                 return [S_IFREG, S_IFDIR].contains(found.st_mode & S_IFMT)
             }

@@ -57,6 +57,8 @@ struct BackupCheckpoint: Codable, Sendable {
     var unopened: [String]?
     /// What a backup for the phone apps leaves out; nil of every other.
     var leftForPhone: [ReceiptLine]?
+    /// Set where the file is a snapshot in a backup folder.
+    var isSnapshot: Bool?
     var deviations: [String: Deviation] = [:]
     /// Photos that could not be read, and why.
     var unreadable: [String: String] = [:]

@@ -68,7 +68,8 @@ extension BackupCreation {
                 let file = try? BackupFile(path: isNamed ? target : partial, namedFiles),
                 file.summary.timestamp == checkpoint.time
             else { return nil }
-            return checkpoint.proven ?? Self.proven(file, bytes: Int64(status.st_size), target, checkpoint)
+            let bytes = checkpoint.isSnapshot == true ? file.promisedBytes : Int64(status.st_size)
+            return checkpoint.proven ?? Self.proven(file, bytes: bytes, target, checkpoint)
         }
     }
 
@@ -95,7 +96,9 @@ extension BackupCreation {
                 damaged: damaged, originalsLeftOut: checkpoint.originals ?? 0, isPartial: checkpoint.holdsPart,
                 sealedValues: sealed?.values.count, sealedWith: sealed?.sealedWith,
                 trashed: checkpoint.trashed, hubGroups: checkpoint.hubGroups,
-                isForPhone: checkpoint.leftForPhone == nil ? nil : true,
+                isForPhone: checkpoint.leftForPhone == nil ? nil : true, added: written.folder?.added,
+                addedBytes: written.folder?.addedBytes,
+                mended: written.folder.flatMap { $0.mended.isEmpty ? nil : $0.mended.count },
                 ending: damaged > 0 ? .completeWithProblems : .complete),
             lines: lines(missing: checkpoint.missing, written) + unopenedLines(checkpoint.unopened ?? [])
                 + (checkpoint.leftForPhone ?? []))

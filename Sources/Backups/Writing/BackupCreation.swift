@@ -64,10 +64,10 @@ struct BackupCreation: Sendable {
     }
 
     /// Backups that may get names of one second.
-    private static let maximumNumber = 1000
+    static let maximumNumber = 1000
 
     /// Which file stands in the way of a backup of this name; nil where none does.
-    private func taken(by target: String, for job: Job?) async throws -> String? {
+    func taken(by target: String, for job: Job?) async throws -> String? {
         let partial = target + BackupFormat.partialSuffix
         guard try await unfinished.isFree(places.name(partial), for: job?.id) else { return partial }
         return try await bulk.run { try FileSystem.status(target) == nil ? nil : target }
@@ -90,7 +90,13 @@ struct BackupCreation: Sendable {
         }
         try await job.mayContinue()
         let time = clock.timestamp()
-        let target = try await target(request, at: time, job: job)
+        let hold = request.incremental == true ? try await hold(request) : nil
+        let target =
+            if let hold {
+                try await snapshotTarget(in: hold.folder, at: time, job: job)
+            } else {
+                try await target(request, at: time, job: job)
+            }
         let name = places.name(target)
         // Where it goes is decided; a job that is broken off before there is more to keep goes on there.
         let beginning = BackupCheckpoint(target: name, time: time, holdsPart: false, missing: [])
@@ -117,7 +123,8 @@ struct BackupCreation: Sendable {
                 unreadable[row.name] = "\(row.problem). \(row.advice)"
             }
             let unopened = try await reseal(&taken, under: request.key)
-            try await requireSpace(for: taken, target: target)
+            // A folder needs room for what it has not.
+            if hold == nil { try await requireSpace(for: taken, target: target) }
             contents = taken
             var begun = BackupCheckpoint(target: name, time: time, holdsPart: taken.isPartial, missing: missing)
             begun.unreadable = unreadable
@@ -133,7 +140,7 @@ struct BackupCreation: Sendable {
         }
         var isMade = false
         defer { letGo(descriptor, isMade: isMade) }
-        let receipt = try await complete(contents, checkpoint, descriptor, job: job)
+        let receipt = try await complete(contents, checkpoint, descriptor, in: hold, job: job)
         isMade = true
         return receipt
     }
@@ -157,15 +164,24 @@ struct BackupCreation: Sendable {
     }
 
     /// Writes, proves and names the file, which is made already.
+    /// - Parameter hold: of the backup folder that the file is a snapshot in; nil of a backup in one file.
     func complete(
-        _ contents: BackupContents, _ checkpoint: BackupCheckpoint, _ descriptor: Int32, job: Job
+        _ contents: BackupContents, _ checkpoint: BackupCheckpoint, _ descriptor: Int32,
+        in hold: SnapshotFolderHold? = nil,
+        job: Job
     ) async throws -> BackupReceipt {
         let partial = checkpoint.partial
+        var checkpoint = checkpoint
+        if hold != nil { checkpoint.isSnapshot = true }
         let progress = BackupProgress(checkpoint, descriptor: descriptor, pool: bulk, job: job)
         let flag = CancellationFlag()
         do {
             let written = try await withTaskCancellationHandler {
-                try await write(contents, to: descriptor, progress, flag: flag, job: job)
+                if let hold {
+                    try await write(contents, to: descriptor, progress.checkpoint, in: hold, flag: flag, job: job)
+                } else {
+                    try await write(contents, to: descriptor, progress, flag: flag, job: job)
+                }
             } onCancel: {
                 flag.set()
             }
@@ -194,6 +210,11 @@ struct BackupCreation: Sendable {
             }
             + written.unreadable.sorted { $0.key < $1.key }.map {
                 ReceiptLine(item: $0.key, outcome: "unreadable", detail: "left out: \($0.value)")
+            }
+            + (written.folder?.mended ?? []).map {
+                ReceiptLine(
+                    item: $0, outcome: "mended",
+                    detail: "it was gone from the folder, or was not what it had been; it is copied anew")
             }
     }
 
@@ -346,7 +367,9 @@ struct BackupCreation: Sendable {
         let (known, provenAt) = (MadeBackups(catalogue: catalogue, places: places, pool: bulk), clock.timestamp())
         let made = try await bulk.run { () -> MadeBackup? in
             let isNamed = try FileSystem.status(partial) == nil
-            guard try !isNamed || FileSystem.status(target).map({ Int64($0.st_size) }) == receipt.bytes else {
+            // A snapshot is not as large as what it names; that it is the one that was made has been looked at before.
+            let size = try FileSystem.status(target).map { Int64($0.st_size) }
+            guard !isNamed || (checkpoint.isSnapshot == true ? size != nil : size == receipt.bytes) else {
                 throw MeshError(
                     .notFound,
                     "The file of the backup was removed while it was being made, so there is none. Make it once more.")
@@ -395,6 +418,7 @@ extension BackupReceipt {
             path: path, photos: photos, categories: categories, bytes: bytes, damaged: damaged,
             originalsLeftOut: originalsLeftOut, isPartial: isPartial, sealedValues: sealedValues,
             sealedWith: sealedWith, trashed: trashed, hubGroups: hubGroups, isForPhone: isForPhone,
+            added: added, addedBytes: addedBytes, mended: mended,
             isOnLibraryDisk: isOnLibraryDisk == true ? true : nil,
             ending: hasProblems ? .completeWithProblems : ending)
     }

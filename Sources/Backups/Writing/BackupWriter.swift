@@ -26,9 +26,19 @@ struct BackupWriter: Sendable {
         /// Photo paths whose bytes were not those recorded.
         let damaged: [String]
         /// Photos whose bytes could not be read, and why: they are not in the file.
-        let unreadable: [String: String]
+        var unreadable: [String: String]
         /// Entries that were read back from the disk and are what was written; nil where nothing was written now.
         var proven: ProvenEntries?
+        /// What a backup folder has got; nil of a backup in one file.
+        var folder: Folder?
+
+        struct Folder {
+            /// Files that were copied into it, and their bytes.
+            let added: Int
+            let addedBytes: Int64
+            /// Those among them that its last snapshot had, and it had not.
+            let mended: [String]
+        }
     }
 
     /// Times that the file is written because something was not as it was known. What a photo may be found to be is

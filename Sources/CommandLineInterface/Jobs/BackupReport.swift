@@ -11,6 +11,19 @@ extension JobReport {
                 + "(\(Figures.size(receipt.bytes))\(receipt.isPartial ? ", a part of the library" : "")):",
             PlainText.neutralized(receipt.path),
         ]
+        if let added = receipt.added {
+            let bytes = receipt.addedBytes.map { $0 > 0 ? " (\(Figures.size($0)))" : "" } ?? ""
+            lines.append(
+                added == 0
+                    ? "Its files were in the folder already."
+                    : "Copied for it: \(Figures.count(added, "file"))\(bytes).")
+        }
+        if let mended = receipt.mended {
+            lines.append(
+                console.style.yellow(
+                    "\(Figures.count(mended, "file")) of earlier backups \(mended == 1 ? "was" : "were") gone or damaged there, and "
+                        + "\(mended == 1 ? "is" : "are") copied anew. Look after that disk."))
+        }
         if receipt.isForPhone == true {
             lines.append("It is for the phone apps, and no backup of the library: that is made without --for-phone.")
         }

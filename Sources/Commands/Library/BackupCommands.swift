@@ -4,7 +4,9 @@ import LibraryModel
 import ServiceMesh
 
 extension CommandTable {
-    private static let fileHelp = "The backup, or the folder that it was unpacked into."
+    private static let fileHelp = "The backup, the folder that it was unpacked into, or a backup folder."
+    private static let snapshot = Option.value(
+        "snapshot", "DATE", .text, help: "Of a backup folder the one of this day; else the newest.")
     private static let file = Operand("FILE", .path, help: fileHelp)
     private static let passphrase: [Option] = [
         .flag("passphrase", help: "Ask for the passphrase of its sealed fields."),
@@ -18,6 +20,9 @@ extension CommandTable {
                 The backup has its name only once all of it has been read back and verified.
                 Sealed fields are in it as this library has them, and only its keys open them. With a passphrase they can
                 be opened on any machine.
+                With --incremental the place is a folder that holds each file once: only what it has not is copied, and a small
+                file in its folder 'snapshots' says what the library is now. Files in there that were lost or changed are
+                copied anew. This is how scheduled backups are made.
                 For a phone, it has what the phone apps read: photos, categories and favourites, and nothing sealed. What it
                 leaves out is told; it does not count as a backup of the library.
                 Exit code 5: it is there, but some photos of the library were damaged.
@@ -30,10 +35,12 @@ extension CommandTable {
                 .value("since", "DATE", .moment, help: "Only photos added from this day on."),
                 .flag("without-originals", help: "Only photos as they are shown: smaller."),
                 .flag("for-phone", help: "Only what the phone apps read."),
+                .flag("incremental", help: "Into a folder that holds each file once: only what is new."),
             ] + passphrase + [detach, verbose],
             examples: [
                 Example("smilepile backup create /media/stick --passphrase", "Onto a stick, for any machine."),
-                Example("smilepile backup create --category Family --since 2025-01-01", "A part of the library."),
+                Example(
+                    "smilepile backup create /media/disk/family --incremental", "Only what is new since the last time."),
                 Example("smilepile backup create /media/stick --for-phone", "To be opened with the app of a phone."),
             ]
         ) { invocation, session in
@@ -42,6 +49,11 @@ extension CommandTable {
                     || !(invocation.has("passphrase") || invocation.value("passphrase-file") != nil)
             else {
                 throw invocation.usageError("A backup for a phone has no sealed fields: leave out the passphrase.")
+            }
+            let wholeOnly = ["category", "since", "for-phone"].first(where: invocation.has)
+            if invocation.has("incremental"), let wholeOnly {
+                throw invocation.usageError(
+                    "A backup folder has the whole library: leave out --\(wholeOnly), or --incremental.")
             }
             return try await session.withLibrary { library in
                 let names = invocation.values("category")
@@ -54,7 +66,8 @@ extension CommandTable {
                     path: invocation.operand("FILE").map(session.absolute), categoryIds: categories,
                     since: invocation.moment("since"),
                     withoutOriginals: invocation.has("without-originals") ? true : nil,
-                    forPhone: invocation.has("for-phone") ? true : nil, key: key)
+                    forPhone: invocation.has("for-phone") ? true : nil,
+                    incremental: invocation.has("incremental") ? true : nil, key: key)
                 return try await runJob(message, invocation, session, library)
             }
         },
@@ -66,9 +79,11 @@ extension CommandTable {
                 them: what none of them has is a line of the receipt. The passphrase is the last one's.
                 """,
             operands: [Operand("FILE", .path, .oneOrMore, help: "The backup; with several, the newest last.")],
-            options: passphrase + [detach, verbose],
+            options: [snapshot] + passphrase + [detach, verbose],
             examples: [
                 Example("smilepile backup verify family.zip", "Is it still good?"),
+                Example(
+                    "smilepile backup verify /media/disk/family", "The newest in a backup folder, each file of it."),
                 Example("smilepile backup verify year.zip march.zip april.zip", "Is everything in one of them?"),
             ]
         ) { invocation, session in
@@ -76,18 +91,22 @@ extension CommandTable {
                 var others = invocation.operandValues("FILE").map { session.absolute($0) }
                 let path = others.removeLast()
                 let key = try await openedKey(of: path, invocation, session, library)
-                let message = VerifyBackup(path: path, others: others.isEmpty ? nil : others, key: key)
+                let message = VerifyBackup(
+                    path: path, others: others.isEmpty ? nil : others, snapshot: invocation.value("snapshot"), key: key)
                 return try await runJob(message, invocation, session, library)
             }
         },
         Command(
             words: ["backup", "inspect"], summary: "Show what a backup says about itself.",
             details: "Its photos are not read; that is 'smilepile backup verify'.", operands: [file],
+            options: [snapshot],
             examples: [Example("smilepile backup inspect family.zip", "Date, counts, kind.")]
         ) { invocation, session in
             try await session.withLibrary { library in
                 let answer = try await library.send(
-                    InspectBackup(path: session.absolute(invocation.operand("FILE") ?? "")))
+                    InspectBackup(
+                        path: session.absolute(invocation.operand("FILE") ?? ""),
+                        snapshot: invocation.value("snapshot")))
                 session.show(answer) { show($0, session) }
                 return .done
             }
@@ -107,6 +126,7 @@ extension CommandTable {
                 .flag("replace", help: "The library becomes the backup."),
                 .flag("prefer-backup", help: "Where a merge finds differences, the backup's word counts."),
                 .flag("salvage", help: "Take what is whole of a damaged backup."),
+                snapshot,
                 .value("undo", "JOB", .text, help: "Put back what this restore has overwritten, and nothing else."),
                 .flag("yes", help: "Do not ask."),
                 .flag("dry-run", help: "Only say what would happen."),
@@ -115,7 +135,7 @@ extension CommandTable {
                 Example("smilepile backup restore family.zip --dry-run", "What would happen?"),
                 Example(
                     "smilepile backup restore family.zip --passphrase", "With its sealed fields, on a new machine."),
-                Example("smilepile backup restore --undo restore-1a2b3c", "Have back what --prefer-backup overwrote."),
+                Example("smilepile backup restore /media/disk/family --snapshot 2026-11-28", "As it was on that day."),
             ]
         ) { invocation, session in
             guard !(invocation.has("merge") && invocation.has("replace")) else {
@@ -127,7 +147,8 @@ extension CommandTable {
             }
             if let job = invocation.value("undo") {
                 let others = [
-                    "merge", "replace", "prefer-backup", "salvage", "dry-run", "passphrase", "passphrase-file",
+                    "merge", "replace", "prefer-backup", "salvage", "snapshot", "dry-run", "passphrase",
+                    "passphrase-file",
                 ]
                 guard invocation.operand("FILE") == nil, !others.contains(where: invocation.has) else {
                     throw invocation.usageError("With --undo there is no backup, and nothing else to choose.")
@@ -144,7 +165,8 @@ extension CommandTable {
                     RestoreBackup(
                         path: path, mode: invocation.has("replace") ? .replace : .merge,
                         dryRun: isPreview ? true : nil, prefersBackup: invocation.has("prefer-backup") ? true : nil,
-                        salvage: invocation.has("salvage") ? true : nil, key: key)
+                        salvage: invocation.has("salvage") ? true : nil, snapshot: invocation.value("snapshot"),
+                        key: key)
                 }
                 let isPreview = invocation.has("dry-run")
                 var changed: LibraryStatus?
@@ -187,7 +209,9 @@ extension CommandTable {
         of path: String, _ invocation: Invocation, _ session: Session, _ library: any LibraryConnection
     ) async throws -> BackupKey? {
         guard let passphrase = try await Passphrase.ofBackup(session, invocation, isNew: false) else { return nil }
-        return try await library.send(OpenBackupKey(path: path, passphrase: passphrase)).value
+        return try await library.send(
+            OpenBackupKey(path: path, snapshot: invocation.value("snapshot"), passphrase: passphrase)
+        ).value
     }
 
     /// Shows what would happen, and asks.

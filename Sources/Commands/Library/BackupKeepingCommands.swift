@@ -9,12 +9,14 @@ extension CommandTable {
             details: """
                 Without anything: how it stands. A backup is made when it is due, the machine has little to do and the
                 folder is there; a stick that is not plugged in is waited for, and 'smilepile status' says so. After each
-                one the oldest go, as with 'smilepile backup prune'.
+                one the oldest go, as with 'smilepile backup prune'. The folder holds each file once, and each backup copies
+                only what is new; with --zip each is one file that holds everything.
                 """,
             operands: [Operand("FOLDER", .folder, .optional, help: "Where they go; it has to be there now.")],
             options: [
                 .value("every", "SPAN", .span, help: "Such as 7d or 12h; 7d unless told."),
                 .value("keep", "N", .number(1...1_000), help: "How many verified ones stay; 4 unless told."),
+                .flag("zip", help: "Each backup is one file with everything."),
                 .flag("off", help: "No more backups by themselves. Those that are there stay."),
                 .flag("passphrase", help: "Ask for a passphrase of their sealed fields."),
                 Passphrase.fileOption,
@@ -74,7 +76,7 @@ extension CommandTable {
     private static func schedule(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
         let folder = invocation.operand("FOLDER")
         let isOff = invocation.has("off")
-        let options = ["every", "keep", "passphrase", "passphrase-file"].filter { invocation.has($0) }
+        let options = ["every", "keep", "zip", "passphrase", "passphrase-file"].filter { invocation.has($0) }
         guard !isOff || folder == nil && options.isEmpty else {
             throw invocation.usageError("With --off nothing else is said.")
         }
@@ -93,7 +95,8 @@ extension CommandTable {
                 key = try await library.send(MakeBackupKey(passphrase: passphrase)).value
             }
             let message = ScheduleBackups(
-                folder: folder.map(session.absolute), everyHours: everyHours, keep: invocation.number("keep"), key: key,
+                folder: folder.map(session.absolute), everyHours: everyHours, keep: invocation.number("keep"),
+                zip: invocation.has("zip") ? true : nil, key: key,
                 off: isOff ? true : nil)
             let answer = try await library.send(message)
             session.show(answer) { show($0, session) }
@@ -121,6 +124,11 @@ extension CommandTable {
             }
             let answer = try await pruned(dryRun: isPreview)
             session.show(answer) { pruned in
+                if let files = pruned.files {
+                    session.console.result([
+                        "Removed with them: \(Figures.count(files, "file")) that no snapshot names any more."
+                    ])
+                }
                 for backup in pruned.removed {
                     session.console.result([
                         (isPreview ? "Would be removed: " : "Removed: ") + PlainText.neutralized(backup.path)
@@ -163,6 +171,7 @@ extension CommandTable {
         sheet.add("Folder", schedule.folder)
         sheet.add("Every", span(schedule.everyHours))
         sheet.add("Kept", Figures.count(schedule.keep, "verified backup"))
+        sheet.add("Kind", schedule.isZip ? "each one file with everything" : "only what is new; each file once")
         if schedule.hasPassphrase { sheet.add("Sealed fields", "under a passphrase") }
         sheet.add("Next", LocalDate.text(schedule.nextAt))
         sheet.add("Late because", schedule.problem)

@@ -19,14 +19,19 @@ public struct ScheduleBackups: Message {
     public let everyHours: Int?
     /// Verified backups that stay, 1…1,000; 4 unless told.
     public let keep: Int?
+    /// Makes each of them one file that holds everything. Unless told the folder is a backup folder, as of
+    /// ``CreateBackup/incremental``, which gets only what is new.
+    public let zip: Bool?
     /// As ``CreateBackup/key``, for each of them.
     public let key: BackupKey?
     /// Ends it; the backups stay.
     public let off: Bool?
 
     public init(
-        folder: String? = nil, everyHours: Int? = nil, keep: Int? = nil, key: BackupKey? = nil, off: Bool? = nil
+        folder: String? = nil, everyHours: Int? = nil, keep: Int? = nil, zip: Bool? = nil, key: BackupKey? = nil,
+        off: Bool? = nil
     ) {
+        self.zip = zip
         self.folder = folder
         self.everyHours = everyHours
         self.keep = keep
@@ -51,6 +56,8 @@ public struct BackupSchedule: Codable, Sendable, Equatable {
     public let everyHours: Int
     /// Verified backups that stay.
     public let keep: Int
+    /// Whether each is one file that holds everything (``ScheduleBackups/zip``); else they go into a backup folder.
+    public let isZip: Bool
     /// Whether their sealed fields are under a passphrase.
     public let hasPassphrase: Bool
     /// When the next one is due; in the past where it is late.
@@ -60,8 +67,10 @@ public struct BackupSchedule: Codable, Sendable, Equatable {
     public let problem: String?
 
     public init(
-        folder: String, everyHours: Int, keep: Int, hasPassphrase: Bool, nextAt: Timestamp, problem: String? = nil
+        folder: String, everyHours: Int, keep: Int, isZip: Bool = false, hasPassphrase: Bool, nextAt: Timestamp,
+        problem: String? = nil
     ) {
+        self.isZip = isZip
         self.folder = folder
         self.everyHours = everyHours
         self.keep = keep
@@ -168,10 +177,13 @@ public struct PrunedBackups: Codable, Sendable, Equatable {
     public let removed: [KnownBackup]
     /// Whole, verified backups that are there now.
     public let kept: Int
+    /// Files that no snapshot of a backup folder names any more, and that went with them; absent where there are none.
+    public let files: Int?
 
-    public init(folder: String, removed: [KnownBackup], kept: Int) {
+    public init(folder: String, removed: [KnownBackup], kept: Int, files: Int? = nil) {
         self.folder = folder
         self.removed = removed
         self.kept = kept
+        self.files = files
     }
 }

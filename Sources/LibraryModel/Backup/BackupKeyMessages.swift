@@ -31,10 +31,13 @@ public struct OpenBackupKey: Message {
     public static let summary = "The key of a backup's sealed fields, by its passphrase."
     /// Absolute.
     public let path: String
+    /// As ``InspectBackup/snapshot``.
+    public let snapshot: String?
     public let passphrase: String
 
-    public init(path: String, passphrase: String) {
+    public init(path: String, snapshot: String? = nil, passphrase: String) {
         self.path = path
+        self.snapshot = snapshot
         self.passphrase = passphrase
     }
 }

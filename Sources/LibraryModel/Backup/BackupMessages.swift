@@ -25,19 +25,23 @@ public struct CreateBackup: Message {
     /// say has lines `left`, one for each kind: captions, reviews, sealed fields, … It is not counted as a backup of the library,
     /// and takes no ``key``.
     public let forPhone: Bool?
+    /// Saves into a backup folder, which holds each file once: only what it has not is copied, and a snapshot says what the library
+    /// is now (<doc:BackupsAsFiles>). `path` is the folder; one that is not there, or is empty, becomes one. Of the whole library.
+    public let incremental: Bool?
     /// Of ``MakeBackupKey``: seals the sealed fields in the backup. Without it they are in there as this library has them, and
     /// nothing but its keys opens them.
     public let key: BackupKey?
 
     public init(
         path: String? = nil, categoryIds: [Int64]? = nil, since: Timestamp? = nil,
-        withoutOriginals: Bool? = nil, forPhone: Bool? = nil, key: BackupKey? = nil
+        withoutOriginals: Bool? = nil, forPhone: Bool? = nil, incremental: Bool? = nil, key: BackupKey? = nil
     ) {
         self.path = path
         self.categoryIds = categoryIds
         self.since = since
         self.withoutOriginals = withoutOriginals
         self.forPhone = forPhone
+        self.incremental = incremental
         self.key = key
     }
 }
@@ -46,7 +50,7 @@ public struct BackupReceipt: JobReceipt {
     public let path: String
     public let photos: Int
     public let categories: Int
-    /// Of the file.
+    /// Of the file; of a snapshot in a backup folder, of all that it names.
     public let bytes: Int64
     /// Photos, originals and sidecars whose bytes did not match the catalogue, could not be read, or were not there.
     public let damaged: Int
@@ -63,6 +67,11 @@ public struct BackupReceipt: JobReceipt {
     public let hubGroups: Int?
     /// Set where it was written for the phone apps (``CreateBackup/forPhone``).
     public let isForPhone: Bool?
+    /// Files that were copied into the backup folder, and their bytes; absent of a backup in one file.
+    public let added: Int?
+    public let addedBytes: Int64?
+    /// Those among them that the folder had before, and were gone or damaged, each with a line `mended`; absent where none was.
+    public let mended: Int?
     /// Set where it lies on the disk that the library lies on, and goes with it; nil too where that cannot be told.
     public let isOnLibraryDisk: Bool?
     public let ending: JobEnding
@@ -70,7 +79,8 @@ public struct BackupReceipt: JobReceipt {
     public init(
         path: String, photos: Int, categories: Int, bytes: Int64, damaged: Int, originalsLeftOut: Int = 0,
         isPartial: Bool, sealedValues: Int? = nil, sealedWith: String? = nil, trashed: Int? = nil,
-        hubGroups: Int? = nil, isForPhone: Bool? = nil, isOnLibraryDisk: Bool? = nil, ending: JobEnding
+        hubGroups: Int? = nil, isForPhone: Bool? = nil, added: Int? = nil, addedBytes: Int64? = nil, mended: Int? = nil,
+        isOnLibraryDisk: Bool? = nil, ending: JobEnding
     ) {
         self.path = path
         self.photos = photos
@@ -84,6 +94,9 @@ public struct BackupReceipt: JobReceipt {
         self.trashed = trashed
         self.hubGroups = hubGroups
         self.isForPhone = isForPhone
+        self.added = added
+        self.addedBytes = addedBytes
+        self.mended = mended
         self.isOnLibraryDisk = isOnLibraryDisk
         self.ending = ending
     }
@@ -98,9 +111,15 @@ public struct InspectBackup: Message {
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary = "What a backup says about itself: date, counts, dialect."
-    /// Absolute.
+    /// Absolute: a backup, the folder that one was unpacked into, or a backup folder.
     public let path: String
-    public init(path: String) { self.path = path }
+    /// Of a backup folder the snapshot that is meant: its date, or the beginning of it, as `2026-11-28`. The newest unless told.
+    public let snapshot: String?
+
+    public init(path: String, snapshot: String? = nil) {
+        self.path = path
+        self.snapshot = snapshot
+    }
 }
 
 public struct BackupSummary: Codable, Sendable, Equatable {
@@ -153,13 +172,16 @@ public struct VerifyBackup: Message {
     /// Those that it goes on from, as one of the whole library and one of what was added since (``CreateBackup/since``). Absolute;
     /// ``maximumOthers`` at most.
     public let others: [String]?
+    /// As ``InspectBackup/snapshot``, for `path`.
+    public let snapshot: String?
     /// Of ``OpenBackupKey``, for `path`.
     public let key: BackupKey?
     public static let maximumOthers = 1_000
 
-    public init(path: String, others: [String]? = nil, key: BackupKey? = nil) {
+    public init(path: String, others: [String]? = nil, snapshot: String? = nil, key: BackupKey? = nil) {
         self.path = path
         self.others = others
+        self.snapshot = snapshot
         self.key = key
     }
 }
@@ -233,14 +255,17 @@ public struct RestoreBackup: Message {
     /// Of a damaged backup, takes every photo whose bytes are those that were saved, with a line `damaged` for each other one;
     /// not with `replace`. Without this a damaged backup is refused.
     public let salvage: Bool?
+    /// As ``InspectBackup/snapshot``.
+    public let snapshot: String?
     /// Of ``OpenBackupKey``. The library that made the backup needs none, nor one that has its keys.
     public let key: BackupKey?
 
     public init(
         path: String, mode: RestoreMode? = nil, dryRun: Bool? = nil, prefersBackup: Bool? = nil,
-        salvage: Bool? = nil, key: BackupKey? = nil
+        salvage: Bool? = nil, snapshot: String? = nil, key: BackupKey? = nil
     ) {
         self.path = path
+        self.snapshot = snapshot
         self.mode = mode
         self.dryRun = dryRun
         self.prefersBackup = prefersBackup

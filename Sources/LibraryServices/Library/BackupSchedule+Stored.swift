@@ -21,6 +21,7 @@ extension BackupSchedule {
         }
         self.init(
             folder: stored.folder, everyHours: stored.everyHours, keep: stored.keep,
-            hasPassphrase: stored.key != nil, nextAt: Timestamp(milliseconds: next), problem: problem)
+            isZip: stored.isZip, hasPassphrase: stored.key != nil, nextAt: Timestamp(milliseconds: next),
+            problem: problem)
     }
 }

@@ -43,6 +43,8 @@ package struct StoredBackupSchedule: Sendable {
     package let mount: String
     package let everyHours: Int
     package let keep: Int
+    /// Whether each is one file that holds everything; else they go into a backup folder.
+    package let isZip: Bool
     package var key: BackupKey?
     package let scheduledAt: Timestamp
     /// The job that it has started last and whose end it has not seen.
@@ -53,13 +55,14 @@ package struct StoredBackupSchedule: Sendable {
     package var problem: String?
 
     package init(
-        folder: String, mount: String, everyHours: Int, keep: Int, key: BackupKey?, scheduledAt: Timestamp,
+        folder: String, mount: String, everyHours: Int, keep: Int, isZip: Bool, key: BackupKey?, scheduledAt: Timestamp,
         job: JobID? = nil, failedAt: Timestamp? = nil, problem: String? = nil
     ) {
         self.folder = folder
         self.mount = mount
         self.everyHours = everyHours
         self.keep = keep
+        self.isZip = isZip
         self.key = key
         self.scheduledAt = scheduledAt
         self.job = job

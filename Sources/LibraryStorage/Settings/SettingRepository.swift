@@ -14,6 +14,9 @@ package protocol SettingRepository {
     func setReviewPreferencesChanged(at time: Timestamp) throws
     func setLastBackupDate(_ time: Timestamp) throws
     func setLastSyncDate(_ time: Timestamp) throws
+    /// By which backup folders know whose files they have: a uuid; nil until one was needed.
+    func libraryID() throws -> String?
+    func setLibraryID(_ id: String) throws
     /// Nil where none was noted, or where what is there is none.
     func clockReading() throws -> ClockReading?
     func setClockReading(_ reading: ClockReading) throws

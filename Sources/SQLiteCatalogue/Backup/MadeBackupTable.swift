@@ -64,13 +64,14 @@ struct MadeBackupTable: MadeBackupRepository {
     func schedule() throws -> StoredBackupSchedule? {
         try connection.first(
             """
-            SELECT folder, mount, every_hours, keep, key_export, key_sealed, scheduled_at, job, failed_at, problem
+            SELECT folder, mount, every_hours, keep, key_export, key_sealed, scheduled_at, job, failed_at, problem, is_zip
             FROM backup_schedule
             """
         ) { row in
             let (export, sealed, failed): (String?, String?, Int64?) = (try row[4], try row[5], try row[8])
             return StoredBackupSchedule(
                 folder: try row[0], mount: try row[1], everyHours: try row[2], keep: try row[3],
+                isZip: try row[10],
                 key: export.flatMap { export in sealed.map { BackupKey(export: export, sealed: $0) } },
                 scheduledAt: Timestamp(milliseconds: try row[6]), job: try row[7],
                 failedAt: failed.map(Timestamp.init(milliseconds:)), problem: try row[9])
@@ -83,13 +84,13 @@ struct MadeBackupTable: MadeBackupRepository {
         try connection.execute(
             """
             INSERT INTO backup_schedule (id, folder, mount, every_hours, keep, key_export, key_sealed, scheduled_at, job,
-                failed_at, problem)
-            VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                failed_at, problem, is_zip)
+            VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             values: [
                 schedule.folder, schedule.mount, schedule.everyHours, schedule.keep, schedule.key?.export,
                 schedule.key?.sealed, schedule.scheduledAt.milliseconds, schedule.job,
-                schedule.failedAt?.milliseconds, schedule.problem,
+                schedule.failedAt?.milliseconds, schedule.problem, schedule.isZip,
             ])
     }
 }

@@ -25,6 +25,7 @@ struct SettingRows {
         case pinLastFailureTime
         case pinTries
         case clockReading
+        case libraryID
     }
 
     let connection: Connection
@@ -96,6 +97,10 @@ struct SettingTable: SettingRepository {
     func setLastBackupDate(_ time: Timestamp) throws { try rows.set(.lastBackupDate, to: String(time.milliseconds)) }
 
     func setLastSyncDate(_ time: Timestamp) throws { try rows.set(.lastSyncDate, to: String(time.milliseconds)) }
+
+    func libraryID() throws -> String? { try rows.value(.libraryID) }
+
+    func setLibraryID(_ id: String) throws { try rows.set(.libraryID, to: id) }
 
     func clockReading() throws -> ClockReading? { try rows.value(.clockReading).flatMap(ClockReading.init) }
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What somebody has unpacked from an archive: each entry a file below a folder, with its bytes and without a checksum.
+/// Entries that are not in one archive: each has its bytes in a file that somebody opens, and no checksum. As somebody has
+/// unpacked an archive into a folder, or as a folder keeps what several archives have in common.
 package struct UnpackedEntries: Sendable {
     /// One file.
     package struct File: Sendable {
@@ -11,9 +12,12 @@ package struct UnpackedEntries: Sendable {
         let modified: Int64
         /// What keeps it from being an entry.
         let problem: EntryProblem?
+        /// Where its bytes begin in the file that is opened.
+        let offset: Int64
 
-        package init(name: String, size: Int64, modified: Int64, problem: EntryProblem? = nil) {
+        package init(name: String, size: Int64, modified: Int64, problem: EntryProblem? = nil, offset: Int64 = 0) {
             (self.name, self.size, self.modified, self.problem) = (name, size, modified, problem)
+            self.offset = offset
         }
     }
 
@@ -58,9 +62,10 @@ enum EntryPlaces: Sendable {
         switch self {
         case .archive(let descriptor, let offsets): return try body(descriptor, offsets[index])
         case .folder(let unpacked):
-            let descriptor = try unpacked.open(unpacked.files[index].name)
+            let file = unpacked.files[index]
+            let descriptor = try unpacked.open(file.name)
             defer { close(descriptor) }
-            return try body(descriptor, 0)
+            return try body(descriptor, file.offset)
         }
     }
 }

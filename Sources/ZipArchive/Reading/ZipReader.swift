@@ -130,6 +130,12 @@ public final class ZipReader: Sendable {
         (form, salvage) = (nil, nil)
     }
 
+    /// Where in the archive's file the bytes of an entry begin; nil where there is no such file.
+    package func dataOffset(of index: Int) -> Int64? {
+        guard case .archive(_, let offsets) = places else { return nil }
+        return offsets[index]
+    }
+
     /// What is wrong with the entry, as far as that shows without reading it.
     public func problems(of index: Int) -> [EntryProblem] { problems[index] ?? [] }
 

@@ -11,7 +11,8 @@ import { attempt, toast } from '../core/toasts.js';
 const shownFirst = 8;
 
 const fileName = (path) => path.slice(path.lastIndexOf('/') + 1);
-const folderOf = (path) => path.slice(0, path.lastIndexOf('/')) || '/';
+/** Of a snapshot the backup folder that it is in. */
+const folderOf = (path) => path.replace(/(\/snapshots\/SmilePileSnapshot_[^/]*|\/[^/]*)$/, '') || '/';
 
 /** What has become of one, and whether that needs somebody. */
 function state({ presence, verifiedAt, isWhole }) {

@@ -1,0 +1,146 @@
+import CLinux
+import Files
+import Foundation
+import ServiceMesh
+import ZipArchive
+
+/// A snapshot in a backup folder, read as the archive that it would be with everything in one file: its documents lie in an
+/// archive of their own, and the files that its manifest names in the folder.
+struct FolderSnapshot {
+    let reader: ZipReader
+    let modified: Timestamp
+
+    /// - Parameters:
+    ///   - path: of a snapshot, finished or not.
+    ///   - salvaging: as of ``BackupArchive``: where its manifest cannot be read, every file in the folder is an entry.
+    /// - Returns: nil where `path` names anything else.
+    /// - Throws: `data_loss` for a damaged snapshot.
+    init?(at path: String, _ namedFiles: NamedFiles, salvaging: Bool) throws {
+        guard let folder = Self.folder(of: path) else { return nil }
+        let (number, status) = try namedFiles.open(path)
+        let snapshot = BackupArchive.Descriptor(number)
+        let limits = ZipLimits(
+            maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: Int64(status.st_size),
+            maximumDirectoryBytes: 128 << 20)
+        let documents =
+            salvaging
+            ? try BackupArchive.refusing { try ZipReader.salvaging(number, limits: limits) }
+            : try BackupArchive.read(number, limits, nil)
+        if !salvaging { try Self.requireWhole(documents) }
+        let own = Set(documents.entries.map(\.name))
+        let inSnapshot = documents.entries.compactMap { entry in
+            documents.dataOffset(of: entry.index).map {
+                UnpackedEntries.File(name: entry.name, size: entry.size, modified: entry.modified ?? 0, offset: $0)
+            }
+        }
+        let others = try Self.names(documents, in: folder, salvaging: salvaging).filter { !own.contains($0) }
+        // A link in the place of one of them would lead anywhere.
+        let parts = try SnapshotFolder.parts.filter { part in
+            try FileSystem.status(folder.file(String(part.dropLast()))).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+        }
+        let inFolder = try others.compactMap { try Self.file($0, in: folder, parts) }
+        modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
+        reader = ZipReader(
+            unpacked: UnpackedEntries(inSnapshot + inFolder) { name throws(ZipError) in
+                if own.contains(name) {
+                    let again = clinux_reopen(snapshot.number, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+                    guard again >= 0 else { throw .readFailed(errno: errno) }
+                    return again
+                }
+                do {
+                    return try namedFiles.open(folder.file(name)).descriptor
+                } catch let failure as FileSystem.Failure {
+                    throw ZipError.readFailed(errno: failure.code)
+                } catch {
+                    throw ZipError.unusableEntry(name: name, .specialFile)
+                }
+            })
+    }
+
+    private static func folder(of path: String) -> SnapshotFolder? {
+        let parts = path.split(separator: "/")
+        guard parts.count > 2, parts[parts.count - 2] == SnapshotFolder.snapshots, let name = parts.last else {
+            return nil
+        }
+        let finished =
+            name.hasSuffix(BackupFormat.partialSuffix) ? name.dropLast(BackupFormat.partialSuffix.count) : name
+        guard SnapshotFolder.isSnapshotName(String(finished)) else { return nil }
+        return SnapshotFolder(FileSystem.parent(of: FileSystem.parent(of: path)))
+    }
+
+    /// Every byte of the snapshot's own file is what was written: nothing else tells that of its manifest.
+    private static func requireWhole(_ documents: ZipReader) throws {
+        guard documents.entries.allSatisfy(\.isStored) else {
+            throw MeshError(refusingBackup: "its snapshot was packed by another program.")
+        }
+        let verification = ZipVerification(documents, forOthers: false)
+        try verification.work()
+        guard let failure = verification.failures.first else { return }
+        throw MeshError(refusingBackup: failure.description + BackupFormat.salvageHint, entry: failure.name)
+    }
+
+    /// Names of the files that are looked for in the folder.
+    private static func names(_ documents: ZipReader, in folder: SnapshotFolder, salvaging: Bool) throws -> [String] {
+        do {
+            guard let index = documents.entries.first(where: { $0.name == SmilePileDialect.manifestEntry })?.index
+            else {
+                throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it.")
+            }
+            let manifest = try BackupManifest.read(documents.read(index, limit: BackupFormat.maximumDocument))
+            return (manifest.files ?? []).map(\.path)
+        } catch  where salvaging {
+            return SnapshotFolder.parts.flatMap { part in
+                ((try? FileSystem.names(in: folder.file(part))) ?? []).compactMap { $0 }.map { part + $0 }
+            }
+        } catch let error as MeshError {
+            throw error
+        } catch {
+            throw MeshError(refusingBackup: "its manifest cannot be read: \(MeshError(describing: error).message)")
+        }
+    }
+
+    /// - Parameter parts: folders of files that are there.
+    /// - Returns: nil for a file that is not there, and for a name that leads anywhere but into one of these.
+    private static func file(
+        _ name: String, in folder: SnapshotFolder, _ parts: [String]
+    ) throws -> UnpackedEntries.File? {
+        guard let part = parts.first(where: name.hasPrefix), case let own = name.dropFirst(part.count),
+            !own.isEmpty, own != ".", own != "..", !own.contains("/"), !own.utf8.contains(0),
+            let found = try FileSystem.status(folder.file(name))
+        else { return nil }
+        let problem: EntryProblem? =
+            switch found.st_mode & S_IFMT {
+            case S_IFREG: nil
+            case S_IFLNK: .symbolicLink
+            default: .specialFile
+            }
+        return UnpackedEntries.File(
+            name: name, size: Int64(found.st_size), modified: Int64(found.st_mtim.tv_sec) * 1000, problem: problem)
+    }
+}
+
+extension BackupArchive {
+    /// What a snapshot says of the files in its folder: those that are in the snapshot itself are left out. Blocks.
+    /// - Throws: where it is not whole, or is no snapshot.
+    package static func promisedFiles(
+        ofSnapshot path: String, _ namedFiles: NamedFiles
+    ) throws -> (time: Timestamp, files: [BackupManifest.File]) {
+        let (number, status) = try namedFiles.open(path)
+        let snapshot = Descriptor(number)
+        defer { withExtendedLifetime(snapshot) {} }
+        let documents = try read(
+            number,
+            ZipLimits(
+                maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: Int64(status.st_size),
+                maximumDirectoryBytes: 128 << 20), nil)
+        let own = Set(documents.entries.map(\.name))
+        guard let index = documents.entries.first(where: { $0.name == SmilePileDialect.manifestEntry })?.index else {
+            throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it.")
+        }
+        let manifest = try BackupManifest.read(documents.read(index, limit: BackupFormat.maximumDocument))
+        guard let time = manifest.timestamp, let files = manifest.files else {
+            throw MeshError(refusingBackup: "its manifest does not say all that it has to.")
+        }
+        return (time, files.filter { !own.contains($0.path) })
+    }
+}

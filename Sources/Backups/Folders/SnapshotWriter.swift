@@ -1,0 +1,132 @@
+import BackupFormats
+import CLinux
+import Executors
+import Files
+import Foundation
+import LibraryModel
+import LibraryStorage
+import Sealing
+import ServiceMesh
+import Synchronization
+import ZipArchive
+
+/// Saves a library into a backup folder: its files first, then the snapshot that names them.
+///
+/// What the folder cannot hold once for all snapshots lies in the snapshot's own file: sidecars that are sealed, which are other
+/// bytes each time, and photos whose bytes are not those on record, which may be right again later. So a name in the folder has
+/// the same bytes in every snapshot.
+struct SnapshotWriter: Sendable {
+    let hold: SnapshotFolderHold
+    let photoFiles: any PhotoFiles
+    let namedFiles: NamedFiles
+    let pool: BlockingPool
+    let width: Int
+    let isCancelled: CancellationFlag
+    /// Seals what is sealed while it is copied; nil where nothing is.
+    let sealing: Keyring?
+
+    /// - Parameters:
+    ///   - partial: the path of the file that becomes the snapshot, open as `descriptor`.
+    func write(
+        _ contents: BackupContents, to descriptor: Int32, _ partial: String, at time: Timestamp, job: Job
+    ) async throws -> BackupWriter.Written {
+        job.begin(phase: "looking at the folder")
+        let inventory = try await pool.run { [hold, namedFiles] in try FolderInventory(of: hold.folder, namedFiles) }
+        let files = contents.files
+        let copying = FolderCopying(
+            hold: hold, photoFiles: photoFiles, namedFiles: namedFiles, pool: pool, width: width,
+            isCancelled: isCancelled)
+        let found = try await copying.run(files.filter { !$0.isSealed }, inventory, at: time, job: job)
+        try await job.mayContinue()
+        job.begin(phase: "writing the snapshot")
+        return try await pool.run { [self] in
+            // All files have their names, durably, before anything names them.
+            try hold.sync()
+            let left = contents.without(Set(found.unreadable.keys))
+            let size = try writeSnapshot(left, found, to: descriptor, at: time)
+            try FileSystem.sync(descriptor, partial)
+            _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+            // As a restore would read it; that all it names is there is part of that.
+            let proof = try BackupFile(path: partial, namedFiles)
+            var written = BackupWriter.Written(
+                bytes: left.files.reduce(size) { $0 + (found.files[$1.path]?.size ?? 0) },
+                damaged: found.deviating.keys.sorted(),
+                unreadable: found.unreadable.filter { !BackedUpFile.isThumbnail($0.key) })
+            guard proof.contents.photos.count == left.photos.count else {
+                throw MeshError(.dataLoss, "The snapshot does not have all of its photos. Try again, on another disk.")
+            }
+            written.folder = .init(added: found.added, addedBytes: found.addedBytes, mended: found.mended.sorted())
+            return written
+        }
+    }
+
+    /// - Returns: its bytes.
+    private func writeSnapshot(
+        _ contents: BackupContents, _ found: FolderCopying.Found, to descriptor: Int32, at time: Timestamp
+    ) throws -> Int64 {
+        var contents = contents
+        contents.photos = contents.photos.map { sourced in
+            guard let deviating = found.deviating[sourced.photo.path] else { return sourced }
+            var sourced = sourced
+            (sourced.photo.fileSize, sourced.photo.contentDigest) = (deviating.size, deviating.digest)
+            return sourced
+        }
+        let files = contents.files
+        let inside = files.filter { $0.isSealed || found.deviating[$0.path] != nil }
+        var digests = found.files.merging(found.deviating) { _, deviating in deviating }
+        // Of what is sealed, as long a text as its digest will be stands in the manifest until it is known.
+        for file in inside where file.isSealed {
+            digests[file.path] = .init(size: file.size, digest: String(repeating: "0", count: 64))
+        }
+        var documents = try SmilePileDialect.documents(of: contents, files: list(files, digests, found), at: time)
+        let entries =
+            documents.map { ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds) }
+            + inside.map {
+                ZipLayout.Entry(name: $0.path, size: digests[$0.path]?.size ?? $0.size, modified: $0.modified)
+            }
+        let layout = try ZipLayout(entries: entries)
+        let writer = ZipWriter(descriptor: descriptor, layout: layout)
+        for (number, file) in inside.enumerated() {
+            let digest = try copy(file, documents.count + number, with: writer)
+            guard file.isSealed || digest.sha256.hex == digests[file.path]?.digest else { throw Self.changing }
+            digests[file.path] = .init(size: digest.size, digest: digest.sha256.hex)
+        }
+        documents[0].bytes = try SmilePileDialect.manifest(
+            of: contents, documents: Array(documents.dropFirst()), files: list(files, digests, found), at: time)
+        for (number, document) in documents.enumerated() { try writer.writeEntry(number, bytes: document.bytes) }
+        try writer.finish()
+        return layout.totalSize
+    }
+
+    private static let changing = MeshError(
+        .unavailable,
+        "Other programs keep changing photo files of the library while they are backed up. Stop them, then try again.")
+
+    private func list(
+        _ files: [BackedUpFile], _ digests: [String: FolderInventory.Known], _ found: FolderCopying.Found
+    ) -> [BackupManifest.File] {
+        files.compactMap { file in
+            guard let known = digests[file.path] else { return nil }
+            return BackupManifest.File(
+                path: file.path, size: known.size, sha256: known.digest,
+                damaged: found.deviating[file.path] == nil ? nil : true)
+        }
+    }
+
+    private func copy(_ file: BackedUpFile, _ entry: Int, with writer: ZipWriter) throws -> ContentDigest {
+        let run = EntryRun(entry..<entry + 1, of: writer)
+        let digest = try photoFiles.withReader(StoredName(catalogued: file.storedPath)) { source -> ContentDigest in
+            guard case .sealed(let sidecar) = file.content else {
+                return try run.copy(entry, reading: source, cancelled: { isCancelled.isSet })
+            }
+            guard let sealing else { throw MeshError(.internal, "There is no key to seal a sidecar with.") }
+            let bytes = try SealedSidecar.bytes(of: source)
+            // It was read a moment ago, to see whether it names a place.
+            guard ContentDigest(of: bytes).sha256.hex == file.digest else { throw Self.changing }
+            return try run.copy(
+                entry, reading: HeldBytes(sidecar.seal(bytes, with: sealing)), cancelled: { isCancelled.isSet })
+        }
+        _ = try run.finish(cancelled: { isCancelled.isSet })
+        return digest
+    }
+}
