@@ -303,9 +303,9 @@ let package = Package(
         tests(
             "LibraryServicesTests",
             [
-                "SmilePile", "BackupFormats", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
-                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging", "Sealing",
-                "ZipArchive", "SampleAlbum", "TextFolding", "Randomness", "CatalogueTestSupport",
+                "SmilePile", "BackupFormats", "Backups", "Exchange", "LibraryServices", "LibraryStorage",
+                "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors",
+                "Imaging", "Sealing", "ZipArchive", "SampleAlbum", "TextFolding", "Randomness", "CatalogueTestSupport",
                 "LibraryTestSupport", "TestSupport",
             ]),
         tests(
