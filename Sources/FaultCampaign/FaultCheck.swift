@@ -127,13 +127,23 @@ struct FaultCheck {
                     find(.stray, "\(folder)/\(name) is left")
                     continue
                 }
-                let started = try await library.ask(VerifyBackup(path: folder + "/" + name))
-                let verified = try await library.ask(WaitForJob(job: started.job))
-                require(
-                    verified.state == .finished, .half,
-                    "\(folder)/\(name) does not verify: \(verified.error?.message ?? "")")
+                try await verify(folder + "/" + name, library)
             }
         }
+        let snapshots = place.backupFolder + "/snapshots"
+        for name in Self.names(snapshots) where !name.hasPrefix("library.json") {
+            if name.hasSuffix(".zip") {
+                try await verify(snapshots + "/" + name, library)
+            } else {
+                find(.stray, "\(snapshots)/\(name) is left")
+            }
+        }
+    }
+
+    private mutating func verify(_ backup: String, _ library: some LibraryAnswering) async throws {
+        let started = try await library.ask(VerifyBackup(path: backup))
+        let verified = try await library.ask(WaitForJob(job: started.job))
+        require(verified.state == .finished, .half, "\(backup) does not verify: \(verified.error?.message ?? "")")
     }
 
     // MARK: Files

@@ -10,6 +10,8 @@ package enum FaultOperation: String, CaseIterable, Sendable {
     case backup
     /// A backup for the phone apps.
     case phone
+    /// Backups into a folder that holds each file once, and an import between them.
+    case folder
     case merge
     case replace
     case purge
@@ -35,7 +37,9 @@ package enum FaultOperation: String, CaseIterable, Sendable {
     var isStart: Bool { self == .recovery || self == .upgrade }
 
     /// Those that are broken off so that a recovery has something to do.
-    static let recovered: [FaultOperation] = [.importing, .backup, .merge, .replace, .purge, .seal, .mixed, .migrate]
+    static let recovered: [FaultOperation] = [
+        .importing, .backup, .folder, .merge, .replace, .purge, .seal, .mixed, .migrate,
+    ]
 }
 
 /// Everything that an operation works with: a client of a library whose contents are known.
@@ -58,6 +62,10 @@ struct FaultScene {
         case .originals: try importPhotos(originals: true)
         case .backup: try backUp()
         case .phone: try backUp(forPhone: true)
+        case .folder:
+            try saveIntoFolder()
+            try importPhotos(originals: random.oneIn(2))
+            try saveIntoFolder()
         case .merge: try restore(.merge)
         case .replace: try restore(.replace)
         case .purge: try purge()
@@ -115,6 +123,11 @@ struct FaultScene {
         let request = CreateBackup(path: path, forPhone: forPhone ? true : nil)
         let running = try client.start(job: request, [], backup: .some(path))
         try client.finish(running)
+    }
+
+    private func saveIntoFolder() throws {
+        let request = CreateBackup(path: place.backupFolder, incremental: true)
+        try client.finish(try client.start(job: request, [], backup: .some(nil)))
     }
 
     private mutating func restore(_ mode: RestoreMode) throws {

@@ -8,6 +8,8 @@ final class FaultPlace {
     var library: String { data + "/library" }
     /// Backups outside the library.
     var backups: String { data + "/backups" }
+    /// A folder that holds each file of several backups once.
+    var backupFolder: String { data + "/folder" }
     var sources: String { folder + "/sources" }
     /// The folder of the old app's library.
     var phone: String { folder + "/phone" }

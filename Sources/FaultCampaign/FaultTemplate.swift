@@ -65,6 +65,8 @@ struct FaultTemplate: Sendable {
         try connection.ask(MovePhotos(ids: [early.photos[7].id], categoryId: brief.id)).discard()
         backupWorld = FaultWorld(try await LibraryContents(library))
         try run(CreateBackup(path: place.backups + "/" + Self.backup))
+        // What a power cut leaves of folders that were just made is not modelled.
+        try run(CreateBackup(path: place.backupFolder, incremental: true))
         // Two that only the backup has, two in the trash, and a category that is gone.
         try connection.ask(DeletePhotos(ids: early.photos[5...7].map(\.id))).discard()
         try connection.ask(PurgeTrash(ids: early.photos[6...7].map(\.id))).discard()
