@@ -18,6 +18,8 @@ struct ExportedFile: Sendable {
         let message: String
         /// Whether a file of its name was there already.
         var isThere = false
+        /// Whether the disk, or this user's share of it, is full.
+        var isFullDisk = false
     }
 
     let target: String
@@ -59,7 +61,10 @@ struct ExportedFile: Sendable {
             return try work()
         } catch {
             let failure = CommandFailure(describing: error)
-            return .failed(Problem(message: failure.message, isThere: failure == NewFile.refusal(target, EEXIST)))
+            return .failed(
+                Problem(
+                    message: failure.message, isThere: failure == NewFile.refusal(target, EEXIST),
+                    isFullDisk: [ENOSPC, EDQUOT].contains { failure == NewFile.refusal(target, $0) }))
         }
     }
 

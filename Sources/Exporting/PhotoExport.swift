@@ -25,6 +25,8 @@ struct PhotoExport: Sendable {
         var error: String?
         /// Whether something of it is not there because a file of its name was there already.
         var isThere = false
+        /// Whether the disk has no room for it: then it has none for those behind it either.
+        var metFullDisk = false
 
         private enum CodingKeys: CodingKey { case id, path, sidecars, unchanged, error }
 
@@ -38,6 +40,7 @@ struct PhotoExport: Sendable {
             case .failed(let problem):
                 error = problem.message
                 isThere = isThere || problem.isThere
+                metFullDisk = metFullDisk || problem.isFullDisk
                 return false
             }
         }
@@ -83,7 +86,7 @@ struct PhotoExport: Sendable {
             var taken = ExportNames()
             var exported: [Exported] = []
             func export(_ photos: [Photo]) async throws {
-                for photo in photos {
+                for photo in photos where exported.last?.metFullDisk != true {
                     exported.append(try await self.export(photo, plan, from: root, &taken, library))
                 }
             }
@@ -94,7 +97,7 @@ struct PhotoExport: Sendable {
                 let page = try await library.send(SearchPhotos(filter, limit: 1000, after: after)).value
                 try await export(page.photos)
                 after = page.next
-            } while after != nil
+            } while after != nil && exported.last?.metFullDisk != true
             return exported
         }
         guard let exported = copied else {
@@ -119,6 +122,11 @@ struct PhotoExport: Sendable {
             if let error = photo.error {
                 session.console.message("Photo \(photo.id): " + PlainText.neutralized(error))
             }
+        }
+        if exported.last?.metFullDisk == true {
+            session.console.message(
+                "The disk is full, so the export ends here. Make room on it, then go on: the same command with --update."
+            )
         }
         guard plan.updates else { return }
         let unchanged = exported.reduce(0) { $0 + ($1.unchanged?.count ?? 0) }

@@ -56,6 +56,23 @@ struct PhotoExportTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")) == ["beach.jpg"])
     }
 
+    @Test(
+        "A full disk is told once, and nothing more is tried",
+        .enabled(if: SmallDisk.isPossible, "mounting a small tmpfs takes root"))
+    func fullDisk() async throws {
+        let folder = try TemporaryFolder("export")
+        let disk = try SmallDisk(megabytes: 1)
+        defer { disk.unmount() }
+        var photo = Sample.photo(1)
+        photo.fileSize = 700 << 10
+        let stage = try Self.library(folder, photo: photo)
+        try Data(count: 700 << 10).write(to: URL(fileURLWithPath: folder.file("photos/IMG_1.jpg")))
+        #expect(await stage.run("photos", "export", "1", "2", "3", "4", "--to", disk.folder.path) == .doneWithProblems)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.folder.path) == ["beach.jpg"])
+        #expect(stage.messages.components(separatedBy: "No space left").count == 2, "\(stage.messages)")
+        #expect(stage.messages.contains("The disk is full, so the export ends here."))
+    }
+
     @Test("The original under the photo's own name, or the photo as it is shown; two of one name are numbered")
     func originals() async throws {
         let folder = try TemporaryFolder("export")
