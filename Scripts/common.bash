@@ -28,7 +28,7 @@ one_at_a_time=(
     LibraryServicesTests/{Camera,Date,FilePath,HostileValue,PhotoSearch,PhotoWords,SearchIndex}Tests
     SmilePileTests/{FilteredMessage,ForeignName,Guide,MethodTable,Role,Shortage}Tests
     SQLiteCatalogueTests/{CameraCatalogue,CatalogueMigration,FoldedNames,ManyPhotos,ReviewMerge,SearchMark,SearchPlace}Tests
-    SQLiteCatalogueTests/{RepositoryContract,SearchedNames,SearchPlan,UnreadablePage}Tests
+    SQLiteCatalogueTests/{RepeatingCatalogue,RepositoryContract,SearchedNames,SearchPlan,UnreadablePage}Tests
 )
 
 say() { printf '%s\n' "$*" >&2; }
