@@ -192,7 +192,7 @@ struct FolderCopying: Sendable {
             }
             job.advance(items: 1)
         }
-        try hold.sync()
+        try hold.sync(copied.keys)
         for (path, outcome) in copied {
             try checkCancelled()
             let partial = hold.folder.file(path) + BackupFormat.partialSuffix

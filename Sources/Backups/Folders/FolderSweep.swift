@@ -43,7 +43,7 @@ struct FolderSweep: Sendable {
                 removed += 1
             }
         }
-        if removed > 0 { try hold.sync() }
+        if removed > 0 { try hold.syncNames() }
         return removed
     }
 }

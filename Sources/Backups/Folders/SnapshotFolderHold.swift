@@ -47,8 +47,23 @@ final class SnapshotFolderHold: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Has everything that was written into the folder on the disk.
-    func sync() throws { try FileSystem.check(clinux_sync_file_system(descriptor), "sync", folder.path) }
+    /// Removes what a run has begun and did not finish. Files that are whole stay, for the next one.
+    func removePartials() throws { try Self.removePartials(in: folder) }
+
+    /// Has the bytes of some of its files on the disk, with one call for each of the folders that they are in.
+    func sync(_ files: some Sequence<String>) throws {
+        for part in SnapshotFolder.parts where files.contains(where: { $0.hasPrefix(part) }) {
+            let path = folder.file(part)
+            try FileSystem.withFile(path, O_RDONLY | O_DIRECTORY) {
+                try FileSystem.check(clinux_sync_file_system($0), "sync", path)
+            }
+        }
+    }
+
+    /// Has the names of its files on the disk.
+    func syncNames() throws {
+        for part in SnapshotFolder.parts { try FileSystem.sync(folder.file(part)) }
+    }
 
     private static func make(_ folder: SnapshotFolder, _ library: String) throws {
         let identity = folder.file(SnapshotFolder.identity)

@@ -41,7 +41,7 @@ struct SnapshotWriter: Sendable {
         job.begin(phase: "writing the snapshot")
         return try await pool.run { [self] in
             // All files have their names, durably, before anything names them.
-            try hold.sync()
+            try hold.syncNames()
             let left = contents.without(Set(found.unreadable.keys))
             let size = try writeSnapshot(left, found, to: descriptor, at: time)
             try FileSystem.sync(descriptor, partial)

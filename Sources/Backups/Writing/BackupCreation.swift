@@ -196,6 +196,7 @@ struct BackupCreation: Sendable {
             }
             return try await conclude(progress.checkpoint, proven, job: job)
         } catch {
+            if let hold { try? await uncancelled { try await bulk.run { try hold.removePartials() } } }
             // Interrupted, it goes on from its checkpoint, and needs the file.
             if !job.isInterrupted || job.checkpoint == nil { await unfinished.giveUp(partial) }
             throw error
