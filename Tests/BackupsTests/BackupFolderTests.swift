@@ -172,8 +172,11 @@ import Testing
         let album = test.folder.file("somebody")
         try FileManager.default.createDirectory(atPath: album + "/photos", withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: URL(fileURLWithPath: album + "/photos/cat.jpg"))
-        let taken = try await test.run(CreateBackup(path: album, incremental: true))
-        #expect(taken.error?.status == .alreadyExists)
+        for refused in [
+            await status { _ = try await test.mesh.send(CreateBackup(path: album, incremental: true)) },
+            await status { _ = try await test.mesh.send(ScheduleBackups(folder: album)) },
+        ] { #expect(refused == .alreadyExists) }
+        #expect(try await test.mesh.send(ScheduleBackups(folder: album, zip: true)).schedule?.isZip == true)
         #expect(try names(album) == ["photos"])
         try Data("{\"version\":9,\"library\":\"\(identity)\"}".utf8).write(
             to: URL(fileURLWithPath: folder + "/snapshots/library.json"))

@@ -19,9 +19,7 @@ struct FolderSnapshot {
         guard let folder = Self.folder(of: path) else { return nil }
         let (number, status) = try namedFiles.open(path)
         let snapshot = BackupArchive.Descriptor(number)
-        let limits = ZipLimits(
-            maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: Int64(status.st_size),
-            maximumDirectoryBytes: 128 << 20)
+        let limits = Self.limits(status)
         let documents =
             salvaging
             ? try BackupArchive.refusing { try ZipReader.salvaging(number, limits: limits) }
@@ -82,12 +80,7 @@ struct FolderSnapshot {
     /// Names of the files that are looked for in the folder.
     private static func names(_ documents: ZipReader, in folder: SnapshotFolder, salvaging: Bool) throws -> [String] {
         do {
-            guard let index = documents.entries.first(where: { $0.name == SmilePileDialect.manifestEntry })?.index
-            else {
-                throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it.")
-            }
-            let manifest = try BackupManifest.read(documents.read(index, limit: BackupFormat.maximumDocument))
-            return (manifest.files ?? []).map(\.path)
+            return (try manifest(in: documents).files ?? []).map(\.path)
         } catch  where salvaging {
             return SnapshotFolder.parts.flatMap { part in
                 ((try? FileSystem.names(in: folder.file(part))) ?? []).compactMap { $0 }.map { part + $0 }
@@ -97,6 +90,19 @@ struct FolderSnapshot {
         } catch {
             throw MeshError(refusingBackup: "its manifest cannot be read: \(MeshError(describing: error).message)")
         }
+    }
+
+    fileprivate static func manifest(in documents: ZipReader) throws -> BackupManifest {
+        guard let index = documents.entries.first(where: { $0.name == SmilePileDialect.manifestEntry })?.index else {
+            throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it.")
+        }
+        return try BackupManifest.read(documents.read(index, limit: BackupFormat.maximumDocument))
+    }
+
+    fileprivate static func limits(_ status: stat) -> ZipLimits {
+        ZipLimits(
+            maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: Int64(status.st_size),
+            maximumDirectoryBytes: 128 << 20)
     }
 
     /// - Parameter parts: folders of files that are there.
@@ -128,16 +134,9 @@ extension BackupArchive {
         let (number, status) = try namedFiles.open(path)
         let snapshot = Descriptor(number)
         defer { withExtendedLifetime(snapshot) {} }
-        let documents = try read(
-            number,
-            ZipLimits(
-                maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: Int64(status.st_size),
-                maximumDirectoryBytes: 128 << 20), nil)
+        let documents = try read(number, FolderSnapshot.limits(status), nil)
         let own = Set(documents.entries.map(\.name))
-        guard let index = documents.entries.first(where: { $0.name == SmilePileDialect.manifestEntry })?.index else {
-            throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it.")
-        }
-        let manifest = try BackupManifest.read(documents.read(index, limit: BackupFormat.maximumDocument))
+        let manifest = try FolderSnapshot.manifest(in: documents)
         guard let time = manifest.timestamp, let files = manifest.files else {
             throw MeshError(refusingBackup: "its manifest does not say all that it has to.")
         }

@@ -32,6 +32,7 @@ extension BackupCreation {
                 throw MeshError(.alreadyExists, "\(FileSystem.plain(folder)) is a file. Name a folder.")
             }
             try places.requireFree(folder)
+            try SnapshotFolderHold.requireUsable(SnapshotFolder(folder))
         }
     }
 

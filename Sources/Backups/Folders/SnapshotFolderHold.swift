@@ -68,11 +68,20 @@ final class SnapshotFolderHold: Sendable {
     private static func make(_ folder: SnapshotFolder, _ library: String) throws {
         let identity = folder.file(SnapshotFolder.identity)
         if try FileSystem.status(identity) != nil { return }
-        let parent = FileSystem.parent(of: folder.path)
-        guard FileSystem.mountPoint(of: parent) != nil else {
-            throw MeshError(
-                .notFound, "There is no folder \(FileSystem.plain(parent)). Make it first, or plug its disk in.")
+        try requireUsable(folder)
+        try FileSystem.makeFolder(folder.path)
+        for part in [SnapshotFolder.snapshots] + SnapshotFolder.parts {
+            try FileSystem.makeFolder(folder.file(part.filter { $0 != "/" }))
         }
+        let readme = folder.file(SnapshotFolder.readme)
+        if try FileSystem.status(readme) == nil { try write(Data(Self.explanation.utf8), to: readme) }
+        try write(JSONEncoder().encode(Identity(library: library)), to: identity)
+    }
+
+    /// Whether a folder is a backup folder, or can become one.
+    /// - Throws: `already_exists` where it has a `photos`, or another of these names, that is somebody else's.
+    static func requireUsable(_ folder: SnapshotFolder) throws {
+        if try FileSystem.status(folder.file(SnapshotFolder.identity)) != nil { return }
         // Of a folder that was begun and did not get its identity, empty ones may be there.
         for part in [SnapshotFolder.snapshots] + SnapshotFolder.parts {
             let path = folder.file(part)
@@ -86,13 +95,6 @@ final class SnapshotFolderHold: Sendable {
                 )
             }
         }
-        try FileSystem.makeFolder(folder.path)
-        for part in [SnapshotFolder.snapshots] + SnapshotFolder.parts {
-            try FileSystem.makeFolder(folder.file(part.filter { $0 != "/" }))
-        }
-        let readme = folder.file(SnapshotFolder.readme)
-        if try FileSystem.status(readme) == nil { try write(Data(Self.explanation.utf8), to: readme) }
-        try write(JSONEncoder().encode(Identity(library: library)), to: identity)
     }
 
     /// Under another name first, so that it is whole or not there.

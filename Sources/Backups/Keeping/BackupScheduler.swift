@@ -1,3 +1,4 @@
+import BackupFormats
 import Executors
 import Files
 import Foundation
@@ -261,6 +262,7 @@ public actor BackupScheduler: MeshService {
                 throw MeshError(.notFound, "There is no folder \(folder). Make it first, or plug its disk in.")
             }
             try places.requireFree(folder)
+            if request.zip != true { try SnapshotFolderHold.requireUsable(SnapshotFolder(folder)) }
             return mount
         }
         let schedule = StoredBackupSchedule(

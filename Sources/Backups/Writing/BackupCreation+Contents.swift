@@ -1,0 +1,74 @@
+import BackupFormats
+import Executors
+import Files
+import Foundation
+import LibraryModel
+import LibraryServices
+import LibraryStorage
+import ServiceMesh
+import ZipArchive
+
+/// What of the catalogue's contents a backup can have, and under which key.
+extension BackupCreation {
+    /// Photos whose file is gone, or is none that can be saved under its name, are left out, and reported: a row that
+    /// came from anywhere must not keep all the others from being saved. So are originals and sidecars, without their photos.
+    /// Thumbnails that are not there are made again by whoever restores.
+    /// - Returns: the paths of the ones, and of the others with why.
+    func leaveOutMissing(
+        _ contents: inout BackupContents
+    ) async throws -> (missing: [String], unreadable: [String: String]) {
+        let photoFiles = photoFiles
+        let all = contents
+        let found = try await bulk.run {
+            var (missing, unreadable) = ([String](), [String: String]())
+            try concurrently(all.files) { file in
+                do {
+                    try ZipLayout.check(.init(name: file.path, size: file.size, modified: 0))
+                    let facts = try photoFiles.facts(StoredName(catalogued: file.path))
+                    return facts?.isFile == true ? nil : (path: file.path, reason: String?.none)
+                } catch {
+                    guard let reason = BackupWriter.fault(of: error) else { throw error }
+                    return (path: file.path, reason: reason)
+                }
+            } take: { (gone: (path: String, reason: String?)?) in
+                guard let gone else { return }
+                if let reason = gone.reason { unreadable[gone.path] = reason } else { missing.append(gone.path) }
+            }
+            var left = all.without(Set(missing).union(unreadable.keys))
+            if !all.isForPhone { left.thumbnails = try Self.thumbnails(of: left, photoFiles) }
+            return (left, missing, unreadable)
+        }
+        contents = found.0
+        return (found.1, found.2)
+    }
+
+    /// Bytes of the thumbnails that are there, by path.
+    static func thumbnails(of contents: BackupContents, _ photoFiles: any PhotoFiles) throws -> [String: Int64] {
+        var sizes = [String: Int64](minimumCapacity: contents.photos.count)
+        concurrently(contents.photos) { sourced in
+            guard let name = try? StoredName(catalogued: sourced.photo.path).thumbnail,
+                let facts = try? photoFiles.facts(name), facts.isFile, facts.size > 0,
+                facts.size <= BackupFormat.maximumThumbnail
+            else { return nil }
+            return (path: name.path, size: facts.size)
+        } take: { (thumbnail: (path: String, size: Int64)?) in
+            if let thumbnail { sizes[thumbnail.path] = thumbnail.size }
+        }
+        return sizes
+    }
+
+    /// Puts what is sealed under the backup's own key, where it has one. Without, values stay as the library has them.
+    /// - Returns: paths of photos with values that did not open.
+    func reseal(_ contents: inout BackupContents, under key: BackupKey?) async throws -> [String] {
+        contents.sealed = contents.sealed?.only(of: contents.photos)
+        let lock = contents.lock
+        guard let key, contents.sealed != nil || lock != nil else { return [] }
+        let sealed = contents.sealed ?? SealedDocument(values: [])
+        guard let keyring = try await fields.keyring() else {
+            throw MeshError(.failedPrecondition, "The keys of the sealed fields are gone. Put the key file back.")
+        }
+        let (document, unopened) = try await bulk.run { try sealed.resealed(under: key, keyring, lock: lock) }
+        contents.sealed = document
+        return contents.photos.map(\.photo).filter { unopened.contains($0.uuid) }.map(\.path)
+    }
+}
