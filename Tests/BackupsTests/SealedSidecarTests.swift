@@ -101,6 +101,37 @@ import ZipArchive
         await test.library.close()
     }
 
+    /// Sealed once more for each snapshot, and so in its own file: what an earlier one names stays what it was.
+    @Test func aBackupFolderHasThemInEachSnapshot() async throws {
+        let old = try await library("old")
+        let key = try await old.mesh.send(MakeBackupKey(passphrase: Self.passphrase))
+        let folder = old.folder.file("stick")
+        var paths: [String] = []
+        for key in [key, nil] {
+            let job = try await old.run(CreateBackup(path: folder, incremental: true, key: key))
+            guard case .string(let path)? = job.receipt?["path"] else {
+                Issue.record("\(String(describing: job.error))")
+                return
+            }
+            paths.append(path)
+        }
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder + "/originals") {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/originals/" + name))
+            #expect(bytes.range(of: Data("15917".utf8)) == nil && bytes.range(of: Data("9.55917".utf8)) == nil, "\(name)")
+        }
+        for path in paths {
+            #expect(try entries(path).count { $0.hasSuffix(".sealed") } == 2)
+            #expect(try await old.run(VerifyBackup(path: path)).state == .finished)
+        }
+        let new = try await TestLibrary("new")
+        let opened = try await new.mesh.send(OpenBackupKey(path: paths[0], passphrase: Self.passphrase))
+        let job = try await new.run(RestoreBackup(path: paths[0], mode: .replace, key: opened))
+        #expect(job.state == .finished, "\(String(describing: job.error))")
+        #expect(try await sidecars(new) == sidecars(old))
+        await old.library.close()
+        await new.library.close()
+    }
+
     @Test func withThePassphraseAllComesBackElsewhere() async throws {
         let old = try await library()
         let before = try await sidecars(old)
