@@ -117,7 +117,8 @@ import ZipArchive
         }
         for name in try FileManager.default.contentsOfDirectory(atPath: folder + "/originals") {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/originals/" + name))
-            #expect(bytes.range(of: Data("15917".utf8)) == nil && bytes.range(of: Data("9.55917".utf8)) == nil, "\(name)")
+            #expect(
+                bytes.range(of: Data("15917".utf8)) == nil && bytes.range(of: Data("9.55917".utf8)) == nil, "\(name)")
         }
         for path in paths {
             #expect(try entries(path).count { $0.hasSuffix(".sealed") } == 2)
