@@ -102,6 +102,8 @@ let package = Package(
         module("TextFolding", ["CUtf8proc"]),
         // File system calls with typed errors, and files that somebody else has named
         module("Files", ["ServiceMesh", "CLinux"]),
+        // Lists that are too long for memory
+        module("Scratch", ["ServiceMesh", "Files"]),
         module("Database", ["Executors", "CSQLite"]),
         // The daemon links the pool alone: no parser of hostile files is in its address space, and neither
         // Foundation nor threads are in the worker's.
@@ -271,6 +273,7 @@ let package = Package(
         program("server-cell-probe", path: "Tests/ServerCellProbe", ["WebServer", "CAttempts"]),
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors"]),
+        tests("ScratchTests", ["Scratch", "Files", "ServiceMesh", "TestSupport"]),
         tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "ServiceMeshTesting", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),

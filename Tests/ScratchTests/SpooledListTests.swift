@@ -1,0 +1,116 @@
+import Foundation
+import Scratch
+import Testing
+
+@Suite
+struct SpooledListTests {
+    /// Something of each kind that packing tells apart.
+    private struct Sample: Codable, Sendable, Equatable {
+        enum Kind: String, Codable { case one, other }
+
+        struct Part: Codable, Sendable, Equatable {
+            let name: String
+            let size: Int64?
+        }
+
+        var number: Int
+        var large: UInt64
+        var text: String?
+        var kind: Kind?
+        var isSet: Bool
+        var ratio: Double
+        var parts: [Part]
+        var nested: [[Int]]
+        var bytes: Data
+        var last: Int8?
+    }
+
+    private func sample(_ number: Int) -> Sample {
+        Sample(
+            number: number % 2 == 0 ? number : -number, large: .max - UInt64(number),
+            text: number % 3 == 0 ? nil : String(repeating: "é", count: number % 400),
+            kind: [nil, .one, .other][number % 3], isSet: number % 2 == 1, ratio: Double(number) / 3,
+            parts: (0..<number % 4).map { .init(name: "part \($0)", size: $0 == 2 ? nil : .min + Int64($0)) },
+            nested: [[], [number], [.max, .min]], bytes: Data([0, 255, UInt8(truncatingIfNeeded: number)]),
+            last: number % 5 == 0 ? nil : Int8(number % 100))
+    }
+
+    private let folder = FileManager.default.temporaryDirectory.path
+
+    @Test(arguments: [0, 1, 15, 16, 17, 5000])
+    func elementsAreWhatTheyWere(count: Int) throws {
+        var spooler = SpooledList<Sample>.Spooler(in: Scratch(in: folder))
+        for number in 0..<count { try spooler.append(sample(number)) }
+        let list = try spooler.finish()
+        #expect(list.count == count && list.isEmpty == (count == 0))
+        var next = 0
+        try list.forEach { index, element in
+            #expect(index == next && element == sample(index))
+            next += 1
+        }
+        #expect(next == count)
+        for index in stride(from: count - 1, through: 0, by: -7) {
+            #expect(try list.element(at: index) == sample(index))
+        }
+    }
+
+    @Test
+    func aShortListHasNoFile() throws {
+        // In a folder that is not there a file could not be made.
+        let scratch = Scratch(in: "/nowhere/at/all")
+        var short = SpooledList<Int>.Spooler(in: scratch)
+        for number in 0..<1000 { try short.append(number) }
+        #expect(try short.finish().element(at: 999) == 999)
+        var long = SpooledList<String>.Spooler(in: scratch)
+        #expect(throws: (any Error).self) {
+            for _ in 0..<10_000 { try long.append(String(repeating: "a", count: 100)) }
+        }
+    }
+
+    @Test
+    func aListIsMadeOfAnother() throws {
+        let list = SpooledList(0..<1000)
+        let even = try list.spooled(in: Scratch(in: folder)) { $0 % 2 == 0 ? "number \($0)" : nil }
+        #expect(even.count == 500)
+        #expect(try even.element(at: 499) == "number 998")
+        #expect(try list.compactMap { $0 > 996 ? $0 : nil } == [997, 998, 999])
+        #expect(try list.contains { $0 == 500 })
+        #expect(try !list.contains { $0 == 1000 })
+    }
+
+    @Test
+    func manyThreadsReadAtOnce() async throws {
+        var spooler = SpooledList<Sample>.Spooler(in: Scratch(in: folder))
+        for number in 0..<3000 { try spooler.append(sample(number)) }
+        let list = try spooler.finish()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for start in 0..<4 {
+                group.addTask {
+                    try stride(from: start, to: 3000, by: 4).allSatisfy { try list.element(at: $0) == sample($0) }
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+    }
+
+    @Test
+    func anIndexFindsWhatAListHas() throws {
+        var spooler = SpooledList<Sample>.Spooler(in: Scratch(in: folder))
+        for number in 0..<4000 { try spooler.append(sample(number)) }
+        let index = try SpooledIndex(spooler.finish()) { $0.number % 10 == 7 ? nil : "n\($0.number)" }
+        #expect(index.firstRepeated == nil)
+        for number in stride(from: 0, to: 4000, by: 2) {
+            #expect(try index.place(of: "n\(number)") == (number % 10 == 7 ? nil : number))
+        }
+        #expect(try index.place(of: "n4000") == nil)
+        #expect(try index["n-3999"]?.text == sample(3999).text)
+    }
+
+    @Test
+    func anIndexTellsWhatIsThereTwice() throws {
+        let index = try SpooledIndex(["a", "é", "b", "e\u{301}", "a"]) { $0 }
+        #expect(index.firstRepeated == 3, "composed or not, it is the same name")
+        #expect(try index.place(of: "a") == 0)
+        #expect(try SpooledIndex([] as SpooledList<String>) { $0 }.place(of: "a") == nil)
+    }
+}
