@@ -103,7 +103,7 @@ let package = Package(
         // File system calls with typed errors, and files that somebody else has named
         module("Files", ["ServiceMesh", "CLinux"]),
         // Lists that are too long for memory
-        module("Scratch", ["ServiceMesh", "Files"]),
+        module("Scratch", ["ServiceMesh", "Executors", "Files"]),
         module("Database", ["Executors", "CSQLite"]),
         // The daemon links the pool alone: no parser of hostile files is in its address space, and neither
         // Foundation nor threads are in the worker's.
@@ -151,13 +151,13 @@ let package = Package(
             "BackupFormats",
             [
                 "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files",
-                "ImageWorkerProtocol", "Sealing", "Sidecars", "ZipArchive", "CLinux",
+                "ImageWorkerProtocol", "Scratch", "Sealing", "Sidecars", "ZipArchive", "CLinux",
             ]),
         module(
             "Backups",
             [
                 "BackupFormats", "Importing", "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh",
-                "Executors", "Files", "Sealing", "Sidecars", "ZipArchive", "CLinux",
+                "Executors", "Files", "Scratch", "Sealing", "Sidecars", "ZipArchive", "CLinux",
             ]),
         // Groups and reviews that several machines have in common
         module(
@@ -324,7 +324,7 @@ let package = Package(
             "BackupsTests",
             [
                 "SmilePile", "BackupFormats", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
-                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "ZipArchive",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Scratch", "ZipArchive",
                 "SampleAlbum", "ServiceMeshTesting", "LibraryTestSupport", "TestSupport",
             ]),
         tests(

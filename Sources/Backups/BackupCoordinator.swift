@@ -282,7 +282,7 @@ public actor BackupCoordinator: MeshService {
                 archive, salvaging: isSalvage, forAgain: request.dryRun != true, width: width, pool: bulk,
                 isCancelled: flag, job: job)
             let opened = try await opened(checked.file, key: request.key, making: request.dryRun != true)
-            let backup = try await bulk.run { checked.opening(opened) }
+            let backup = try await bulk.run { try checked.opening(opened) }
             return try await restorer.restore(
                 backup, opened, mode: request.mode ?? .merge, dryRun: request.dryRun == true, job: job)
         } onCancel: {

@@ -1,4 +1,4 @@
-/// A value that is packed as one number, and not by its own coding, which may be made for people to read.
+/// A value that is packed as one number, and not by its own coding, which may be made for people to read and try several forms.
 package protocol PackedAsInteger {
     var packedInteger: Int64 { get }
     init(packedInteger: Int64)
@@ -10,7 +10,8 @@ package protocol PackedAsInteger {
 /// Rejected: JSON, which takes ten times as long and twice the room; and a list of fields written by hand for each type, which
 /// loses a field that somebody adds to the type and forgets there.
 ///
-/// Dictionaries, elements that are optional, and codings that ask whether a key is there are not for this.
+/// Dictionaries, elements that are optional, and codings that ask whether a key is there, or try one form after the other, are not
+/// for this.
 final class Packer: Encoder {
     private(set) var bytes: [UInt8] = []
     var codingPath: [any CodingKey] { [] }

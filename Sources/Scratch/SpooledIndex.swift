@@ -36,6 +36,9 @@ package struct SpooledIndex<Element: Codable & Sendable>: Sendable {
     /// The place of the first element that has a text.
     package func place(of text: String) throws -> Int? { try slot(of: text).found }
 
+    /// The place of the first element that has the same text as another one.
+    package func place(of element: Element) throws -> Int? { try text(element).flatMap { try place(of: $0) } }
+
     package subscript(text: String) -> Element? {
         get throws { try place(of: text).map { try list.element(at: $0) } }
     }

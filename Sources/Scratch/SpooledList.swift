@@ -35,12 +35,26 @@ package struct SpooledList<Element: Codable & Sendable>: Sendable {
         }
     }
 
+    /// Some that stand one behind the other.
+    package func elements(_ range: Range<Int>) throws -> [Element] {
+        var elements: [Element] = []
+        elements.reserveCapacity(range.count)
+        try forEach(from: range.lowerBound / Self.block, to: (range.upperBound + Self.block - 1) / Self.block) {
+            if range.contains($0) { elements.append($1) }
+        }
+        return elements
+    }
+
     /// Each in order, with its place.
     package func forEach(_ body: (Int, Element) throws -> Void) throws {
-        var first = 0
-        while first < places.count - 1 {
+        try forEach(from: 0, to: places.count - 1, body)
+    }
+
+    private func forEach(from start: Int, to last: Int, _ body: (Int, Element) throws -> Void) throws {
+        var first = start
+        while first < last {
             var end = first + 1
-            while end < places.count - 1, places[end + 1] - places[first] <= Self.portion { end += 1 }
+            while end < last, places[end + 1] - places[first] <= Self.portion { end += 1 }
             let elements = first * Self.block..<min(end * Self.block, count)
             try withBytes(places[first]..<places[end]) { bytes in
                 let unpacker = Unpacker(bytes)

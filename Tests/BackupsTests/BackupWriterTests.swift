@@ -3,6 +3,7 @@ import Executors
 import Files
 import Foundation
 import LibraryModel
+import Scratch
 @testable import BackupFormats
 @testable import Backups
 import LibraryStorage
@@ -36,6 +37,10 @@ import ZipArchive
             try BackupCreation.requireHeld(BackupFormat.maximumPhotos + 1)
         }
         #expect(refusal?.status == .failedPrecondition && refusal?.message.contains("--since") == true)
+        let gibibyte: UInt64 = 1 << 30
+        #expect(BackupFormat.maximumPhotos(ofMachine: gibibyte) == 100_000)
+        #expect(BackupFormat.maximumPhotos(ofMachine: 8 * gibibyte) == 699_050)
+        #expect(BackupFormat.maximumPhotos(ofMachine: 1024 * gibibyte) == 5_000_000)
     }
 
     @Test func aPhotoThatCannotBeReadIsLeftOutAndTheOthersAreSaved() async throws {
@@ -46,7 +51,7 @@ import ZipArchive
         // A link is refused when it is opened: it stands for the bad sector, which no test can make.
         try FileManager.default.removeItem(atPath: folder.photos + "/IMG_2.jpg")
         symlink("/etc/passwd", folder.photos + "/IMG_2.jpg")
-        let contents = BackupContents(photos: photos, isPartial: false)
+        let contents = BackupContents(photos: SpooledList(photos), isPartial: false)
         let pool = BlockingPool(name: "test", threads: 2)
         let path = temporary.file("b.zip")
         try Data().write(to: URL(fileURLWithPath: path))
@@ -69,7 +74,7 @@ import ZipArchive
         let folder = LibraryFolder(path: temporary.path)
         try folder.make()
         let photos = try (0..<10).map { try photo("IMG_\($0).jpg", Data("photo \($0)".utf8), in: folder) }
-        let contents = BackupContents(photos: photos, isPartial: false)
+        let contents = BackupContents(photos: SpooledList(photos), isPartial: false)
         let path = temporary.file("b.zip")
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
@@ -104,7 +109,7 @@ import ZipArchive
         let folder = LibraryFolder(path: temporary.path)
         try folder.make()
         let photos = try (0..<100).map { try photo("IMG_\($0).jpg", Data("photo \($0)".utf8), in: folder) }
-        let contents = BackupContents(photos: photos, isPartial: false)
+        let contents = BackupContents(photos: SpooledList(photos), isPartial: false)
         let pool = BlockingPool(name: "test", threads: 2)
         let path = temporary.file("b.zip")
         try Data().write(to: URL(fileURLWithPath: path))

@@ -2,6 +2,7 @@ import CLinux
 import Executors
 import Files
 import Foundation
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -11,12 +12,7 @@ import ZipArchive
 /// Opening it checks the structure and every name; nothing is written, and no entry is read.
 package final class BackupArchive: Sendable {
     /// An entry that the documents promise.
-    struct Entry: Sendable {
-        let path: String
-        let size: Int64
-        /// SHA-256 of its bytes, hex.
-        let sha256: String
-    }
+    typealias Entry = BackupManifest.File
 
     /// Closes the file once nobody looks at any folder of it.
     final class Descriptor: Sendable {
@@ -35,6 +31,8 @@ package final class BackupArchive: Sendable {
     let root: String
     /// The index of every entry in the folder that was not refused, by its name; those are unique.
     private let indices: [String: Int]
+    /// For lists of what is in it, where they do not fit into memory.
+    let scratch: Scratch
     /// When the file was last written, as its file system says.
     let modified: Timestamp
     /// Nil of a folder, whose files are opened one at a time.
@@ -53,6 +51,7 @@ package final class BackupArchive: Sendable {
         path: String, _ namedFiles: NamedFiles, maximumBytes: Int64, salvaging: Bool, proven: ProvenEntries? = nil,
         isCancelled: CancellationFlag = CancellationFlag()
     ) throws {
+        scratch = namedFiles.scratch
         if let snapshot = try FolderSnapshot(at: path, namedFiles, salvaging: salvaging) {
             // A file of the folder that is not taken is one that is not there: its photo is refused, or named by a check.
             reader = snapshot.reader
@@ -72,7 +71,7 @@ package final class BackupArchive: Sendable {
         bare = try Self.bareDocument(number, size: Int64(status.st_size))
         let limits = ZipLimits(
             maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: maximumBytes,
-            maximumDirectoryBytes: 128 << 20)
+            maximumDirectoryBytes: BackupFormat.maximumDirectory)
         if bare != nil {
             reader = nil
         } else if salvaging {
@@ -90,7 +89,7 @@ package final class BackupArchive: Sendable {
 
     private init(_ archive: BackupArchive, root: String) {
         (descriptor, bare, reader, self.root) = (archive.descriptor, archive.bare, archive.reader, root)
-        (modified, isSnapshot) = (archive.modified, archive.isSnapshot)
+        (modified, isSnapshot, scratch) = (archive.modified, archive.isSnapshot, archive.scratch)
         indices = Self.indices(reader, root)
     }
 
@@ -124,12 +123,17 @@ package final class BackupArchive: Sendable {
         entries.lazy.filter { !$0.isFolder }.compactMap { Self.name($0.name, below: self.root) }
     }
 
-    /// Names, in the archive, of entries that are no folders and none of those that are meant by their names in the folder.
-    func files(otherThan known: Set<String>) -> [String] {
-        let meant = Set(known.compactMap { indices[$0] })
-        return entries.filter { entry in
+    /// Where an entry stands in the archive, by its name; nil where there is none.
+    func index(of name: String) -> Int? { indices[name] }
+
+    /// Names, in the archive, of entries that are no folders and none of those that are meant.
+    /// - Parameters:
+    ///   - meant: places of entries in the archive.
+    ///   - isKnown: whether a name, in the folder, is that of one: several entries may have it.
+    func files(otherThan meant: EntrySet, _ isKnown: (String) throws -> Bool) throws -> [String] {
+        try entries.filter { entry in
             guard !entry.isFolder, !meant.contains(entry.index) else { return false }
-            return Self.name(entry.name, below: root).map { !known.contains($0) } ?? true
+            return try Self.name(entry.name, below: root).map { try !isKnown($0) } ?? true
         }.map(\.name)
     }
     /// Entries that are not taken, of an archive from which is taken what is whole.
@@ -149,12 +153,12 @@ package final class BackupArchive: Sendable {
 
     /// What is not as it was written, of an archive of ours, though its entries have their bytes. One of which we have written
     /// none of the entries was packed by somebody else, in a way of their own; what somebody has added to one of ours likewise.
-    /// - Parameter known: names of entries that are part of the backup.
-    func altered(_ known: Set<String>) -> [Failure] {
+    /// - Parameter ours: places in the archive of entries that are part of the backup.
+    func altered(_ ours: EntrySet) -> [Failure] {
         guard let form = reader?.form, form.hasOtherEnd || !form.otherEntries.isEmpty else { return [] }
-        let (others, ours) = (Set(form.otherEntries), known.compactMap { indices[$0] })
-        guard ours.contains(where: { !others.contains($0) }) else { return [] }
-        let altered = ours.filter(others.contains).sorted().map { index in
+        let others = Set(form.otherEntries)
+        guard entries.indices.contains(where: { ours.contains($0) && !others.contains($0) }) else { return [] }
+        let altered = others.filter(ours.contains).sorted().map { index in
             let name = entries[index].name
             return Failure(
                 name: name, sentence: "what the archive says of '\(name.prefix(200))' is not what was saved.")
@@ -191,8 +195,9 @@ package final class BackupArchive: Sendable {
         return roots.count == 1 ? roots[0] : nil
     }
 
+    /// - Returns: where the entry stands in the archive.
     /// - Throws: `data_loss` where an entry is not there, or is not what is promised as far as can be seen without reading it.
-    func require(_ promised: Entry) throws {
+    func require(_ promised: Entry) throws -> Int {
         let name = promised.path.prefix(200)
         guard let index = indices[promised.path] else {
             throw MeshError(
@@ -204,6 +209,7 @@ package final class BackupArchive: Sendable {
         guard entries[index].size == promised.size, SHA256Digest(hex: promised.sha256) != nil else {
             throw MeshError(refusingBackup: "the size or digest of '\(name)' disagrees.", entry: promised.path)
         }
+        return index
     }
 
     /// What `decode` makes of a document's bytes.
@@ -331,17 +337,19 @@ package final class BackupArchive: Sendable {
 
     /// Compares what was read with what is promised.
     /// - Returns: in the order of the archive, then of what is promised.
-    func failures(_ promised: [Entry], _ checked: Checked) -> [Failure] {
+    func failures(_ promised: PromisedEntries, _ checked: Checked) throws -> [Failure] {
         guard reader != nil else { return [] }
         var failures = failures(checked.damaged)
         let unreadable = Set(failures.map(\.name))
-        for entry in promised where !unreadable.contains(entry.path) {
-            guard let found = digest(of: entry.path, checked)?.sha256, found == SHA256Digest(hex: entry.sha256) else {
+        try promised.list.forEach { place, entry in
+            guard !unreadable.contains(entry.path) else { return }
+            let found = promised.index(of: place).flatMap { checked.read[$0]?.digest ?? reader?.proven[$0] }
+            guard let found, found.sha256 == SHA256Digest(hex: entry.sha256) else {
                 failures.append(
                     Failure(
                         name: entry.path,
                         sentence: "the bytes of '\(entry.path.prefix(200))' are not those that were saved."))
-                continue
+                return
             }
         }
         return failures

@@ -25,7 +25,7 @@ package final class BackupFile: Sendable {
     fileprivate let lostDocuments: Set<String>
     /// Entries that are not part of the format; ignored.
     private let unknownEntries: [String]
-    private let promised: [BackupArchive.Entry]
+    private let promised: PromisedEntries
     /// Whether what is whole of it is wanted.
     package let isSalvaged: Bool
     /// Entries that are not what they should be, as far as can be seen without reading them; none unless salvaging.
@@ -39,9 +39,16 @@ package final class BackupFile: Sendable {
         isSalvaged = salvaging
         let (archive, described) = salvaging ? try Self.describeDamaged(archive) : try Self.describe(archive)
         self.archive = archive
-        lost = described.contents.isForeign ? archive.refused : try Self.match(described, archive, salvaging: salvaging)
-        let known = Set(described.promised.map(\.path)).union(described.unpromised)
-        unknownEntries = archive.files(otherThan: known)
+        var promised = try PromisedEntries(described.promised)
+        lost =
+            described.contents.isForeign
+            ? archive.refused : try Self.match(described, &promised, archive, salvaging: salvaging)
+        var known = EntrySet()
+        for place in promised.list.indices { promised.index(of: place).map { known.insert($0) } }
+        for name in described.unpromised { archive.index(of: name).map { known.insert($0) } }
+        unknownEntries = try archive.files(otherThan: known) {
+            try described.unpromised.contains($0) || promised.contains($0)
+        }
         summary = described.summary
         contents = described.contents
         damaged = described.damaged
@@ -51,7 +58,7 @@ package final class BackupFile: Sendable {
             described.notices
             + (archive.mended + altered).map { ReceiptLine(item: $0.name, outcome: "damaged", detail: $0.sentence) }
         checksums = described.checksums
-        promised = described.promised
+        self.promised = promised
     }
 
     /// - Parameters:
@@ -98,9 +105,11 @@ package final class BackupFile: Sendable {
     private static func describe(_ archive: BackupArchive) throws -> Placed {
         if archive.isBare { return (archive, try PhoneDialect.read(archive)) }
         if let root = archive.root(of: SmilePileDialect.manifestEntry) {
-            let manifest = try archive.decoded(root + SmilePileDialect.manifestEntry, BackupManifest.read)
-            try FormatVersion.require(manifest.backupVersion, in: SmilePileDialect.manifestEntry)
-            if manifest.generator == SmilePileDialect.generator {
+            let manifest = try archive.decoded(root + SmilePileDialect.manifestEntry) {
+                try BackupManifest.read($0, scratch: archive.scratch)
+            }
+            try FormatVersion.require(manifest.facts.backupVersion, in: SmilePileDialect.manifestEntry)
+            if manifest.facts.generator == SmilePileDialect.generator {
                 let folder = archive.below(root)
                 return (folder, try SmilePileDialect.read(folder, manifest))
             }
@@ -150,24 +159,23 @@ package final class BackupFile: Sendable {
     /// Holds what the documents promise, the archive and the photos against each other.
     /// - Returns: entries that are not what is promised; where all is wanted, the first of them is thrown.
     private static func match(
-        _ described: DescribedBackup, _ archive: BackupArchive, salvaging: Bool
+        _ described: DescribedBackup, _ promised: inout PromisedEntries, _ archive: BackupArchive, salvaging: Bool
     ) throws -> [BackupArchive.Failure] {
-        var entries = [String: BackupArchive.Entry](minimumCapacity: described.promised.count)
         var lost = archive.refused
-        for entry in described.promised {
-            guard entries.updateValue(entry, forKey: entry.path) == nil else {
-                throw MeshError(
-                    refusingBackup: "the manifest names '\(entry.path.prefix(200))' twice.", entry: entry.path)
-            }
+        try promised.list.forEach { place, entry in
             do {
-                try archive.require(entry)
+                promised.note(try archive.require(entry), of: place)
             } catch  where salvaging {
+                // What is there may be another file, and is none that nobody knows.
+                if let index = archive.index(of: entry.path) { promised.note(index, of: place) }
                 lost.append(.init(name: entry.path, sentence: MeshError(describing: error).message))
             }
         }
-        for photo in described.contents.photos.map(\.photo) {
+        let entries = promised
+        try described.contents.photos.forEach { sourced in
+            let photo = sourced.photo
             let name = photo.path.prefix(200)
-            guard photo.path.hasPrefix(BackupFormat.photoPrefix), let entry = entries[photo.path] else {
+            guard photo.path.hasPrefix(BackupFormat.photoPrefix), let entry = try entries[photo.path] else {
                 throw MeshError(refusingBackup: "the photo '\(name)' has no entry of its own.", entry: photo.path)
             }
             guard photo.contentDigest == entry.sha256, photo.fileSize == entry.size else {
@@ -176,9 +184,9 @@ package final class BackupFile: Sendable {
         }
         // What it holds beside the photos: under a name of its own, and the bytes that are said, unless they were damaged.
         let damaged = Set(described.damaged)
-        let beside = described.contents.files.filter { !$0.path.hasPrefix(BackupFormat.photoPrefix) }
-        for file in beside where !damaged.contains(file.path) {
-            guard let entry = entries[file.path], entry.sha256 == file.digest, entry.size == file.size else {
+        try described.contents.files().forEach { file in
+            guard !file.path.hasPrefix(BackupFormat.photoPrefix), !damaged.contains(file.path) else { return }
+            guard let entry = try entries[file.path], entry.sha256 == file.digest, entry.size == file.size else {
                 throw MeshError(
                     refusingBackup: "what is said about '\(file.path.prefix(200))' disagrees.", entry: file.path)
             }
@@ -187,7 +195,14 @@ package final class BackupFile: Sendable {
     }
 
     /// Of all entries of which the documents say what they are.
-    package var promisedBytes: Int64 { promised.reduce(0) { $0 &+ $1.size } }
+    package func promisedBytes() throws -> Int64 {
+        var bytes: Int64 = 0
+        try promised.list.forEach { bytes &+= $0.size }
+        return bytes
+    }
+
+    /// SHA-256 of an entry that is promised, lower-case hex.
+    func promisedDigest(of path: String) throws -> String? { try promised[path]?.sha256 }
 
     /// A line for each entry that is ignored, and what else is to be said of the backup itself.
     var lines: [ReceiptLine] {
@@ -211,10 +226,13 @@ package final class BackupFile: Sendable {
     private func compare(
         _ read: BackupArchive.Checked, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> CheckedBackup {
-        let found = archive.failures(promised, read)
+        let found = try archive.failures(promised, read)
         let failures = Dictionary(
             (lost + found).map { ($0.name, $0.sentence) }, uniquingKeysWith: { first, _ in first })
-        let photos = failures.isEmpty ? contents.photos : contents.photos.filter { failures[$0.photo.path] == nil }
+        let photos =
+            failures.isEmpty
+            ? contents.photos
+            : try contents.photos.spooled(in: contents.scratch) { failures[$0.photo.path] == nil ? $0 : nil }
         if !isSalvaged, let first = found.first ?? altered.first {
             throw MeshError(
                 refusingBackup:
@@ -231,12 +249,9 @@ package final class BackupFile: Sendable {
         let lines = failures.sorted { $0.key < $1.key }.map { name, sentence in
             ReceiptLine(item: name, outcome: "damaged", detail: "left out: \(sentence)")
         }
-        var sound = [String: String](minimumCapacity: promised.count)
-        for entry in promised where failures[entry.path] == nil { sound[entry.path] = entry.sha256 }
         return CheckedBackup(
             file: self, contents: try whole.resolved { archive.digest(of: $0, read) }, checked: read,
-            damaged: lines + unlike,
-            digests: sound)
+            damaged: lines + unlike, unsound: Set(failures.keys))
     }
 
     /// A line for each picture whose bytes are not those that another program took the checksum of. It is taken all the same,
@@ -266,46 +281,52 @@ package struct CheckedBackup: Sendable {
     private let checked: BackupArchive.Checked
     /// A line for each entry that was left out because it is damaged, or is unlike its checksum.
     private let damaged: [ReceiptLine]
-    /// Of every entry that is promised, and is what is promised; lower-case hex, by name. A sidecar that was sealed has what its
-    /// open bytes are said to be, under the name that it would have open.
-    package private(set) var digests: [String: String]
+    /// Names of entries that are not what is promised.
+    private let unsound: Set<String>
     /// Those that were opened, by that name.
     private var sealedSidecars: [String: SealedSidecar] = [:]
     private var rings: [Keyring] = []
 
     fileprivate init(
         file: BackupFile, contents: BackupContents, checked: BackupArchive.Checked, damaged: [ReceiptLine],
-        digests: [String: String]
+        unsound: Set<String>
     ) {
         self.file = file
         self.contents = contents
         self.checked = checked
         self.damaged = damaged
-        self.digests = digests
+        self.unsound = unsound
+    }
+
+    /// SHA-256 of an entry that is promised, and is what is promised; lower-case hex. A sidecar that was sealed has what its
+    /// open bytes are said to be, under the name that it would have open.
+    package func digest(of path: String) throws -> String? {
+        if let sealed = sealedSidecars[path] { return sealed.sidecar.contentDigest }
+        return unsound.contains(path) ? nil : try file.promisedDigest(of: path)
     }
 
     /// The same with the sidecars that were sealed among those of their photos, where the archive has them whole.
-    package func opening(_ opened: OpenedFields) -> CheckedBackup {
+    package func opening(_ opened: OpenedFields) throws -> CheckedBackup {
         guard !opened.sidecars.isEmpty else { return self }
         var backup = self
         backup.rings = opened.rings
-        for index in contents.photos.indices {
-            let sidecars = opened.sidecars[contents.photos[index].photo.uuid] ?? []
-            for sealed in sidecars.sorted(by: { $0.place < $1.place }) where backup.has(sealed) {
+        backup.contents.photos = try contents.photos.spooled(in: contents.scratch) { sourced in
+            var sourced = sourced
+            let sidecars = opened.sidecars[sourced.photo.uuid] ?? []
+            for sealed in sidecars.sorted(by: { $0.place < $1.place }) where try backup.has(sealed) {
                 let path = sealed.sidecar.path
-                var own = backup.contents.photos[index].photo.sidecars
-                guard backup.digests[path] == nil, own.count < KeptSidecar.maximumCount else { continue }
-                own.insert(sealed.sidecar, at: min(sealed.place, own.count))
-                backup.contents.photos[index].photo.sidecars = own
-                backup.digests[path] = sealed.sidecar.contentDigest
+                guard try backup.digest(of: path) == nil, sourced.photo.sidecars.count < KeptSidecar.maximumCount
+                else { continue }
+                sourced.photo.sidecars.insert(sealed.sidecar, at: min(sealed.place, sourced.photo.sidecars.count))
                 backup.sealedSidecars[path] = sealed
             }
+            return sourced
         }
         return backup
     }
 
-    private func has(_ sealed: SealedSidecar) -> Bool {
-        guard file.isSalvaged else { return digests[sealed.entry] != nil }
+    private func has(_ sealed: SealedSidecar) throws -> Bool {
+        guard file.isSalvaged else { return try digest(of: sealed.entry) != nil }
         // Where the manifest is lost, nobody promises it; and one that does not open keeps nothing else back.
         return file.archive.has(sealed.entry) && (try? open(sealed)) != nil
     }
@@ -361,10 +382,10 @@ package struct CheckedBackup: Sendable {
         return try file.archive.extract(name, checked, to: output, cancelled: cancelled, progress: progress)
     }
 
-    package func telling(apart others: OtherPictures) -> CheckedBackup {
+    package func telling(apart others: OtherPictures) throws -> CheckedBackup {
         guard !others.uuids.isEmpty else { return self }
         var backup = self
-        backup.contents.photos = contents.photos.map { sourced in
+        backup.contents.photos = try contents.photos.spooled(in: contents.scratch) { sourced in
             var sourced = sourced
             sourced.photo.uuid = others.uuid(sourced.photo.uuid)
             return sourced

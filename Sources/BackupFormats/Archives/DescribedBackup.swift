@@ -1,4 +1,5 @@
 import LibraryModel
+import Scratch
 import ServiceMesh
 
 /// What a dialect makes of a backup's documents. A second dialect is a function that returns one, and its test.
@@ -7,7 +8,7 @@ struct DescribedBackup: Sendable {
     /// Validated.
     let contents: BackupContents
     /// Every entry of which the documents say what it is.
-    let promised: [BackupArchive.Entry]
+    let promised: SpooledList<BackupManifest.File>
     /// Names of those that belong to the backup all the same, such as the document that says it.
     let unpromised: Set<String>
     /// Paths of those that were damaged when they were saved.

@@ -1,6 +1,7 @@
 import CLinux
 import Files
 import Foundation
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -31,7 +32,9 @@ struct FolderSnapshot {
                 UnpackedEntries.File(name: entry.name, size: entry.size, modified: entry.modified ?? 0, offset: $0)
             }
         }
-        let others = try Self.names(documents, in: folder, salvaging: salvaging).filter { !own.contains($0) }
+        let others = try Self.names(documents, in: folder, namedFiles.scratch, salvaging: salvaging).filter {
+            !own.contains($0)
+        }
         // A link in the place of one of them would lead anywhere.
         let parts = try SnapshotFolder.parts.filter { part in
             try FileSystem.status(folder.file(String(part.dropLast()))).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
@@ -78,9 +81,11 @@ struct FolderSnapshot {
     }
 
     /// Names of the files that are looked for in the folder.
-    private static func names(_ documents: ZipReader, in folder: SnapshotFolder, salvaging: Bool) throws -> [String] {
+    private static func names(
+        _ documents: ZipReader, in folder: SnapshotFolder, _ scratch: Scratch, salvaging: Bool
+    ) throws -> [String] {
         do {
-            return (try manifest(in: documents).files ?? []).map(\.path)
+            return try manifest(in: documents, scratch).files?.compactMap { $0.path } ?? []
         } catch  where salvaging {
             return SnapshotFolder.parts.flatMap { part in
                 ((try? FileSystem.names(in: folder.file(part))) ?? []).compactMap { $0 }.map { part + $0 }
@@ -92,17 +97,18 @@ struct FolderSnapshot {
         }
     }
 
-    fileprivate static func manifest(in documents: ZipReader) throws -> BackupManifest {
+    fileprivate static func manifest(in documents: ZipReader, _ scratch: Scratch) throws -> BackupManifest {
         guard let index = documents.entries.first(where: { $0.name == SmilePileDialect.manifestEntry })?.index else {
             throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it.")
         }
-        return try BackupManifest.read(documents.read(index, limit: BackupFormat.maximumDocument))
+        return try BackupManifest.read(
+            documents.read(index, limit: BackupFormat.maximumDocument), scratch: scratch)
     }
 
     fileprivate static func limits(_ status: stat) -> ZipLimits {
         ZipLimits(
             maximumEntries: BackupFormat.maximumEntries, maximumTotalBytes: Int64(status.st_size),
-            maximumDirectoryBytes: 128 << 20)
+            maximumDirectoryBytes: BackupFormat.maximumDirectory)
     }
 
     /// - Parameter parts: folders of files that are there.
@@ -130,16 +136,16 @@ extension BackupArchive {
     /// - Throws: where it is not whole, or is no snapshot.
     package static func promisedFiles(
         ofSnapshot path: String, _ namedFiles: NamedFiles
-    ) throws -> (time: Timestamp, files: [BackupManifest.File]) {
+    ) throws -> (time: Timestamp, files: SpooledList<BackupManifest.File>) {
         let (number, status) = try namedFiles.open(path)
         let snapshot = Descriptor(number)
         defer { withExtendedLifetime(snapshot) {} }
         let documents = try read(number, FolderSnapshot.limits(status), nil)
         let own = Set(documents.entries.map(\.name))
-        let manifest = try FolderSnapshot.manifest(in: documents)
-        guard let time = manifest.timestamp, let files = manifest.files else {
+        let manifest = try FolderSnapshot.manifest(in: documents, namedFiles.scratch)
+        guard let time = manifest.facts.timestamp, let files = manifest.files else {
             throw MeshError(refusingBackup: "its manifest does not say all that it has to.")
         }
-        return (time, files.filter { !own.contains($0.path) })
+        return (time, try files.spooled(in: namedFiles.scratch) { own.contains($0.path) ? nil : $0 })
     }
 }

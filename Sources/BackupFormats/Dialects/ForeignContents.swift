@@ -37,6 +37,8 @@ package struct ForeignContents {
         var isFavorite: Bool?
     }
 
+    /// Of a backup of another program, which phones make: its photos are held in memory, with all that their document says.
+    static let maximumPhotos = 100_000
     /// Of lines about values that a document leaves out, and that have a usual one: nothing is wrong with those.
     package static let assumed = "assumed"
     /// Of lines about what has no place here, such as a phone's settings.

@@ -1,6 +1,7 @@
 import LibraryModel
 import LibraryServices
 import LibraryStorage
+import Scratch
 import ServiceMesh
 
 /// Pictures of a backup whose uuid a photo of the library has that is another picture, made from another file. In a merge they come
@@ -22,13 +23,12 @@ package struct OtherPictures: Sendable {
     package init(_ contents: BackupContents, _ damaged: Set<String>, in transaction: any CatalogueTransaction) throws {
         var (uuids, lines): ([String: String], [ReceiptLine]) = ([:], [])
         if !contents.isForeign {
-            let matches = try transaction.photos.matches(of: contents.photos.map(PhotoIdentity.init))
             var others: [(source: String, photo: Photo, there: Photo)] = []
-            for (sourced, there) in zip(contents.photos, matches) {
+            try contents.photos.forEachMatch(in: transaction) { sourced, there in
                 let photo = sourced.photo
                 guard let there, there.uuid == photo.uuid, there.contentDigest != photo.contentDigest,
                     !damaged.contains(photo.path)
-                else { continue }
+                else { return }
                 others.append((sourced.sourceDigest, photo, there))
             }
             let ofSource = try transaction.photos.find(sourceDigests: others.map(\.source))
@@ -44,6 +44,19 @@ package struct OtherPictures: Sendable {
     }
 
     func uuid(_ uuid: String) -> String { uuids[uuid] ?? uuid }
+}
+
+extension SpooledList<SourcedPhoto> {
+    /// Each with the photo of a catalogue that is the same; nil where none is. Some hundred at a time are in memory.
+    package func forEachMatch(
+        in transaction: any CatalogueTransaction, _ body: (SourcedPhoto, Photo?) throws -> Void
+    ) throws {
+        for start in stride(from: 0, to: count, by: 512) {
+            let some = try elements(start..<Swift.min(start + 512, count))
+            let matches = try transaction.photos.matches(of: some.map(PhotoIdentity.init))
+            for (sourced, there) in zip(some, matches) { try body(sourced, there) }
+        }
+    }
 }
 
 extension PhotoIdentity {

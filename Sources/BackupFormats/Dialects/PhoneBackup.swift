@@ -18,25 +18,29 @@ extension PhoneDialect {
 extension BackupContents {
     /// Keeps what a backup for the phone apps can say.
     /// - Returns: a line for each kind of thing that it cannot.
-    package mutating func keepWhatPhonesRead() -> [ReceiptLine] {
-        let unseen = photos.count { $0.photo.unseenBy != nil }
+    package mutating func keepWhatPhonesRead() throws -> [ReceiptLine] {
+        let all = photos.count
         // A phone would show the grey card that stands in for them, and take it for the photo.
-        photos.removeAll { $0.photo.unseenBy != nil }
-        let photos = photos.map(\.photo)
-        func count(_ isMeant: (Photo) -> Bool) -> Int { photos.count(where: isMeant) }
+        photos = try photos.spooled(in: scratch) { $0.photo.unseenBy == nil ? $0 : nil }
+        let unseen = all - photos.count
+        func count(_ isMeant: (Photo) -> Bool) throws -> Int {
+            var count = 0
+            try photos.forEach { if isMeant($0.photo) { count += 1 } }
+            return count
+        }
         let kinds: [(count: Int, what: String)] = [
             (unseen, "photos that cannot be seen here yet"),
-            (sealed?.only(of: self.photos)?.values.count ?? 0, "sealed fields"),
-            (count { $0.caption != nil }, "captions"),
+            (try sealed?.only(of: photos)?.values.count ?? 0, "sealed fields"),
+            (try count { $0.caption != nil }, "captions"),
             // What the app itself showed is its `createdAt` too.
-            (count { $0.takenAt != nil && $0.dateSource != .app }, "dates from cameras"),
-            (count { $0.takenOffset != nil }, "time offsets"),
-            (count { $0.camera != nil }, "cameras"),
-            (count { $0.lastDecision != nil }, "decisions of reviews"),
+            (try count { $0.takenAt != nil && $0.dateSource != .app }, "dates from cameras"),
+            (try count { $0.takenOffset != nil }, "time offsets"),
+            (try count { $0.camera != nil }, "cameras"),
+            (try count { $0.lastDecision != nil }, "decisions of reviews"),
             (swipeSessions.count, "reviews"), (groups.count, "groups"),
-            (count(\.hasExtraFiles), "photos' originals and sidecars"),
+            (try count(\.hasExtraFiles), "photos' originals and sidecars"),
         ]
-        self = withoutOriginals()
+        self = try withoutOriginals()
         (sealed, lock, isForPhone) = (nil, nil, true)
         let kept = kinds.filter { $0.count > 0 }.map { "\($0.what) (\($0.count))" }
         return (kept + ["preferences"]).map { what in

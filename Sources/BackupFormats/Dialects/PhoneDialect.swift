@@ -72,8 +72,8 @@ package enum PhoneDialect {
             let lists = try LongLists(
                 bytes,
                 [
-                    "categories": CategoryLimits.count, "photos": BackupFormat.maximumPhotos,
-                    "photoManifest": BackupFormat.maximumEntries,
+                    "categories": CategoryLimits.count, "photos": ForeignContents.maximumPhotos,
+                    "photoManifest": ForeignContents.maximumPhotos * 4,
                 ])
             let version = try lists.decodeRest(Version.self).version ?? latestVersion
             guard version <= latestVersion else { return (nil, version) }
@@ -138,7 +138,8 @@ package enum PhoneDialect {
                 dialect: "phone", backupVersion: String(version), appVersion: document.appVersion ?? "unknown",
                 timestamp: date, photoCount: contents.photos.count,
                 categoryCount: contents.categories.count, isPartial: false, sealedWith: nil),
-            contents: contents, promised: [], unpromised: Set([name] + contents.photos.map(\.photo.path)), damaged: [],
+            contents: contents, promised: [],
+            unpromised: Set(try [name] + contents.photos.compactMap { $0.photo.path }), damaged: [],
             notices: [], checksums: checksums)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -17,11 +18,12 @@ package enum SmilePileDialect {
 
     /// - Throws: `data_loss`.
     static func read(_ archive: BackupArchive, _ manifest: BackupManifest) throws -> DescribedBackup {
-        guard let files = manifest.files, let appVersion = manifest.appVersion, let timestamp = manifest.timestamp,
-            let photoCount = manifest.photoCount, let categoryCount = manifest.categoryCount
+        let facts = manifest.facts
+        guard let files = manifest.files, let appVersion = facts.appVersion, let timestamp = facts.timestamp,
+            let photoCount = facts.photoCount, let categoryCount = facts.categoryCount
         else { throw MeshError(refusingBackup: "its manifest does not say all that it has to.", entry: manifestEntry) }
         var (metadata, contents) = try archive.decoded(metadataEntry) {
-            try BackupMetadata.read($0, isPartial: manifest.isPartial == true)
+            try BackupMetadata.read($0, isPartial: facts.isPartial == true, scratch: archive.scratch)
         }
         try FormatVersion.require(metadata.version, in: metadataEntry)
         guard photoCount == contents.photos.count, categoryCount == contents.categories.count else {
@@ -29,7 +31,7 @@ package enum SmilePileDialect {
         }
         try contents.validate()
         var notices: [ReceiptLine] = []
-        if files.contains(where: { $0.path == BackupFormat.sealedEntry }) {
+        if try files.contains(where: { $0.path == BackupFormat.sealedEntry }) {
             contents.sealed = try archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
             if contents.sealed == nil {
                 notices.append(
@@ -38,19 +40,19 @@ package enum SmilePileDialect {
                         detail: "a later version sealed the fields; restore them with that version"))
             }
         }
-        if let sealed = contents.sealed, sealed.sealedWith != manifest.sealedWith {
+        if let sealed = contents.sealed, sealed.sealedWith != facts.sealedWith {
             throw MeshError(
                 refusingBackup: "what its manifest says about sealed fields disagrees.",
                 entry: BackupFormat.sealedEntry)
         }
         return DescribedBackup(
             summary: BackupSummary(
-                dialect: name, backupVersion: manifest.backupVersion, appVersion: appVersion, timestamp: timestamp,
+                dialect: name, backupVersion: facts.backupVersion, appVersion: appVersion, timestamp: timestamp,
                 photoCount: photoCount, categoryCount: categoryCount, isPartial: contents.isPartial,
-                sealedWith: manifest.sealedWith, sealedValues: contents.sealed?.values.count),
+                sealedWith: facts.sealedWith, sealedValues: contents.sealed?.values.count),
             contents: contents,
-            promised: files.map { BackupArchive.Entry(path: $0.path, size: $0.size, sha256: $0.sha256) },
-            unpromised: [manifestEntry], damaged: files.filter { $0.damaged == true }.map(\.path), notices: notices)
+            promised: files, unpromised: [manifestEntry],
+            damaged: try files.compactMap { $0.damaged == true ? $0.path : nil }, notices: notices)
     }
 
     /// For a backup whose manifest is damaged: digests and sizes of its photos stand in the metadata too.
@@ -58,7 +60,9 @@ package enum SmilePileDialect {
     static func readWithoutManifest(
         _ archive: BackupArchive, _ failure: BackupArchive.Failure
     ) throws -> DescribedBackup {
-        var (metadata, contents) = try archive.decoded(metadataEntry) { try BackupMetadata.read($0, isPartial: false) }
+        var (metadata, contents) = try archive.decoded(metadataEntry) {
+            try BackupMetadata.read($0, isPartial: false, scratch: archive.scratch)
+        }
         try FormatVersion.require(metadata.version, in: metadataEntry)
         try contents.validate()
         contents.sealed = try? archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
@@ -68,8 +72,8 @@ package enum SmilePileDialect {
                 photoCount: contents.photos.count, categoryCount: contents.categories.count, isPartial: false,
                 sealedWith: contents.sealed?.sealedWith, sealedValues: contents.sealed?.values.count),
             contents: contents,
-            promised: contents.files.map {
-                BackupArchive.Entry(path: $0.path, size: $0.size, sha256: $0.digest ?? "")
+            promised: try contents.files().spooled(in: archive.scratch) {
+                BackupManifest.File(path: $0.path, size: $0.size, sha256: $0.digest ?? "")
             },
             unpromised: Set(
                 [manifestEntry, metadataEntry, appMetadataEntry, BackupFormat.sealedEntry]
@@ -82,13 +86,13 @@ package enum SmilePileDialect {
     /// The documents of a backup, in the order in which they stand in it.
     /// - Parameter files: every other entry; those that are `damaged` are not what the catalogue had recorded.
     package static func documents(
-        of contents: BackupContents, files: [BackupManifest.File], at time: Timestamp
+        of contents: BackupContents, files: SpooledList<BackupManifest.File>, at time: Timestamp
     ) throws -> [(name: String, bytes: Data)] {
         var others = [
             (name: metadataEntry, bytes: try BackupMetadata.encode(contents, at: time)),
             (name: appMetadataEntry, bytes: try AppMetadata.encode(contents, at: time)),
         ]
-        let sealed = contents.sealed?.only(of: contents.photos)
+        let sealed = try contents.sealed?.only(of: contents.photos)
         if let sealed { others.append((name: BackupFormat.sealedEntry, bytes: try sealed.encoded())) }
         for document in others { try requirePossible(document.name, document.bytes) }
         return [
@@ -98,28 +102,28 @@ package enum SmilePileDialect {
 
     /// - Parameter documents: all others.
     package static func manifest(
-        of contents: BackupContents, documents: [(name: String, bytes: Data)], files: [BackupManifest.File],
-        at time: Timestamp
+        of contents: BackupContents, documents: [(name: String, bytes: Data)],
+        files: SpooledList<BackupManifest.File>, at time: Timestamp
     ) throws -> Data {
-        let manifest = BackupManifest(
+        let facts = BackupManifest.Facts(
             backupVersion: version, appVersion: Release.version, platform: "Linux", timestamp: time,
             photoCount: contents.photos.count, categoryCount: contents.categories.count, generator: generator,
             isPartial: contents.isPartial ? true : nil,
-            sealedWith: contents.sealed?.only(of: contents.photos)?.sealedWith,
+            sealedWith: try contents.sealed?.only(of: contents.photos)?.sealedWith,
             withoutOriginals: contents.leavesOriginals ? true : nil, files: [])
         let documents = documents.map { document in
             let digest = ContentDigest(of: document.bytes)
             return BackupManifest.File(path: document.name, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
         }
-        return try LongLists.encode(manifest, [.init("files", documents + files) { $0 }])
+        return try LongLists.encode(facts, [.init("files", files, after: documents) { $0 }])
     }
 
     /// What an unfinished backup of ours holds, from its documents.
     /// - Parameter sealed: nil where it has none.
     package static func contents(
-        ofUnfinished metadata: Data, sealed: Data? = nil, isPartial: Bool
+        ofUnfinished metadata: Data, sealed: Data? = nil, isPartial: Bool, scratch: Scratch
     ) throws -> BackupContents {
-        var contents = try BackupMetadata.read(metadata, isPartial: isPartial).contents
+        var contents = try BackupMetadata.read(metadata, isPartial: isPartial, scratch: scratch).contents
         contents.sealed = try sealed.flatMap { try SealedDocument(reading: $0) }
         return contents
     }

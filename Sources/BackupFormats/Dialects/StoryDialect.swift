@@ -36,7 +36,7 @@ enum StoryDialect {
         /// - Throws: an error of decoding; `data_loss`.
         static func read(_ bytes: Data) throws -> Document {
             let lists = try LongLists(
-                bytes, ["categories": CategoryLimits.count, "photos": BackupFormat.maximumPhotos])
+                bytes, ["categories": CategoryLimits.count, "photos": ForeignContents.maximumPhotos])
             var document = try lists.decodeRest(Document.self)
             document.categories = try lists.decode("categories") { $0 }
             document.photos = try lists.decode("photos") { $0 }
@@ -59,15 +59,16 @@ enum StoryDialect {
         let name = root + SmilePileDialect.metadataEntry
         let document = try archive.decoded(name, Document.read)
         if let version = document.version { try FormatVersion.require(version, in: name) }
-        guard manifest.photoCount ?? document.photos.count == document.photos.count,
-            manifest.categoryCount ?? document.categories.count == document.categories.count
+        let facts = manifest.facts
+        guard facts.photoCount ?? document.photos.count == document.photos.count,
+            facts.categoryCount ?? document.categories.count == document.categories.count
         else { throw MeshError(refusingBackup: "its counts of photos and categories disagree with its contents.") }
         var foreign = ForeignContents()
-        foreign.expect(manifest.platform, "platform", of: "the manifest", or: "unknown")
-        foreign.expect(manifest.timestamp, "timestamp", of: "the manifest", or: "the date of the file")
-        foreign.expect(manifest.photoCount, "photoCount", of: "the manifest", or: "as many as there are")
-        foreign.expect(manifest.categoryCount, "categoryCount", of: "the manifest", or: "as many as there are")
-        let appVersion = foreign.value(manifest.appVersion, or: "unknown", "appVersion", of: "the manifest")
+        foreign.expect(facts.platform, "platform", of: "the manifest", or: "unknown")
+        foreign.expect(facts.timestamp, "timestamp", of: "the manifest", or: "the date of the file")
+        foreign.expect(facts.photoCount, "photoCount", of: "the manifest", or: "as many as there are")
+        foreign.expect(facts.categoryCount, "categoryCount", of: "the manifest", or: "as many as there are")
+        let appVersion = foreign.value(facts.appVersion, or: "unknown", "appVersion", of: "the manifest")
         foreign.expect(document.version, "version", of: "the document", or: SmilePileDialect.version)
         foreign.expect(document.settings, "settings", of: "the document", or: "none")
         for category in document.categories {
@@ -92,11 +93,11 @@ enum StoryDialect {
             foreign.note(name, ForeignContents.left, "kids mode was on; who uses this machine is decided here")
         }
         let contents = try foreign.contents(name)
-        let known = [name, root + SmilePileDialect.manifestEntry] + contents.photos.map(\.photo.path)
+        let known = try [name, root + SmilePileDialect.manifestEntry] + contents.photos.compactMap { $0.photo.path }
         return DescribedBackup(
             summary: BackupSummary(
-                dialect: "story", backupVersion: manifest.backupVersion, appVersion: appVersion,
-                timestamp: manifest.timestamp ?? archive.modified, photoCount: contents.photos.count,
+                dialect: "story", backupVersion: facts.backupVersion, appVersion: appVersion,
+                timestamp: facts.timestamp ?? archive.modified, photoCount: contents.photos.count,
                 categoryCount: contents.categories.count, isPartial: false, sealedWith: nil),
             contents: contents, promised: [], unpromised: Set(known), damaged: [], notices: [])
     }

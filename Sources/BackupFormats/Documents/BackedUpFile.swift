@@ -1,7 +1,8 @@
 import LibraryModel
+import Scratch
 
 /// A stored file on its way into a backup.
-package struct BackedUpFile: Sendable {
+package struct BackedUpFile: Codable, Sendable {
     package enum Content: Sendable {
         /// As it is stored. SHA-256 as the catalogue recorded it, lower-case hex.
         case stored(digest: String)
@@ -15,92 +16,154 @@ package struct BackedUpFile: Sendable {
     package let path: String
     /// Bytes of the entry.
     package let size: Int64
-    package let content: Content
     /// Milliseconds since 1970.
     package let modified: Int64
+    /// Of the stored file, as the catalogue recorded it, SHA-256 in lower-case hex; nil where it did not.
+    package let digest: String?
+    /// Nil of what is stored as it stands.
+    private let sealed: SealedSidecar?
 
-    /// Of the stored file, as the catalogue recorded it; nil where it did not.
-    package var digest: String? {
-        switch content {
-        case .stored(let digest): digest
-        case .thumbnail: nil
-        case .sealed(let sealed): sealed.sidecar.contentDigest
-        }
+    package init(path: String, size: Int64, content: Content, modified: Int64) {
+        (self.path, self.size, self.modified) = (path, size, modified)
+        (digest, sealed) =
+            switch content {
+            case .stored(let digest): (digest, nil)
+            case .thumbnail: (nil, nil)
+            case .sealed(let sealed): (sealed.sidecar.contentDigest, sealed)
+            }
     }
 
+    package var content: Content { sealed.map { .sealed($0) } ?? digest.map { .stored(digest: $0) } ?? .thumbnail }
+
     /// Where it is stored.
-    package var storedPath: String { if case .sealed(let sealed) = content { sealed.sidecar.path } else { path } }
+    package var storedPath: String { sealed?.sidecar.path ?? path }
 
     /// Whether its entry is other bytes than the stored file's.
-    package var isSealed: Bool { if case .sealed = content { true } else { false } }
-    package var isThumbnail: Bool { if case .thumbnail = content { true } else { false } }
+    package var isSealed: Bool { sealed != nil }
+    package var isThumbnail: Bool { digest == nil }
     /// Whether it is known what the entry has to be, before it is written.
-    package var isKnown: Bool { if case .stored = content { true } else { false } }
+    package var isKnown: Bool { sealed == nil && digest != nil }
 
     package static func isThumbnail(_ path: String) -> Bool { path.hasPrefix(BackupFormat.thumbnailPrefix) }
 }
 
+/// A thumbnail that is there.
+package struct ThumbnailFile: Codable, Sendable {
+    package let path: String
+    /// In bytes.
+    package let size: Int64
+
+    package init(path: String, size: Int64) { (self.path, self.size) = (path, size) }
+}
+
 extension BackupContents {
-    /// In the order in which they stand in a backup: photos, then what else there is of them, then thumbnails.
-    package var files: [BackedUpFile] {
-        var (shown, kept, thumbnails) = ([BackedUpFile](), [BackedUpFile](), [BackedUpFile]())
-        shown.reserveCapacity(2 * photos.count)
-        thumbnails.reserveCapacity(self.thumbnails.count)
-        var taken: Set<String> = []
+    /// In the order in which they stand in a backup: photos, then what else there is of them, then thumbnails. Blocks.
+    package func files() throws -> SpooledList<BackedUpFile> {
+        var files = SpooledList<BackedUpFile>.Spooler(in: scratch)
+        try photos.forEach { sourced in
+            let photo = sourced.photo
+            try files.append(
+                BackedUpFile(
+                    path: photo.path, size: photo.fileSize, content: .stored(digest: photo.contentDigest),
+                    modified: photo.shownMoment.milliseconds))
+        }
+        try forEachKept { try files.append($0) }
+        if let thumbnails {
+            try photos.forEach { sourced in
+                let path = sourced.photo.thumbnailPath
+                guard !goneThumbnails.contains(path), let thumbnail = try thumbnails[path] else { return }
+                try files.append(
+                    BackedUpFile(
+                        path: path, size: thumbnail.size, content: .thumbnail,
+                        modified: sourced.photo.shownMoment.milliseconds))
+            }
+        }
+        return try files.finish()
+    }
+
+    /// Originals and sidecars, each once though several photos may have it.
+    private func forEachKept(_ body: (BackedUpFile) throws -> Void) throws {
+        let all: SpooledList<BackedUpFile> = try {
+            var kept = SpooledList<BackedUpFile>.Spooler(in: scratch)
+            try photos.forEach { sourced in
+                let photo = sourced.photo
+                func add(_ path: String, _ size: Int64, _ digest: String) throws {
+                    try kept.append(
+                        BackedUpFile(
+                            path: path, size: size, content: .stored(digest: digest),
+                            modified: photo.shownMoment.milliseconds))
+                }
+                if let original = photo.originalPath, original != photo.path {
+                    try add(original, sourced.sourceSize, sourced.sourceDigest)
+                }
+                for sidecar in photo.sidecars { try add(sidecar.path, sidecar.fileSize, sidecar.contentDigest) }
+            }
+            return try kept.finish()
+        }()
+        let index = try SpooledIndex(all, by: \.path)
+        try all.forEach { place, file in
+            if try index.firstRepeated == nil || index.place(of: file.path) == place { try body(file) }
+        }
+        guard !sealedSidecars.isEmpty else { return }
+        let sealed = Set(sealedSidecars.map(\.uuid))
         var moments: [String: Int64] = [:]
-        // By index: an element that is taken out of the array is a copy of all that is said about a photo.
-        for index in photos.indices {
-            let path = photos[index].photo.path
-            let modified = photos[index].photo.shownMoment.milliseconds
-            func add(_ path: String, _ size: Int64, _ content: BackedUpFile.Content, to files: inout [BackedUpFile]) {
-                files.append(BackedUpFile(path: path, size: size, content: content, modified: modified))
-            }
-            add(path, photos[index].photo.fileSize, .stored(digest: photos[index].photo.contentDigest), to: &shown)
-            if let original = photos[index].photo.originalPath, original != path, taken.insert(original).inserted {
-                add(original, photos[index].sourceSize, .stored(digest: photos[index].sourceDigest), to: &kept)
-            }
-            for sidecar in photos[index].photo.sidecars where taken.insert(sidecar.path).inserted {
-                add(sidecar.path, sidecar.fileSize, .stored(digest: sidecar.contentDigest), to: &kept)
-            }
-            if !self.thumbnails.isEmpty, case let path = photos[index].photo.thumbnailPath,
-                let size = self.thumbnails[path]
-            {
-                add(path, size, .thumbnail, to: &thumbnails)
-            }
-            if !sealedSidecars.isEmpty { moments[photos[index].photo.uuid] = modified }
+        try photos.forEach { sourced in
+            guard sealed.contains(sourced.photo.uuid) else { return }
+            moments[sourced.photo.uuid] = sourced.photo.shownMoment.milliseconds
         }
-        kept += sealedSidecars.map {
-            BackedUpFile(path: $0.entry, size: $0.entrySize, content: .sealed($0), modified: moments[$0.uuid] ?? 0)
+        for sidecar in sealedSidecars {
+            try body(
+                BackedUpFile(
+                    path: sidecar.entry, size: sidecar.entrySize, content: .sealed(sidecar),
+                    modified: moments[sidecar.uuid] ?? 0))
         }
-        return shown + kept + thumbnails
     }
 
     /// The same without files that are not there, or cannot be read: a photo's own takes the photo with it, others only
-    /// themselves.
-    package func without(_ gone: Set<String>) -> BackupContents {
+    /// themselves. Blocks.
+    package func without(_ gone: Set<String>) throws -> BackupContents {
         guard !gone.isEmpty else { return self }
         var contents = self
-        contents.photos = photos.compactMap { sourced in
-            guard !gone.contains(sourced.photo.path) else { return nil }
+        var gonePhotos: Set<String> = []
+        contents.photos = try photos.spooled(in: scratch) { sourced in
+            guard !gone.contains(sourced.photo.path) else {
+                gonePhotos.insert(sourced.photo.uuid)
+                return nil
+            }
             var left = sourced
             if let original = left.photo.originalPath, gone.contains(original) { left.photo.originalPath = nil }
             left.photo.sidecars.removeAll { gone.contains($0.path) }
             return left
         }
-        let gonePhotos = Set(photos.lazy.filter { gone.contains($0.photo.path) }.map(\.photo.uuid))
         contents.sealedSidecars.removeAll { gone.contains($0.entry) || gonePhotos.contains($0.uuid) }
-        for path in gone { contents.thumbnails[path] = nil }
+        contents.goneThumbnails.formUnion(gone.filter(BackedUpFile.isThumbnail))
         return contents
     }
 
-    /// The same with nothing but what is shown of photos.
-    package func withoutOriginals() -> BackupContents {
+    /// The same with nothing but what is shown of photos. Blocks.
+    package func withoutOriginals() throws -> BackupContents {
         var contents = self
         contents.leavesOriginals = true
-        for index in contents.photos.indices {
-            let photo = contents.photos[index].photo
-            if photo.originalPath != photo.path { contents.photos[index].photo.originalPath = nil }
-            contents.photos[index].photo.sidecars = []
+        contents.photos = try photos.spooled(in: scratch) { sourced in
+            var left = sourced
+            if left.photo.originalPath != left.photo.path { left.photo.originalPath = nil }
+            left.photo.sidecars = []
+            return left
+        }
+        return contents
+    }
+
+    /// The same where some photos have other bytes than the catalogue has recorded. Blocks.
+    /// - Parameter deviation: by the photo's path.
+    package func with(
+        _ deviation: (String) -> (size: Int64, digest: String)?
+    ) throws -> BackupContents {
+        var contents = self
+        contents.photos = try photos.spooled(in: scratch) { sourced in
+            guard let found = deviation(sourced.photo.path) else { return sourced }
+            var sourced = sourced
+            (sourced.photo.fileSize, sourced.photo.contentDigest) = found
+            return sourced
         }
         return contents
     }

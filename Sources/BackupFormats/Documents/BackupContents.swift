@@ -3,6 +3,7 @@ import ImageWorkerProtocol
 import LibraryModel
 import LibraryServices
 import LibraryStorage
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -14,7 +15,9 @@ package struct BackupContents: Sendable {
     /// By position.
     package private(set) var categories: [Category]
     /// Their paths are names of entries: `photos/…`.
-    package var photos: [SourcedPhoto]
+    package var photos: SpooledList<SourcedPhoto>
+    /// Where lists lie that are made of its own.
+    package let scratch: Scratch
     package let swipeSessions: [SwipeRecord]
     /// Nil where the backup has none.
     package private(set) var preferences: Settings?
@@ -29,8 +32,10 @@ package struct BackupContents: Sendable {
     /// Sidecars that name a place, of which the documents say nothing that is not sealed; none of a backup that was read, until
     /// it is opened.
     package var sealedSidecars: [SealedSidecar] = []
-    /// Bytes of the thumbnails that are there, by path; filled in where a backup is written.
-    package var thumbnails: [String: Int64] = [:]
+    /// Those that are there; filled in where a backup is written.
+    package var thumbnails: SpooledIndex<ThumbnailFile>?
+    /// Thumbnails among ``thumbnails`` that could not be read.
+    var goneThumbnails: Set<String> = []
     /// Whether originals and sidecars are to be left out.
     package var leavesOriginals = false
     /// Whether it is to be written for the phone apps: ``keepWhatPhonesRead()``.
@@ -45,11 +50,12 @@ package struct BackupContents: Sendable {
     package private(set) var defaulted: [ReceiptLine] = []
 
     package init(
-        categories: [Category] = [], photos: [SourcedPhoto], swipeSessions: [SwipeRecord] = [],
-        preferences: Settings? = nil, sealed: SealedDocument? = nil, isPartial: Bool
+        categories: [Category] = [], photos: SpooledList<SourcedPhoto>, swipeSessions: [SwipeRecord] = [],
+        preferences: Settings? = nil, sealed: SealedDocument? = nil, isPartial: Bool, scratch: Scratch = .memory
     ) {
         self.categories = categories
         self.photos = photos
+        self.scratch = scratch
         self.swipeSessions = swipeSessions
         self.preferences = preferences
         self.sealed = sealed
@@ -59,20 +65,20 @@ package struct BackupContents: Sendable {
 
     /// What another program saved.
     package init(foreignCategories categories: [Category], photos: [SourcedPhoto], lines: [ReceiptLine]) {
-        (self.categories, self.photos, defaulted) = (categories, photos, lines)
+        (self.categories, self.photos, defaulted) = (categories, SpooledList(photos), lines)
+        scratch = .memory
         (swipeSessions, preferences, sealed, isPartial, isForeign) = ([], nil, nil, false, true)
     }
 
     /// The same once the archive has been read: pictures of another program have their digests, and uuids that follow from
     /// them, so that a second restore finds those of the first.
     /// - Parameter digest: of an entry, by its name.
-    func resolved(_ digest: (String) -> ContentDigest?) throws -> BackupContents {
+    func resolved(_ digest: (String) throws -> ContentDigest?) throws -> BackupContents {
         guard isForeign else { return self }
         var contents = self
-        contents.photos = []
         var first: [String: String] = [:]
-        for sourced in photos {
-            guard let digest = digest(sourced.photo.path) else {
+        contents.photos = try photos.spooled(in: scratch) { sourced in
+            guard let digest = try digest(sourced.photo.path) else {
                 throw MeshError(refusingBackup: "a picture was not read.", entry: sourced.photo.path)
             }
             let hex = digest.sha256.hex
@@ -80,32 +86,36 @@ package struct BackupContents: Sendable {
                 contents.defaulted.append(
                     ReceiptLine(
                         item: sourced.photo.path, outcome: "duplicate", detail: "it is the same picture as '\(other)'"))
-                continue
+                return nil
             }
             first[hex] = sourced.photo.path
             var photo = sourced.photo
             (photo.contentDigest, photo.fileSize) = (hex, digest.size)
             photo.uuid = DerivedUUID.of(["picture", hex])
-            contents.photos.append(SourcedPhoto(photo: photo, sourceDigest: hex, sourceSize: digest.size))
+            return SourcedPhoto(photo: photo, sourceDigest: hex, sourceSize: digest.size)
         }
         return contents
     }
 
     /// What a request wants saved, taken in one read transaction, so that it agrees with itself while the library goes on.
-    package init(of request: CreateBackup, from transaction: any CatalogueTransaction) throws {
+    /// - Parameter scratch: for the list of photos.
+    package init(
+        of request: CreateBackup, from transaction: any CatalogueTransaction, scratch: Scratch
+    ) throws {
         let chosen = try request.categoryIds.map { ids in
             Set(try ids.map { try transaction.categories.require(.id($0)).id })
         }
         let isPartial = chosen != nil || request.since != nil
-        var photos: [SourcedPhoto] = []
+        var spooler = SpooledList<SourcedPhoto>.Spooler(in: scratch)
         try transaction.photos.forEach(since: request.since) { photo in
-            if chosen?.contains(photo.photo.categoryId) ?? true { photos.append(photo) }
+            if chosen?.contains(photo.photo.categoryId) ?? true { try spooler.append(photo) }
         }
+        let photos = try spooler.finish()
         self.init(
             categories: try transaction.categories.all().filter { chosen?.contains($0.id) ?? true }, photos: photos,
             swipeSessions: isPartial ? [] : try transaction.swipes.history(),
             preferences: try transaction.settings.settings(), sealed: try .of(photos, in: transaction),
-            isPartial: isPartial)
+            isPartial: isPartial, scratch: scratch)
         guard !isPartial else { return }
         groups = try transaction.groups.groups(nil).filter { $0.hub == nil }
         lock = try LibraryLock(of: transaction)
@@ -141,7 +151,10 @@ package struct BackupContents: Sendable {
     /// - Throws: `data_loss`.
     mutating func validate() throws {
         guard photos.count <= BackupFormat.maximumPhotos else {
-            throw MeshError(refusingBackup: "it has more than \(BackupFormat.maximumPhotos) photos.")
+            throw MeshError(
+                refusingBackup:
+                    "it has more than \(BackupFormat.maximumPhotos) photos, which is what this machine has memory for. Restore it on one that has more."
+            )
         }
         categories.sort { $0.position < $1.position }
         try checkCategories()
@@ -163,23 +176,27 @@ package struct BackupContents: Sendable {
     }
 
     private func checkPhotos() throws {
-        var paths: Set<String> = []
-        var uuids: Set<String> = []
-        var ids: Set<Int64> = []
-        var sources: Set<String> = []
         let categories = Set(categories.map(\.id))
-        for sourced in photos {
+        func used(_ photo: Photo) -> MeshError {
+            MeshError(
+                refusingBackup: "the photo '\(photo.path.prefix(200))' has an id that is not valid or used twice.",
+                entry: photo.path)
+        }
+        let keys: [@Sendable (SourcedPhoto) -> String] = [
+            { String($0.photo.id) }, \.photo.uuid, \.photo.path, \.sourceDigest,
+        ]
+        for key in keys {
+            // One after the other: each takes as much memory as all else that is held of them.
+            guard let second = try SpooledIndex(photos, by: key).firstRepeated else { continue }
+            throw used(try photos.element(at: second).photo)
+        }
+        try photos.forEach { sourced in
             let photo = sourced.photo
             func refused(_ what: String) -> MeshError {
                 MeshError(refusingBackup: what, entry: photo.path)
             }
             let name = photo.path.prefix(200)
-            guard BackupFormat.ids.contains(photo.id), ids.insert(photo.id).inserted, Self.isUUID(photo.uuid),
-                uuids.insert(photo.uuid).inserted, paths.insert(photo.path).inserted,
-                sources.insert(sourced.sourceDigest).inserted
-            else {
-                throw refused("the photo '\(name)' has an id that is not valid or used twice.")
-            }
+            guard BackupFormat.ids.contains(photo.id), Self.isUUID(photo.uuid) else { throw used(photo) }
             guard categories.contains(photo.categoryId) else {
                 throw refused("the photo '\(name)' is in a category that the backup does not have.")
             }

@@ -19,14 +19,28 @@ package enum BackupFormat {
     package static let partialSuffix = ".partial"
     /// What can be done about a damaged backup, as the end of a message.
     static let salvageHint = " What is whole of it can be restored: --salvage"
-    package static let maximumPhotos = 100_000
+    /// Of a backup: five million, and fewer on a machine whose memory is small.
+    package static let maximumPhotos = maximumPhotos(ofMachine: ProcessInfo.processInfo.physicalMemory)
+    /// Memory that a photo takes while a backup is restored, in bytes, with its files and what is known of each: measured, and rounded
+    /// up. Making and checking a backup take less.
+    private static let memoryPerPhoto: UInt64 = 6 << 10
+
+    /// How many photos a backup may have, so that reading one never takes more than a half of the machine's memory, whoever wrote
+    /// it; 100,000 on every machine.
+    /// - Parameter memory: in bytes.
+    static func maximumPhotos(ofMachine memory: UInt64) -> Int {
+        Int(min(max(memory / 2 / memoryPerPhoto, 100_000), 5_000_000))
+    }
+
     static let maximumSessions = 1_000_000
     /// Of a session.
     static let maximumActions = 10_000_000
     /// Ids beyond cannot be said in every JSON, and one at the end of Int64 would leave the catalogue none to give.
     static let ids: ClosedRange<Int64> = 1...(1 << 53)
-    /// Bytes of one JSON document: 100,000 photos need about 70 MB.
-    package static let maximumDocument = 256 << 20
+    /// Bytes of one JSON document: 100,000 photos need about 70 MB, and may have four times that.
+    package static let maximumDocument = maximumPhotos / 1000 * (2684 << 10)
+    /// Bytes of an archive's directory: as many names as there may be, of a hundred bytes.
+    static let maximumDirectory = maximumPhotos / 100 * (134 << 10)
 
     /// Whether a path ends with a name that ``fileName(at:forPhone:number:)`` gives for a backup of the library, or a backup folder for
     /// a snapshot.

@@ -1,6 +1,7 @@
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Scratch
 import ServiceMesh
 
 /// `backup_metadata.json`: everything but the photos' bytes.
@@ -138,7 +139,7 @@ extension BackupMetadata {
     /// - Returns: the document without its lists of photos and sessions, and what they say.
     /// - Throws: an error of decoding; `data_loss`.
     static func read(
-        _ bytes: Data, isPartial: Bool
+        _ bytes: Data, isPartial: Bool, scratch: Scratch
     ) throws -> (metadata: BackupMetadata, contents: BackupContents) {
         let lists = try LongLists(
             bytes,
@@ -148,10 +149,10 @@ extension BackupMetadata {
             ], single: ["swipeSessions"])
         let metadata = try lists.decodeRest(BackupMetadata.self)
         var contents = BackupContents(
-            photos: try lists.decode("photos") { (photo: Photo) in photo.sourced },
+            photos: try lists.spool("photos", in: scratch) { (photo: Photo) in photo.sourced },
             swipeSessions: try lists.decodeObjects(
                 "swipeSessions", ["actions": BackupFormat.maximumActions], SwipeSession.record),
-            preferences: metadata.preferences, isPartial: isPartial)
+            preferences: metadata.preferences, isPartial: isPartial, scratch: scratch)
         contents.groups = try lists.decode("groups") { (group: Group) in group.stored }
         for category in try lists.decode("categories", { (category: Category) in category }) {
             try contents.enterCategory(

@@ -1,5 +1,6 @@
 import Executors
 import Foundation
+import Scratch
 import ServiceMesh
 
 /// The long lists of a JSON object, some elements at a time: a backup's documents name every photo and every file.
@@ -58,8 +59,25 @@ struct LongLists {
     func decode<Element: Decodable & Sendable, Value: Sendable>(
         _ key: String, _ value: @Sendable (Element) throws -> Value
     ) throws -> [Value] {
-        let portions = portions[key] ?? []
         var values: [Value] = []
+        try decode(key, value) { values.append($0) }
+        return values
+    }
+
+    /// The elements of a list that may not fit into memory.
+    func spool<Element: Decodable & Sendable, Value: Codable & Sendable>(
+        _ key: String, in scratch: Scratch, _ value: @Sendable (Element) throws -> Value
+    ) throws -> SpooledList<Value> {
+        var values = SpooledList<Value>.Spooler(in: scratch)
+        try decode(key, value) { try values.append($0) }
+        return try values.finish()
+    }
+
+    private func decode<Element: Decodable & Sendable, Value: Sendable>(
+        _ key: String, _ value: @Sendable (Element) throws -> Value, take: (Value) throws -> Void
+    ) throws {
+        let portions = portions[key] ?? []
+        var count = 0
         do {
             try concurrently(portions.count) { [bytes] number in
                 let portion = portions[number]
@@ -67,14 +85,14 @@ struct LongLists {
                 let list = Data("[".utf8) + bytes[portion] + Data("]".utf8)
                 return try JSONDecoder().decode([Element].self, from: list).map(value)
             } take: {
-                values += $0
+                for value in $0 { try take(value) }
+                count += $0.count
             }
         } catch is TooLong {
-            throw DecodingError.shape("'\(key)[\(values.count)]' is too long")
+            throw DecodingError.shape("'\(key)[\(count)]' is too long")
         } catch let error as DecodingError {
-            throw error.placed(in: key, after: values.count)
+            throw error.placed(in: key, after: count)
         }
-        return values
     }
 
     /// Of a portion, of which only the list knows where it stands.
@@ -167,6 +185,30 @@ struct LongLists {
                     let portion = values[starts[number]...].prefix(portion.elements)
                     // Without its brackets.
                     return try encoder().encode(portion.map(element)).dropFirst().dropLast()
+                } take: { encoded in
+                    if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                    bytes.append(encoded)
+                    isFirst = false
+                }
+            }
+        }
+
+        /// - Parameters:
+        ///   - first: what stands before `values`, of the same list.
+        ///   - element: what is written for one of them.
+        init<Value>(
+            _ key: String, _ values: SpooledList<Value>, after first: [Value] = [],
+            _ element: @escaping @Sendable (Value) -> some Encodable & SendableMetatype
+        ) {
+            self.key = key
+            append = { bytes in
+                let starts = Array(stride(from: 0, to: values.count, by: portion.elements))
+                var isFirst = first.isEmpty
+                if !isFirst { bytes.append(try encoder().encode(first.map(element)).dropFirst().dropLast()) }
+                try concurrently(starts.count) { number in
+                    let portion = starts[number]..<min(starts[number] + portion.elements, values.count)
+                    // Without its brackets.
+                    return try encoder().encode(values.elements(portion).map(element)).dropFirst().dropLast()
                 } take: { encoded in
                     if !isFirst { bytes.append(UInt8(ascii: ",")) }
                     bytes.append(encoded)

@@ -2,6 +2,7 @@ import Foundation
 import LibraryModel
 import LibraryServices
 import LibraryStorage
+import Scratch
 import Sealing
 import ServiceMesh
 
@@ -44,14 +45,16 @@ package struct SealedDocument: Codable, Sendable, Equatable {
 
     /// The sealed values of photos, as they are stored, by photo and field.
     /// - Returns: nil where they have none.
-    static func of(_ photos: [SourcedPhoto], in transaction: any CatalogueTransaction) throws -> SealedDocument? {
-        let wanted = Set(photos.map(\.photo.uuid))
+    static func of(
+        _ photos: SpooledList<SourcedPhoto>, in transaction: any CatalogueTransaction
+    ) throws -> SealedDocument? {
+        let wanted = try SpooledIndex(photos, by: \.photo.uuid)
         var values: [Value] = []
         var last: SealedRow.Name?
         while true {
             let page = try transaction.sealedFields.page(after: last, limit: SealedFieldStore.batch)
             guard let end = page.last else { break }
-            for row in page where wanted.contains(row.name.uuid) {
+            for row in page where try wanted.place(of: row.name.uuid) != nil {
                 values.append(Value(uuid: row.name.uuid, field: row.name.field, sealed: Data(row.sealed)))
             }
             last = end.name
@@ -95,10 +98,10 @@ package struct SealedDocument: Codable, Sendable, Equatable {
     }
 
     /// The same values without those of other photos.
-    package func only(of photos: [SourcedPhoto]) -> SealedDocument? {
-        let wanted = Set(photos.map(\.photo.uuid))
+    package func only(of photos: SpooledList<SourcedPhoto>) throws -> SealedDocument? {
+        let wanted = try SpooledIndex(photos, by: \.photo.uuid)
         var document = self
-        document.values.removeAll { !wanted.contains($0.uuid) }
+        try document.values.removeAll { try wanted.place(of: $0.uuid) == nil }
         return document.values.isEmpty && lock == nil ? nil : document
     }
 
@@ -219,7 +222,7 @@ package struct OpenedFields: Sendable {
     ///   over.
     package func lines(
         _ contents: BackupContents, _ detail: String, there: [String: Set<String>] = [:]
-    ) -> [ReceiptLine] {
+    ) throws -> [ReceiptLine] {
         let lacking = unopened.map { uuid, fields in (uuid, fields.subtracting(there[uuid] ?? [])) }
         let unopened = Dictionary(uniqueKeysWithValues: lacking.filter { !$0.1.isEmpty })
         if let problem {
@@ -233,9 +236,14 @@ package struct OpenedFields: Sendable {
                     detail: "\(values) of \(photos) \(count == 1 ? "is" : "are") not taken over: \(problem)")
             ]
         }
-        let photos = contents.photos.lazy.map(\.photo).filter { unopened[$0.uuid] != nil }
-        let known = photos.map { ReceiptLine(item: $0.path, outcome: BackupFormat.sealedOutcome, detail: detail) }
-        let strangers = Set(self.unopened.keys).union(values.keys).subtracting(contents.photos.lazy.map(\.photo.uuid))
+        guard !self.unopened.isEmpty || !values.isEmpty else { return [] }
+        var strangers = Set(self.unopened.keys).union(values.keys)
+        let known = try contents.photos.compactMap { sourced in
+            strangers.remove(sourced.photo.uuid)
+            return unopened[sourced.photo.uuid] == nil
+                ? nil
+                : ReceiptLine(item: sourced.photo.path, outcome: BackupFormat.sealedOutcome, detail: detail)
+        }
         return known
             + strangers.sorted().map {
                 ReceiptLine(

@@ -12,7 +12,7 @@ import Sidecars
 /// those of a whole library may be more than a document has room for.
 ///
 /// Rejected: to take the position out of it, which leaves another file than the one that was entrusted.
-package struct SealedSidecar: Sendable {
+package struct SealedSidecar: Codable, Sendable {
     /// Of its photo.
     let uuid: String
     /// Among the photo's sidecars, from 0.

@@ -78,7 +78,7 @@ extension BackupCreation {
             hold: hold, photoFiles: photoFiles, namedFiles: namedFiles, pool: bulk, width: width, isCancelled: flag,
             sealing: try await sealing(contents))
         let partial = places.path(checkpoint.partial) ?? checkpoint.partial
-        let left = contents.without(Set(checkpoint.unreadable.keys))
+        let left = try await bulk.run { try contents.without(Set(checkpoint.unreadable.keys)) }
         var written = try await writer.write(left, to: descriptor, partial, at: checkpoint.time, job: job)
         written.unreadable.merge(checkpoint.unreadable) { new, _ in new }
         return written

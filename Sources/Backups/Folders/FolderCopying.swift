@@ -6,6 +6,7 @@ import Foundation
 import LibraryModel
 import LibraryServices
 import LibraryStorage
+import Scratch
 import ServiceMesh
 import Synchronization
 import ZipArchive
@@ -45,17 +46,21 @@ struct FolderCopying: Sendable {
     private static let batchBytes: Int64 = 32 << 20
     private static let batchFiles = 64
 
-    /// - Parameter files: none that is sealed while it is copied.
-    func run(_ files: [BackedUpFile], _ inventory: FolderInventory, at time: Timestamp, job: Job) async throws -> Found
-    {
-        var found = Found()
-        var (reading, copying) = ([(BackedUpFile, FolderInventory.Known)](), [Wanted]())
-        for file in try possible(files, &found) {
-            switch inventory.step(for: file, at: time) {
-            case .keep(let known): found.files[file.path] = known
-            case .read(let known): reading.append((file, known))
-            case .copy(let isMended): copying.append(Wanted(file: file, isMended: isMended))
+    /// - Parameter files: those that are sealed while they are copied are no files of the folder.
+    func run(
+        _ files: SpooledList<BackedUpFile>, _ inventory: FolderInventory, at time: Timestamp, job: Job
+    ) async throws -> Found {
+        var (found, reading, copying) = try await pool.run {
+            var found = Found()
+            var (reading, copying) = ([(file: BackedUpFile, known: FolderInventory.Known)](), [Wanted]())
+            try forEachPossible(files, &found) { file, found in
+                switch inventory.step(for: file, at: time) {
+                case .keep(let known): found.files[file.path] = known
+                case .read(let known): reading.append((file, known))
+                case .copy(let isMended): copying.append(Wanted(file: file, isMended: isMended))
+                }
             }
+            return (found, reading, copying)
         }
         copying += try await readAgain(reading, into: &found, job: job)
         try await requireSpace(copying.reduce(0) { $0 + $1.file.size })
@@ -64,21 +69,23 @@ struct FolderCopying: Sendable {
     }
 
     /// Those that this folder can have: with names that are told apart by file systems that fold them, and no larger than they take.
-    private func possible(_ files: [BackedUpFile], _ found: inout Found) throws -> [BackedUpFile] {
+    private func forEachPossible(
+        _ files: SpooledList<BackedUpFile>, _ found: inout Found, _ body: (BackedUpFile, inout Found) throws -> Void
+    ) throws {
         let most = FileSystem.largestFile(at: hold.folder.path)
-        var taken: Set<String> = []
-        return files.filter { file in
+        let index = try SpooledIndex(files) { $0.path.precomposedStringWithCanonicalMapping.lowercased() }
+        try files.forEach { place, file in
+            guard !file.isSealed else { return }
             if let most, file.size > most {
                 let most = most.formatted(.byteCount(style: .file))
                 found.unreadable[file.path] = "the disk of the folder takes files of at most \(most)"
-                return false
+                return
             }
-            let folded = file.path.precomposedStringWithCanonicalMapping.lowercased()
-            guard taken.insert(folded).inserted else {
+            if index.firstRepeated != nil, try index.place(of: file) != place {
                 found.unreadable[file.path] = "another file's name differs from its own only in how it is written"
-                return false
+                return
             }
-            return true
+            try body(file, &found)
         }
     }
 

@@ -94,8 +94,8 @@ struct SnapshotList {
     init(at path: String, _ namedFiles: NamedFiles) throws {
         let listed = try BackupArchive.promisedFiles(ofSnapshot: path, namedFiles)
         time = listed.time
-        files = listed.files.reduce(into: [:]) { files, file in
-            files[file.path] = FolderInventory.Known(size: file.size, digest: file.sha256)
-        }
+        var files: [String: FolderInventory.Known] = [:]
+        try listed.files.forEach { files[$0.path] = FolderInventory.Known(size: $0.size, digest: $0.sha256) }
+        self.files = files
     }
 }

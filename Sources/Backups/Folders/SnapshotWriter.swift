@@ -5,6 +5,7 @@ import Files
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Scratch
 import Sealing
 import ServiceMesh
 import Synchronization
@@ -32,24 +33,26 @@ struct SnapshotWriter: Sendable {
     ) async throws -> BackupWriter.Written {
         job.begin(phase: "looking at the folder")
         let inventory = try await pool.run { [hold, namedFiles] in try FolderInventory(of: hold.folder, namedFiles) }
-        let files = contents.files
+        let files = try await pool.run { try contents.files() }
         let copying = FolderCopying(
             hold: hold, photoFiles: photoFiles, namedFiles: namedFiles, pool: pool, width: width,
             isCancelled: isCancelled)
-        let found = try await copying.run(files.filter { !$0.isSealed }, inventory, at: time, job: job)
+        let found = try await copying.run(files, inventory, at: time, job: job)
         try await job.mayContinue()
         job.begin(phase: "writing the snapshot")
         return try await pool.run { [self] in
             // All files have their names, durably, before anything names them.
             try hold.syncNames()
-            let left = contents.without(Set(found.unreadable.keys))
+            let left = try contents.without(Set(found.unreadable.keys))
             let size = try writeSnapshot(left, found, to: descriptor, at: time)
             try FileSystem.sync(descriptor, partial)
             _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
             // As a restore would read it; that all it names is there is part of that.
             let proof = try BackupFile(path: partial, namedFiles)
+            var bytes = size
+            try left.files().forEach { bytes += found.files[$0.path]?.size ?? 0 }
             var written = BackupWriter.Written(
-                bytes: left.files.reduce(size) { $0 + (found.files[$1.path]?.size ?? 0) },
+                bytes: bytes,
                 damaged: found.deviating.keys.sorted(),
                 unreadable: found.unreadable.filter { !BackedUpFile.isThumbnail($0.key) })
             guard proof.contents.photos.count == left.photos.count else {
@@ -64,21 +67,18 @@ struct SnapshotWriter: Sendable {
     private func writeSnapshot(
         _ contents: BackupContents, _ found: FolderCopying.Found, to descriptor: Int32, at time: Timestamp
     ) throws -> Int64 {
-        var contents = contents
-        contents.photos = contents.photos.map { sourced in
-            guard let deviating = found.deviating[sourced.photo.path] else { return sourced }
-            var sourced = sourced
-            (sourced.photo.fileSize, sourced.photo.contentDigest) = (deviating.size, deviating.digest)
-            return sourced
-        }
-        let files = contents.files
-        let inside = files.filter { $0.isSealed || found.deviating[$0.path] != nil }
-        var digests = found.files.merging(found.deviating) { _, deviating in deviating }
+        let contents =
+            found.deviating.isEmpty
+            ? contents : try contents.with { found.deviating[$0].map { ($0.size, $0.digest) } }
+        let files = try contents.files()
+        let inside = try files.compactMap { $0.isSealed || found.deviating[$0.path] != nil ? $0 : nil }
+        var digests = found.deviating
         // Of what is sealed, as long a text as its digest will be stands in the manifest until it is known.
         for file in inside where file.isSealed {
             digests[file.path] = .init(size: file.size, digest: String(repeating: "0", count: 64))
         }
-        var documents = try SmilePileDialect.documents(of: contents, files: list(files, digests, found), at: time)
+        var documents = try SmilePileDialect.documents(
+            of: contents, files: list(files, digests, found, contents.scratch), at: time)
         let entries =
             documents.map { ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds) }
             + inside.map {
@@ -92,7 +92,8 @@ struct SnapshotWriter: Sendable {
             digests[file.path] = .init(size: digest.size, digest: digest.sha256.hex)
         }
         documents[0].bytes = try SmilePileDialect.manifest(
-            of: contents, documents: Array(documents.dropFirst()), files: list(files, digests, found), at: time)
+            of: contents, documents: Array(documents.dropFirst()),
+            files: list(files, digests, found, contents.scratch), at: time)
         for (number, document) in documents.enumerated() { try writer.writeEntry(number, bytes: document.bytes) }
         try writer.finish()
         return layout.totalSize
@@ -103,10 +104,11 @@ struct SnapshotWriter: Sendable {
         "Other programs keep changing photo files of the library while they are backed up. Stop them, then try again.")
 
     private func list(
-        _ files: [BackedUpFile], _ digests: [String: FolderInventory.Known], _ found: FolderCopying.Found
-    ) -> [BackupManifest.File] {
-        files.compactMap { file in
-            guard let known = digests[file.path] else { return nil }
+        _ files: SpooledList<BackedUpFile>, _ digests: [String: FolderInventory.Known], _ found: FolderCopying.Found,
+        _ scratch: Scratch
+    ) throws -> SpooledList<BackupManifest.File> {
+        try files.spooled(in: scratch) { file in
+            guard let known = digests[file.path] ?? found.files[file.path] else { return nil }
             return BackupManifest.File(
                 path: file.path, size: known.size, sha256: known.digest,
                 damaged: found.deviating[file.path] == nil ? nil : true)

@@ -4,6 +4,7 @@ import Files
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Scratch
 import Sealing
 import ServiceMesh
 
@@ -16,17 +17,17 @@ extension BackupCoordinator {
         }
         var (entries, bytes, opened) = (0, Int64(0), 0)
         var isSound = true
-        var held: Set<String> = []
+        var held: [SpooledIndex<SourcedPhoto>] = []
         for path in others {
             let other = try await bulk.run { try SnapshotFolder.resolve(path, date: nil) }
             let (receipt, photos) = try await verify(other, key: nil, naming: path + ": ", job: job)
             (entries, bytes) = (entries + receipt.entries, bytes + receipt.bytes)
             opened += receipt.sealedOpened ?? 0
             isSound = isSound && receipt.ending == .complete
-            held.formUnion(photos)
+            held.append(photos)
         }
         let (last, photos) = try await verify(path, key: request.key, naming: request.path + ": ", job: job)
-        held.formUnion(photos)
+        held.append(photos)
         let together = try await together(held, backups: others.count + 1, job: job)
         opened += last.sealedOpened ?? 0
         return VerificationReceipt(
@@ -39,12 +40,14 @@ extension BackupCoordinator {
     private static let mostMissingLines = 10_000
 
     /// Bytes are compared, and not dates: what came out of the trash or of another backup was added long ago.
-    private func together(_ held: Set<String>, backups: Int, job: Job) async throws -> VerificationReceipt.Together {
+    private func together(
+        _ held: [SpooledIndex<SourcedPhoto>], backups: Int, job: Job
+    ) async throws -> VerificationReceipt.Together {
         let (together, lines) = try await catalogue.read { transaction in
             var (present, missing) = (0, 0)
             var lines: [ReceiptLine] = []
             try transaction.photos.forEach(since: nil) { photo in
-                if held.contains(photo.photo.contentDigest) {
+                if try held.contains(where: { try $0.place(of: photo.photo.contentDigest) != nil }) {
                     present += 1
                     return
                 }
@@ -62,10 +65,10 @@ extension BackupCoordinator {
     }
 
     /// - Parameter naming: before what a line is about.
-    /// - Returns: also the digests of the photos that are whole in it.
+    /// - Returns: also the photos that are whole in it, by their digests.
     private func verify(
         _ path: String, key: BackupKey?, naming: String, job: Job
-    ) async throws -> (receipt: VerificationReceipt, photos: [String]) {
+    ) async throws -> (receipt: VerificationReceipt, photos: SpooledIndex<SourcedPhoto>) {
         try await job.mayContinue()
         job.begin(phase: "opening")
         do {
@@ -90,7 +93,7 @@ extension BackupCoordinator {
 
     private func read(
         _ path: String, key: BackupKey?, naming: String, _ flag: CancellationFlag, job: Job
-    ) async throws -> (receipt: VerificationReceipt, photos: [String]) {
+    ) async throws -> (receipt: VerificationReceipt, photos: SpooledIndex<SourcedPhoto>) {
         try await withTaskCancellationHandler {
             // Of a snapshot every file that is not right is named: what is wrong with one says nothing of the others.
             let (archive, isSnapshot) = try await bulk.run { [namedFiles] in
@@ -101,7 +104,7 @@ extension BackupCoordinator {
                 archive, salvaging: isSnapshot, forAgain: false, width: width, pool: bulk, isCancelled: flag, job: job)
             let backup = checked.file
             let opened = try await opened(backup, key: key, making: false)
-            let problems = Self.damagedLines(opened, backup)
+            let problems = try await bulk.run { try Self.damagedLines(opened, backup) }
             let damaged = backup.damaged.map {
                 ReceiptLine(item: $0, outcome: "damaged", detail: "it was damaged when it was saved")
             }
@@ -117,12 +120,17 @@ extension BackupCoordinator {
             }
             let isSound = damaged.isEmpty && checked.isAsPromised && problems.isEmpty
             let unsound = Set(backup.damaged)
+            let photos = try await bulk.run {
+                try SpooledIndex(checked.contents.photos) { sourced in
+                    unsound.contains(sourced.photo.path) ? nil : sourced.photo.contentDigest
+                }
+            }
             return (
                 VerificationReceipt(
                     backup: backup.summary, entries: backup.archive.entryCount, bytes: checked.bytes,
                     sealedOpened: opened.count > 0 ? opened.count : nil,
                     ending: isSound ? .complete : .completeWithProblems),
-                checked.contents.photos.filter { !unsound.contains($0.photo.path) }.map(\.photo.contentDigest)
+                photos
             )
         } onCancel: {
             flag.set()
@@ -130,9 +138,9 @@ extension BackupCoordinator {
     }
 
     /// Where others open, what does not is damaged; where none does, no key for them is here, and nothing is known.
-    private static func damagedLines(_ opened: OpenedFields, _ backup: BackupFile) -> [ReceiptLine] {
+    private static func damagedLines(_ opened: OpenedFields, _ backup: BackupFile) throws -> [ReceiptLine] {
         guard opened.problem == nil else { return [] }
-        return opened.lines(backup.contents, "a sealed field does not open: it is damaged, or under another key")
+        return try opened.lines(backup.contents, "a sealed field does not open: it is damaged, or under another key")
     }
 }
 

@@ -38,16 +38,17 @@ struct BackupRestorer: Sendable {
         _ whole: CheckedBackup, _ open: OpenedFields, mode: RestoreMode, dryRun: Bool, job: Job
     ) async throws -> RestoreReceipt {
         let others = mode == .merge ? try await otherPictures(whole) : nil
-        let backup = others.map(whole.telling(apart:)) ?? whole
+        let backup = try await pool.run { try others.map(whole.telling(apart:)) ?? whole }
         let opened = others.map(open.telling(apart:)) ?? open
         let contents = backup.contents
         var preview = try await catalogue.read { transaction in
             try RestorePlan.make(
-                contents, opened, digests: backup.digests, damaged: backup.damagedWhenSaved, mode: mode,
+                contents, opened, digests: backup.digest(of:), damaged: backup.damagedWhenSaved, mode: mode,
                 prefersBackup: prefersBackup, in: transaction)
         }
         if mode == .replace { preview = try await distrustDamagedFiles(preview, backup, dryRun: dryRun, job: job) }
-        preview.lines = backup.lines + preview.damagedLines(contents) + preview.lines
+        let told = preview
+        preview.lines = try await pool.run { try backup.lines + told.damagedLines(contents) + told.lines }
         guard !dryRun else {
             for line in preview.lines + preview.completions.values.map(\.line) { job.record(line) }
             return receipt(backup, preview, mode: mode, dryRun: true)
@@ -117,8 +118,10 @@ struct BackupRestorer: Sendable {
                 wanted =
                     round < Self.rounds
                     ? photos
-                    : backup.contents.photos.map(\.photo).filter {
-                        there[$0.uuid].map { $0.completes != nil } ?? true
+                    : try await pool.run {
+                        try backup.contents.photos.compactMap { sourced in
+                            there[sourced.photo.uuid].map { $0.completes != nil } ?? true ? sourced.photo : nil
+                        }
                     }
                 round += 1
             }
@@ -169,13 +172,18 @@ struct BackupRestorer: Sendable {
         guard !read.isEmpty else { return plan }
         job.begin(phase: "comparing", items: Int64(read.count))
         var sound = Set(plan.kept.keys).subtracting(read.keys)
-        for sourced in backup.contents.photos {
+        let wanted = try await pool.run {
+            try backup.contents.photos.spooled(in: backup.contents.scratch) { read[$0.photo.uuid] == nil ? nil : $0 }
+        }
+        for place in wanted.indices {
+            let sourced = try await pool.run { try wanted.element(at: place) }
             let uuid = sourced.photo.uuid
             guard let there = read[uuid] else { continue }
             try await job.mayContinue()
             var isSound = try await isSound(there.path, there.contentDigest)
             if isSound, let kept = plan.ofSameSource[uuid] {
-                for (path, digest) in sourced.filesBeside where backup.digests[path] == digest {
+                for (path, digest) in sourced.filesBeside
+                where try await pool.run({ try backup.digest(of: path) }) == digest {
                     guard let own = kept.fileBeside(of: digest, sourced) else { continue }
                     isSound = try await self.isSound(own, digest)
                     if !isSound { break }
@@ -187,7 +195,7 @@ struct BackupRestorer: Sendable {
         // A photo whose reading was called off is not a damaged one.
         try Task.checkCancellation()
         let trusted = sound
-        return plan.distrusting(backup.contents) { trusted.contains($0) }
+        return try await pool.run { try plan.distrusting(backup.contents) { trusted.contains($0) } }
     }
 
     private func isSound(_ path: String, _ expected: String) async throws -> Bool {
@@ -206,7 +214,7 @@ struct BackupRestorer: Sendable {
         // What another program saved becomes a photo beside its original.
         let originals =
             backup.contents.isForeign
-            ? photos.reduce(0) { $0 &+ $1.fileSize } : backup.originalBytes(of: photos)
+            ? photos.reduce(0) { $0 &+ $1.fileSize } : try await pool.run { try backup.originalBytes(of: photos) }
         // Thumbnails are about 20 kB each; the catalogue's log is small against that.
         let needed = photos.reduce(Int64(10 << 20) &+ originals &+ more) { $0 &+ $1.fileSize &+ 32_768 }
         let free = try await pool.run { try photoFiles.room() }
@@ -232,8 +240,8 @@ struct BackupRestorer: Sendable {
         _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, preview: RestorePlan,
         staged: [String: RestoredFiles], job: Job
     ) async throws -> Switch {
-        let contents = backup.contents.taking(staged)
-        let (unknown, digests, damaged) = (backup.lines, backup.digests, backup.damagedWhenSaved)
+        let contents = try await pool.run { try backup.contents.taking(staged) }
+        let (unknown, damaged) = (backup.lines, backup.damagedWhenSaved)
         let (opened, unsealed) = try await adding(staged, to: opened)
         // With the key of now, and not with that of when the restore began.
         let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
@@ -245,10 +253,11 @@ struct BackupRestorer: Sendable {
         return try await catalogue.writeAlone { transaction in
             // Looked at again: requests went on while files were staged.
             var plan = try RestorePlan.make(
-                contents, opened, digests: digests, damaged: damaged, mode: mode, prefersBackup: prefersBackup,
+                contents, opened, digests: backup.digest(of:), damaged: damaged, mode: mode,
+                prefersBackup: prefersBackup,
                 in: transaction)
-            if plan.mode == .replace { plan = plan.distrusting(contents) { preview.kept[$0] != nil } }
-            plan.lines = unknown + plan.damagedLines(contents) + plan.lines
+            if plan.mode == .replace { plan = try plan.distrusting(contents) { preview.kept[$0] != nil } }
+            plan.lines = try unknown + plan.damagedLines(contents) + plan.lines
             plan.completions = plan.completions.compactMapValues { completion in
                 // What was staged is called after the photo as it was then.
                 let uuid = completion.uuid
@@ -353,10 +362,12 @@ extension RestoreReceipt {
 extension RestorePlan {
     /// The plan with kept files that are not trusted taken from the backup instead; the library's own copies of
     /// them go to the trash.
-    func distrusting(_ contents: BackupContents, _ isSound: (String) -> Bool) -> RestorePlan {
+    func distrusting(_ contents: BackupContents, _ isSound: (String) -> Bool) throws -> RestorePlan {
+        guard !kept.isEmpty else { return self }
         var plan = self
-        for photo in contents.photos.map(\.photo) {
-            guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { continue }
+        try contents.photos.forEach { sourced in
+            let photo = sourced.photo
+            guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { return }
             plan.kept[photo.uuid] = nil
             // It goes to the trash with the library's own copy.
             plan.ofSameSource[photo.uuid] = nil

@@ -25,6 +25,9 @@ struct RestoreApplication {
     /// The library's, to seal with what is sealed; nil where nothing is.
     var keyring: Keyring?
 
+    /// Photos that are entered by one call.
+    private static let portion = 1024
+
     func apply(in transaction: any CatalogueTransaction) throws {
         var (categories, overwritten) =
             switch mode {
@@ -49,7 +52,8 @@ struct RestoreApplication {
     private func enter(
         _ categories: [Int64: Int64], in transaction: any CatalogueTransaction
     ) throws -> (categories: [Int64: Int64], overwritten: [Overwritten]) {
-        let photos = try contents.photos.compactMap { sourced -> SourcedPhoto? in
+        var portion: [SourcedPhoto] = []
+        func entered(_ sourced: SourcedPhoto) throws -> SourcedPhoto? {
             let photo = sourced.photo
             if mode == .merge && plan.kept[photo.uuid] != nil { return nil }
             // One that is kept may be staged too: it was not there for a while.
@@ -78,7 +82,12 @@ struct RestoreApplication {
             entered.photo.sidecars = plan.ofSameSource[photo.uuid]?.sidecars ?? sidecars[photo.uuid] ?? []
             return entered
         }
-        try transaction.photos.insert(photos, keepingIDs: mode == .replace)
+        try contents.photos.forEach { place, sourced in
+            if let photo = try entered(sourced) { portion.append(photo) }
+            guard portion.count == Self.portion || place == contents.photos.count - 1 else { return }
+            try transaction.photos.insert(portion, keepingIDs: mode == .replace)
+            portion.removeAll(keepingCapacity: true)
+        }
         return (categories, try seal(in: transaction))
     }
 

@@ -110,10 +110,12 @@ struct RestorePlan: Sendable {
     /// Everything a person should know: conflicts, defaults, what was dropped.
     var lines: [ReceiptLine] = []
 
-    /// - Parameter digests: SHA-256 of the backup's entries that are whole, lower-case hex, by name; what is none of them is
-    ///   nothing to complete a photo with.
+    /// SHA-256 of an entry of the backup that is whole, lower-case hex, by its name.
+    typealias Digests = (String) throws -> String?
+
+    /// - Parameter digests: what it does not know is nothing to complete a photo with.
     static func make(
-        _ contents: BackupContents, _ opened: OpenedFields = .none, digests: [String: String] = [:],
+        _ contents: BackupContents, _ opened: OpenedFields = .none, digests: Digests = { _ in nil },
         damaged: [String] = [], mode: RestoreMode, prefersBackup: Bool = false,
         in transaction: any CatalogueTransaction
     ) throws -> RestorePlan {
@@ -125,11 +127,11 @@ struct RestorePlan: Sendable {
         switch plan.mode {
         case .merge:
             try plan.merge(contents, digests, prefersBackup, in: transaction)
-            plan.leaveDamagedOriginals(digests)
+            try plan.leaveDamagedOriginals(digests)
         case .replace:
             try plan.replace(contents, in: transaction)
-            let lacking = plan.lackingFiles(contents, digests)
-            plan = plan.distrusting(contents) { !lacking.contains($0) }
+            let lacking = try plan.lackingFiles(contents, digests)
+            plan = try plan.distrusting(contents) { !lacking.contains($0) }
             plan.takesPreferences = contents.preferences != nil
         }
         try plan.takeOver(opened, contents, prefersBackup, in: transaction)
@@ -139,8 +141,10 @@ struct RestorePlan: Sendable {
     }
 
     /// The backup may hold an original as it was when it was saved, damaged: the photo here stays as it is.
-    private mutating func leaveDamagedOriginals(_ digests: [String: String]) {
-        let damaged = completions.filter { $0.value.original.map { digests[$0.entry] != $0.digest } ?? false }
+    private mutating func leaveDamagedOriginals(_ digests: Digests) throws {
+        let damaged = try completions.filter {
+            try $0.value.original.map { try digests($0.entry) != $0.digest } ?? false
+        }
         for (uuid, completion) in damaged.sorted(by: { $0.value.there.id < $1.value.there.id }) {
             completions[uuid]?.original = nil
             if completion.sidecars.isEmpty { completions[uuid] = nil }
@@ -153,13 +157,13 @@ struct RestorePlan: Sendable {
 
     /// A line for each file of the backup that was damaged when it was saved and is restored, or would have been. Where the
     /// picture is among the library's own by now, an earlier restore has brought it.
-    func damagedLines(_ contents: BackupContents) -> [ReceiptLine] {
+    func damagedLines(_ contents: BackupContents) throws -> [ReceiptLine] {
         guard !damaged.isEmpty else { return [] }
         let saved = "it was damaged when it was saved; "
-        return contents.photos.flatMap { sourced in
+        var lines: [ReceiptLine] = []
+        try contents.photos.forEach { sourced in
             let photo = sourced.photo
             let there = kept[photo.uuid]
-            var lines: [ReceiptLine] = []
             if damaged.contains(photo.path) {
                 let isOwn = there.map { $0.contentDigest != photo.contentDigest } ?? false
                 lines.append(
@@ -172,19 +176,21 @@ struct RestorePlan: Sendable {
                     ReceiptLine(item: $0, outcome: Self.damagedOutcome, detail: saved + "look at it")
                 }
             }
-            return lines
         }
+        return lines
     }
 
     /// Photos that would stay, by the backup's uuid, without an original or a sidecar that the backup has whole.
-    private func lackingFiles(_ contents: BackupContents, _ digests: [String: String]) -> Set<String> {
-        let lacking = contents.photos.filter { sourced in
-            guard let there = ofSameSource[sourced.photo.uuid] else { return false }
-            return sourced.filesBeside.contains { path, digest in
-                digests[path] == digest && there.fileBeside(of: digest, sourced) == nil
-            }
-        }
-        return Set(lacking.map(\.photo.uuid))
+    private func lackingFiles(_ contents: BackupContents, _ digests: Digests) throws -> Set<String> {
+        guard !ofSameSource.isEmpty else { return [] }
+        return Set(
+            try contents.photos.compactMap { sourced in
+                guard let there = ofSameSource[sourced.photo.uuid] else { return nil }
+                let isLacking = try sourced.filesBeside.contains { path, digest in
+                    try there.fileBeside(of: digest, sourced) == nil && digests(path) == digest
+                }
+                return isLacking ? sourced.photo.uuid : nil
+            })
     }
 
     /// What is sealed goes to the photo that stands for the backup's. In a merge the library's own values stay, also those of
@@ -201,19 +207,20 @@ struct RestorePlan: Sendable {
             there[uuid] = Set((own[photo.uuid] ?? []).map(\.name.field))
                 .union(photo.sidecars.indices.map(SealedSidecar.field))
         }
-        let unopened = opened.lines(
+        let unopened = try opened.lines(
             contents, "sealed fields do not open, and are not taken over: they are damaged, or under another key",
             there: there)
         if opened.isLocked { locked = unopened.first }
         lines += unopened
         guard !opened.values.isEmpty else { return }
         let owned = try transaction.sealedFields.values(of: opened.values.keys.map { kept[$0]?.uuid ?? $0 })
-        for photo in contents.photos.map(\.photo) {
-            guard var values = opened.values[photo.uuid] else { continue }
+        try contents.photos.forEach { sourced in
+            let photo = sourced.photo
+            guard var values = opened.values[photo.uuid] else { return }
             let there = kept[photo.uuid]
             guard mode == .merge || (contents.isForeign && there != nil) else {
                 sealed[photo.uuid] = values
-                continue
+                return
             }
             let uuid = there?.uuid ?? photo.uuid
             var (differs, isClosed) = (false, false)
@@ -238,18 +245,17 @@ struct RestorePlan: Sendable {
     }
 
     private mutating func merge(
-        _ contents: BackupContents, _ digests: [String: String], _ prefersBackup: Bool,
+        _ contents: BackupContents, _ digests: Digests, _ prefersBackup: Bool,
         in transaction: any CatalogueTransaction
     ) throws {
         let isForeign = contents.isForeign
         try mergeCategories(contents, prefersBackup, in: transaction)
-        let matches = try transaction.photos.matches(of: contents.photos.map(PhotoIdentity.init))
         var completions: [(completion: Completion, source: String)] = []
-        for (sourced, there) in zip(contents.photos, matches) {
+        try contents.photos.forEachMatch(in: transaction) { sourced, there in
             let photo = sourced.photo
             if let there {
                 kept[photo.uuid] = there
-                let completion = isForeign ? nil : Self.completion(of: there, from: sourced, digests)
+                let completion = isForeign ? nil : try Self.completion(of: there, from: sourced, digests)
                 if let completion { completions.append((completion, sourced.sourceDigest)) }
                 compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
             } else {
@@ -272,14 +278,14 @@ struct RestorePlan: Sendable {
     /// sidecars where it has none.
     /// - Returns: what it gets if it is of that source; nil where that is nothing.
     private static func completion(
-        of there: Photo, from sourced: SourcedPhoto, _ digests: [String: String]
-    ) -> Completion? {
+        of there: Photo, from sourced: SourcedPhoto, _ digests: Digests
+    ) throws -> Completion? {
         var completion = Completion(uuid: sourced.photo.uuid, there: there)
         if there.originalPath == nil, let entry = sourced.photo.originalPath {
             completion.original = .init(entry: entry, digest: sourced.sourceDigest, size: sourced.sourceSize)
         }
         if there.sidecars.isEmpty {
-            completion.sidecars = sourced.photo.sidecars.filter { digests[$0.path] != nil }
+            completion.sidecars = try sourced.photo.sidecars.filter { try digests($0.path) != nil }
         }
         return completion.isEmpty ? nil : completion
     }
@@ -304,7 +310,9 @@ struct RestorePlan: Sendable {
             if there.sourceDigest == wanted.sourceDigest { ofSameSource[photo.uuid] = there.photo }
             return true
         }
-        let others = contents.photos.filter { wanted in !take(wanted) { $0.photo.uuid == wanted.photo.uuid } }
+        let others = try contents.photos.compactMap { wanted in
+            take(wanted) { $0.photo.uuid == wanted.photo.uuid } ? nil : wanted
+        }
         let left = unused.values.joined().map(\.photo.uuid)
         let sealed = Set(try transaction.sealedFields.values(of: left).keys)
         // Sealed fields are sealed for a uuid: a photo of another one that has any goes to the trash with them.

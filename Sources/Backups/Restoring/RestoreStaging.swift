@@ -95,7 +95,7 @@ extension BackupRestorer {
         _ sidecar: KeptSidecar, as name: StoredName, from backup: CheckedBackup, job: Job
     ) throws -> StagedFile {
         // One that was damaged when it was saved is that still, by the digest that stays its own.
-        let expected = backup.digests[sidecar.path] ?? sidecar.contentDigest
+        let expected = try backup.digest(of: sidecar.path) ?? sidecar.contentDigest
         return StagedFile(try extract(sidecar.path, expected, as: name, from: backup, job: job), as: name)
     }
 
@@ -106,7 +106,7 @@ extension BackupRestorer {
     func stage(
         _ photos: [Photo], from backup: CheckedBackup, job: Job
     ) async throws -> [String: RestoredFiles] {
-        let originals = backup.originalBytes(of: photos)
+        let originals = try await pool.run { try backup.originalBytes(of: photos) }
         job.begin(
             phase: "restoring", items: Int64(photos.count),
             bytes: photos.reduce(originals) { $0 &+ $1.fileSize &+ $1.sidecars.reduce(0) { $0 &+ $1.fileSize } })
@@ -207,9 +207,9 @@ extension BackupRestorer {
         var staged: [StagedFile] = []
         do {
             for (photo, wanted) in zip(photos, wanted) {
-                var names = wanted ?? newNames(like: photo, from: backup)
+                var names = try wanted ?? newNames(like: photo, from: backup)
                 if try names.all.contains(where: { try photoFiles.facts($0) != nil }) {
-                    names = newNames(like: photo, from: backup)
+                    names = try newNames(like: photo, from: backup)
                 }
                 let first = staged.count
                 func take(_ path: String, _ digest: String, as name: StoredName) throws {
@@ -220,11 +220,11 @@ extension BackupRestorer {
                 if let thumbnail = try thumbnail(of: photo, as: names.thumbnail, from: backup) {
                     staged.append(StagedFile(thumbnail, as: names.thumbnail))
                 }
-                if let name = names.original, let path = photo.originalPath, let digest = backup.digests[path] {
+                if let name = names.original, let path = photo.originalPath, let digest = try backup.digest(of: path) {
                     try take(path, digest, as: name)
                 }
                 var sidecars: [KeptSidecar] = []
-                for (sidecar, name) in zip(backup.sidecars(of: photo), names.sidecars) {
+                for (sidecar, name) in zip(try backup.sidecars(of: photo), names.sidecars) {
                     staged.append(try stage(sidecar, as: name, from: backup, job: job))
                     sidecars.append(sidecar.stored(as: name))
                 }
@@ -244,7 +244,7 @@ extension BackupRestorer {
         of photo: Photo, as name: StoredName, from backup: CheckedBackup
     ) throws -> String? {
         let path = photo.thumbnailPath
-        guard let digest = backup.digests[path],
+        guard let digest = try backup.digest(of: path),
             let (bytes, found) = try? backup.read(path, limit: BackupFormat.maximumThumbnail),
             found.sha256.hex == digest, StoredThumbnail.isUsable(bytes)
         else { return nil }
@@ -280,8 +280,8 @@ extension BackupRestorer {
         return staged.name
     }
 
-    private func newNames(like photo: Photo, from backup: CheckedBackup) -> PhotoNames {
-        backup.names(
+    private func newNames(like photo: Photo, from backup: CheckedBackup) throws -> PhotoNames {
+        try backup.names(
             of: photo,
             as: PhotoFileName.new(
                 takenAt: photo.takenAt, fileExtension: PhotoFileName.fileExtension(of: photo.path)))
@@ -294,7 +294,9 @@ extension BackupRestorer {
     /// in the trash soon, and a discarded file may be about to be removed: a second photo of that name would lose
     /// its files with the first.
     private func unknownNames(like photos: [Photo], from backup: CheckedBackup) async throws -> [PhotoNames?] {
-        let wanted = photos.map { photo in photo.ownName.map { backup.names(of: photo, as: $0) } }
+        let wanted = try await pool.run {
+            try photos.map { photo in try photo.ownName.map { try backup.names(of: photo, as: $0) } }
+        }
         let files = wanted.compactMap { $0 }.flatMap(\.all)
         let known = try await catalogue.read { transaction in
             try transaction.photos.inUse(files).union(transaction.discardedFiles.among(files))
@@ -342,30 +344,34 @@ extension KeptSidecar {
 
 extension CheckedBackup {
     /// The sidecars of a photo that the backup holds.
-    fileprivate func sidecars(of photo: Photo) -> [KeptSidecar] { photo.sidecars.filter { digests[$0.path] != nil } }
+    fileprivate func sidecars(of photo: Photo) throws -> [KeptSidecar] {
+        try photo.sidecars.filter { try digest(of: $0.path) != nil }
+    }
 
     /// Of the files that the backup has of a photo.
-    fileprivate func names(of photo: Photo, as name: StoredName) -> PhotoNames {
-        let original = photo.originalPath.flatMap { $0 != photo.path && digests[$0] != nil ? $0 : nil }
+    fileprivate func names(of photo: Photo, as name: StoredName) throws -> PhotoNames {
+        let original = try photo.originalPath.flatMap { try $0 != photo.path && digest(of: $0) != nil ? $0 : nil }
         return PhotoNames(
             photo: name, originalExtension: original.map { PhotoFileName.fileExtension(of: $0) },
-            sidecarExtensions: sidecars(of: photo).map { PhotoFileName.fileExtension(of: $0.path) })
+            sidecarExtensions: try sidecars(of: photo).map { PhotoFileName.fileExtension(of: $0.path) })
     }
 
     /// Bytes of the originals of these photos that are files of their own.
-    func originalBytes(of photos: [Photo]) -> Int64 {
+    func originalBytes(of photos: [Photo]) throws -> Int64 {
         let wanted = Set(photos.filter { $0.originalPath != nil && $0.originalPath != $0.path }.map(\.uuid))
         guard !wanted.isEmpty else { return 0 }
-        return contents.photos.reduce(0) { wanted.contains($1.photo.uuid) ? $0 &+ $1.sourceSize : $0 }
+        var bytes: Int64 = 0
+        try contents.photos.forEach { if wanted.contains($0.photo.uuid) { bytes &+= $0.sourceSize } }
+        return bytes
     }
 }
 
 extension BackupContents {
     /// The same with what was made of another program's pictures; without those that could not be opened.
-    func taking(_ staged: [String: BackupRestorer.RestoredFiles]) -> BackupContents {
+    func taking(_ staged: [String: BackupRestorer.RestoredFiles]) throws -> BackupContents {
         guard isForeign else { return self }
         var contents = self
-        contents.photos = photos.compactMap { sourced in
+        contents.photos = try photos.spooled(in: scratch) { sourced in
             guard let restored = staged[sourced.photo.uuid] else { return sourced }
             return restored.made?.sourced
         }

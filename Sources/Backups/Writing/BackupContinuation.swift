@@ -68,27 +68,28 @@ extension BackupCreation {
                 let file = try? BackupFile(path: isNamed ? target : partial, namedFiles),
                 file.summary.timestamp == checkpoint.time
             else { return nil }
-            let bytes = checkpoint.isSnapshot == true ? file.promisedBytes : Int64(status.st_size)
-            return checkpoint.proven ?? Self.proven(file, bytes: bytes, target, checkpoint)
+            let bytes = checkpoint.isSnapshot == true ? try file.promisedBytes() : Int64(status.st_size)
+            return try checkpoint.proven ?? Self.proven(file, bytes: bytes, target, checkpoint)
         }
     }
 
     /// What a run had to tell that came as far as the name, and no further.
     private static func proven(
         _ file: BackupFile, bytes: Int64, _ target: String, _ checkpoint: BackupCheckpoint
-    ) -> BackupCheckpoint.Proven {
+    ) throws -> BackupCheckpoint.Proven {
         let written = BackupWriter.Written(
             bytes: bytes, damaged: file.damaged,
             unreadable: checkpoint.unreadable)
-        return proven(written, file.contents, target, checkpoint)
+        return try proven(written, file.contents, target, checkpoint)
     }
 
+    /// Blocks.
     static func proven(
         _ written: BackupWriter.Written, _ contents: BackupContents, _ target: String, _ checkpoint: BackupCheckpoint
-    ) -> BackupCheckpoint.Proven {
+    ) throws -> BackupCheckpoint.Proven {
         // Photos that turned out unreadable in an earlier run are not in its snapshot.
-        let photos = contents.photos.filter { written.unreadable[$0.photo.path] == nil }
-        let sealed = contents.sealed?.only(of: photos)
+        let photos = try contents.without(Set(written.unreadable.keys)).photos
+        let sealed = try contents.sealed?.only(of: photos)
         let damaged = written.damaged.count + written.unreadable.count + checkpoint.missing.count
         return BackupCheckpoint.Proven(
             receipt: BackupReceipt(
@@ -110,7 +111,7 @@ extension BackupCreation {
         guard checkpoint.leftForPhone == nil, let place = checkpoint.arrangement,
             let descriptor = try await unfinished.open(checkpoint.partial, by: job)
         else { return nil }
-        let photoFiles = photoFiles
+        let (photoFiles, scratch) = (photoFiles, namedFiles.scratch)
         let read = try? await bulk.run { () -> BackupContents? in
             let metadata = BackupCheckpoint.Place(
                 offset: place.metadataOffset, size: place.metadataSize, digest: place.metadataDigest)
@@ -118,7 +119,7 @@ extension BackupCreation {
             let sealed = place.sealed.flatMap { Self.document($0, in: descriptor) }
             guard (sealed == nil) == (place.sealed == nil) else { return nil }
             var contents = try SmilePileDialect.contents(
-                ofUnfinished: bytes, sealed: sealed, isPartial: checkpoint.holdsPart)
+                ofUnfinished: bytes, sealed: sealed, isPartial: checkpoint.holdsPart, scratch: scratch)
             contents.leavesOriginals = (checkpoint.originals ?? 0) > 0
             contents.thumbnails = try Self.thumbnails(of: contents, photoFiles)
             return contents

@@ -5,6 +5,7 @@ import Foundation
 import LibraryModel
 import LibraryServices
 import LibraryStorage
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -21,7 +22,8 @@ extension BackupCreation {
         let all = contents
         let found = try await bulk.run {
             var (missing, unreadable) = ([String](), [String: String]())
-            try concurrently(all.files) { file in
+            let files = try all.files()
+            try concurrently(files) { file in
                 do {
                     try ZipLayout.check(.init(name: file.path, size: file.size, modified: 0))
                     let facts = try photoFiles.facts(StoredName(catalogued: file.path))
@@ -34,7 +36,7 @@ extension BackupCreation {
                 guard let gone else { return }
                 if let reason = gone.reason { unreadable[gone.path] = reason } else { missing.append(gone.path) }
             }
-            var left = all.without(Set(missing).union(unreadable.keys))
+            var left = try all.without(Set(missing).union(unreadable.keys))
             if !all.isForPhone { left.thumbnails = try Self.thumbnails(of: left, photoFiles) }
             return (left, missing, unreadable)
         }
@@ -42,33 +44,43 @@ extension BackupCreation {
         return (found.1, found.2)
     }
 
-    /// Bytes of the thumbnails that are there, by path.
-    static func thumbnails(of contents: BackupContents, _ photoFiles: any PhotoFiles) throws -> [String: Int64] {
-        var sizes = [String: Int64](minimumCapacity: contents.photos.count)
-        concurrently(contents.photos) { sourced in
+    /// Those that are there.
+    static func thumbnails(
+        of contents: BackupContents, _ photoFiles: any PhotoFiles
+    ) throws -> SpooledIndex<ThumbnailFile> {
+        var found = SpooledList<ThumbnailFile>.Spooler(in: contents.scratch)
+        try concurrently(contents.photos) { sourced -> ThumbnailFile? in
             guard let name = try? StoredName(catalogued: sourced.photo.path).thumbnail,
                 let facts = try? photoFiles.facts(name), facts.isFile, facts.size > 0,
                 facts.size <= BackupFormat.maximumThumbnail
             else { return nil }
-            return (path: name.path, size: facts.size)
-        } take: { (thumbnail: (path: String, size: Int64)?) in
-            if let thumbnail { sizes[thumbnail.path] = thumbnail.size }
+            return ThumbnailFile(path: name.path, size: facts.size)
+        } take: { thumbnail in
+            if let thumbnail { try found.append(thumbnail) }
         }
-        return sizes
+        return try SpooledIndex(found.finish(), by: \.path)
     }
 
     /// Puts what is sealed under the backup's own key, where it has one. Without, values stay as the library has them.
     /// - Returns: paths of photos with values that did not open.
     func reseal(_ contents: inout BackupContents, under key: BackupKey?) async throws -> [String] {
-        contents.sealed = contents.sealed?.only(of: contents.photos)
+        contents = try await bulk.run { [contents] in
+            var contents = contents
+            contents.sealed = try contents.sealed?.only(of: contents.photos)
+            return contents
+        }
         let lock = contents.lock
         guard let key, contents.sealed != nil || lock != nil else { return [] }
         let sealed = contents.sealed ?? SealedDocument(values: [])
         guard let keyring = try await fields.keyring() else {
             throw MeshError(.failedPrecondition, "The keys of the sealed fields are gone. Put the key file back.")
         }
-        let (document, unopened) = try await bulk.run { try sealed.resealed(under: key, keyring, lock: lock) }
+        let (document, paths) = try await bulk.run { [photos = contents.photos] in
+            let (document, unopened) = try sealed.resealed(under: key, keyring, lock: lock)
+            guard !unopened.isEmpty else { return (document, [String]()) }
+            return (document, try photos.compactMap { unopened.contains($0.photo.uuid) ? $0.photo.path : nil })
+        }
         contents.sealed = document
-        return contents.photos.map(\.photo).filter { unopened.contains($0.uuid) }.map(\.path)
+        return paths
     }
 }

@@ -110,13 +110,18 @@ struct BackupCreation: Sendable {
         do {
             var (taken, trashed, hubGroups) = try await catalogue.read {
                 let hubGroups = try $0.groups.groups(nil).count { $0.hub != nil }
-                return (try BackupContents(of: request, from: $0), try $0.trash.count(), hubGroups)
+                return (
+                    try BackupContents(of: request, from: $0, scratch: namedFiles.scratch), try $0.trash.count(),
+                    hubGroups
+                )
             }
             try Self.requireHeld(taken.photos.count)
-            let leftForPhone = request.forPhone == true ? taken.keepWhatPhonesRead() : nil
-            let leftOut =
-                request.withoutOriginals == true ? taken.photos.map(\.photo).count(where: \.hasExtraFiles) : 0
-            if request.withoutOriginals == true { taken = taken.withoutOriginals() }
+            let leftForPhone = request.forPhone == true ? try taken.keepWhatPhonesRead() : nil
+            var leftOut = 0
+            if request.withoutOriginals == true {
+                try taken.photos.forEach { if $0.photo.hasExtraFiles { leftOut += 1 } }
+                taken = try taken.withoutOriginals()
+            }
             var (missing, unreadable) = try await leaveOutMissing(&taken)
             unreadable.merge(try await sealSidecars(&taken, job: job)) { first, _ in first }
             for row in try await catalogue.unreadableRows() where Self.leftOut.contains(row.kind) {
@@ -185,8 +190,10 @@ struct BackupCreation: Sendable {
             } onCancel: {
                 flag.set()
             }
-            let proven = Self.proven(
-                written, contents, places.path(checkpoint.target) ?? checkpoint.target, checkpoint)
+            let (target, known) = (places.path(checkpoint.target) ?? checkpoint.target, checkpoint)
+            let proven = try await uncancelled {
+                try await bulk.run { try Self.proven(written, contents, target, known) }
+            }
             // From here on calling the job off would deny a backup that is there.
             do {
                 try await uncancelled { try await progress.keep(proven: proven) }
@@ -243,16 +250,17 @@ struct BackupCreation: Sendable {
         guard photos > BackupFormat.maximumPhotos else { return }
         throw MeshError(
             .failedPrecondition,
-            "One backup holds \(BackupFormat.maximumPhotos) photos at most, and these are \(photos). Make several of parts, with "
+            "A backup can have \(BackupFormat.maximumPhotos) photos on this machine, because of its memory, and these are \(photos). Make several of parts, with "
                 + "--category or --since; whether every photo is in one of them says: smilepile backup verify FILE FILE",
             details: ["photos": .integer(Int64(photos))])
     }
 
     private func requireSpace(for contents: BackupContents, target: String) async throws {
         let sealed = contents.sealed?.values.reduce(Int64(0)) { $0 &+ Int64($1.sealed.count) &* 2 &+ 128 } ?? 0
-        let needed = contents.files.reduce(Int64(1 << 20) &+ sealed) { $0 &+ $1.size &+ 8192 }
-        let free = try await bulk.run {
-            try FileSystem.freeBytes(FileSystem.parent(of: target))
+        let (needed, free) = try await bulk.run {
+            var needed = Int64(1 << 20) &+ sealed
+            try contents.files().forEach { needed = needed &+ $0.size &+ 8192 }
+            return (needed, try FileSystem.freeBytes(FileSystem.parent(of: target)))
         }
         guard needed <= free else {
             throw MeshError(
@@ -275,7 +283,7 @@ struct BackupCreation: Sendable {
             try BackupFile(path: partial, namedFiles, proven: written.proven)
         }
         do {
-            if contents.isForPhone { try Self.requireAll(contents, but: written, in: proof) }
+            if contents.isForPhone { try await bulk.run { try Self.requireAll(contents, but: written, in: proof) } }
             _ = try await proof.check(
                 forOthers: true, width: width, pool: bulk, isCancelled: flag, job: job)
             try Task.checkCancellation()
@@ -291,8 +299,8 @@ struct BackupCreation: Sendable {
     private static func requireAll(
         _ contents: BackupContents, but written: BackupWriter.Written, in proof: BackupFile
     ) throws {
-        let wanted = contents.photos.map(\.photo.path).filter { written.unreadable[$0] == nil }
-        guard Set(proof.contents.photos.map(\.photo.path)) == Set(wanted) else {
+        let wanted = try contents.photos.compactMap { written.unreadable[$0.photo.path] == nil ? $0.photo.path : nil }
+        guard try Set(proof.contents.photos.compactMap { $0.photo.path }) == Set(wanted) else {
             throw MeshError(.dataLoss, "The backup does not have all of its photos. Try again, on another disk.")
         }
     }

@@ -5,6 +5,7 @@ import Files
 import Foundation
 import LibraryModel
 import LibraryStorage
+import Scratch
 import Sealing
 import ServiceMesh
 import Sidecars
@@ -51,8 +52,8 @@ struct BackupWriter: Sendable {
     private struct Findings: Sendable {
         var deviations: [String: Deviation] = [:]
         var unreadable: [String: String] = [:]
-        /// Digests of entries that nobody knew before; lower-case hex, by path.
-        var digests: [String: String] = [:]
+        /// Digests of entries that nobody knew before, by the places of their files.
+        var digests = EntryTable<SHA256Digest>()
         /// Digests of entries that the disk has.
         var proven = EntryTable<ContentDigest>()
 
@@ -95,19 +96,22 @@ struct BackupWriter: Sendable {
         let begun = progress.checkpoint
         var deviations = begun.deviations
         var unreadable = begun.unreadable
-        var contents = contents.without(Set(unreadable.keys))
+        var contents = contents
+        if !unreadable.isEmpty {
+            contents = try await pool.run { [contents, unreadable] in try contents.without(Set(unreadable.keys)) }
+        }
         for _ in 0..<Self.rounds {
-            let files = contents.files
-            let documents = try await pool.run { [contents, deviations] in
-                try self.documents(contents, files, deviations, at: begun.time)
-            }
-            let layout = try layout(files, documents, deviations, at: begun.time)
+            let round = try await pool.run { [contents, deviations] in try plan(contents, deviations, at: begun.time) }
+            let (files, documents, layout) = (round.files, round.documents, round.layout)
             try requireFile(of: layout.totalSize, descriptor)
             job.begin(phase: "copying", items: Int64(contents.photos.count), bytes: layout.totalSize)
             let there = progress.begin(
                 try documents.arrangement(in: layout), deviations: deviations, unreadable: unreadable)
             let writer = ZipWriter(descriptor: descriptor, layout: layout)
-            let left = try adopt(there, in: writer, files, documents, job)
+            let left =
+                there.isEmpty
+                ? Array(files.indices)
+                : try await pool.run { try adopt(there, in: writer, files, documents, job) }
             let found: Findings
             var proven: ProvenEntries?
             do {
@@ -120,7 +124,8 @@ struct BackupWriter: Sendable {
                             ? documents.all[0].bytes
                             : try SmilePileDialect.manifest(
                                 of: contents, documents: Array(documents.all.dropFirst()),
-                                files: listed(files, deviations, found.digests), at: begun.time)
+                                files: listed(files, deviations, { found.digests[$0] }, contents.scratch),
+                                at: begun.time)
                         try writer.writeEntry(0, bytes: first)
                         try writer.finish()
                         return first.count
@@ -144,8 +149,10 @@ struct BackupWriter: Sendable {
             }
             deviations.merge(found.deviations) { _, new in new }
             unreadable.merge(found.unreadable) { _, new in new }
-            contents = contents.without(Set(unreadable.keys))
-            try await pool.run { guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") } }
+            contents = try await pool.run { [contents, unreadable] in
+                guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("truncate") }
+                return try contents.without(Set(unreadable.keys))
+            }
         }
         throw MeshError(
             .unavailable,
@@ -193,35 +200,51 @@ struct BackupWriter: Sendable {
         }
     }
 
+    /// What is written in one round, and where.
+    private struct Plan: Sendable {
+        let files: SpooledList<BackedUpFile>
+        let documents: Documents
+        let layout: ZipLayout
+    }
+
+    private func plan(
+        _ contents: BackupContents, _ deviations: [String: Deviation], at time: Timestamp
+    ) throws -> Plan {
+        let files = try contents.files()
+        let documents = try documents(contents, files, deviations, at: time)
+        return Plan(
+            files: files, documents: documents, layout: try layout(files, documents, deviations, at: time))
+    }
+
     /// - Parameter contents: as the catalogue has them.
     private func documents(
-        _ contents: BackupContents, _ files: [BackedUpFile], _ deviations: [String: Deviation], at time: Timestamp
+        _ contents: BackupContents, _ files: SpooledList<BackedUpFile>, _ deviations: [String: Deviation],
+        at time: Timestamp
     ) throws -> Documents {
-        var contents = contents
-        contents.photos = contents.photos.map { sourced in
-            guard let deviation = deviations[sourced.photo.path] else { return sourced }
-            var sourced = sourced
-            (sourced.photo.fileSize, sourced.photo.contentDigest) = (deviation.size, deviation.sha256)
-            return sourced
-        }
+        let contents =
+            deviations.isEmpty ? contents : try contents.with { deviations[$0].map { ($0.size, $0.sha256) } }
         if contents.isForPhone { return Documents(all: try PhoneDialect.documents(of: contents, at: time)) }
-        let listed = listed(files, deviations, [:])
+        let listed = try listed(files, deviations, { _ in nil }, contents.scratch)
         return Documents(all: try SmilePileDialect.documents(of: contents, files: listed, at: time))
     }
 
-    /// - Parameter found: digests that copying has found, by path; of those that are not known yet, something as long stands in
-    ///   the manifest.
+    /// - Parameter found: the digest that copying has found of the file at a place; of those that are not known yet, something as
+    ///   long stands in the manifest.
     private func listed(
-        _ files: [BackedUpFile], _ deviations: [String: Deviation], _ found: [String: String]
-    ) -> [BackupManifest.File] {
+        _ files: SpooledList<BackedUpFile>, _ deviations: [String: Deviation], _ found: (Int) -> SHA256Digest?,
+        _ scratch: Scratch
+    ) throws -> SpooledList<BackupManifest.File> {
         let unknown = String(repeating: "0", count: 64)
-        return files.map { file in
+        var listed = SpooledList<BackupManifest.File>.Spooler(in: scratch)
+        try files.forEach { place, file in
             let deviation = deviations[file.path]
-            return BackupManifest.File(
-                path: file.path, size: deviation?.size ?? file.size,
-                sha256: (file.isKnown ? deviation?.sha256 ?? file.digest : found[file.path]) ?? unknown,
-                damaged: deviation != nil && !file.isThumbnail ? true : nil)
+            try listed.append(
+                BackupManifest.File(
+                    path: file.path, size: deviation?.size ?? file.size,
+                    sha256: (file.isKnown ? deviation?.sha256 ?? file.digest : found(place)?.hex) ?? unknown,
+                    damaged: deviation != nil && !file.isThumbnail ? true : nil))
         }
+        return try listed.finish()
     }
 
     /// Before the first byte, since the last one comes hours later.
@@ -239,37 +262,40 @@ struct BackupWriter: Sendable {
     }
 
     private func layout(
-        _ files: [BackedUpFile], _ documents: Documents, _ deviations: [String: Deviation], at time: Timestamp
+        _ files: SpooledList<BackedUpFile>, _ documents: Documents, _ deviations: [String: Deviation],
+        at time: Timestamp
     ) throws -> ZipLayout {
-        let documents = documents.all.map {
+        var entries = documents.all.map {
             ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds)
         }
-        return try ZipLayout(
-            entries: documents
-                + files.map {
-                    ZipLayout.Entry(
-                        name: $0.path, size: deviations[$0.path]?.size ?? $0.size, modified: $0.modified)
-                })
+        entries.reserveCapacity(entries.count + files.count)
+        try files.forEach { file in
+            entries.append(
+                ZipLayout.Entry(
+                    name: file.path, size: deviations[file.path]?.size ?? file.size, modified: file.modified))
+        }
+        return try ZipLayout(entries: entries)
     }
 
     /// Takes over what an earlier run has copied.
     /// - Returns: the numbers of the files that are left.
     private func adopt(
-        _ there: [Int: UInt32], in writer: ZipWriter, _ files: [BackedUpFile], _ documents: Documents, _ job: Job
+        _ there: [Int: UInt32], in writer: ZipWriter, _ files: SpooledList<BackedUpFile>, _ documents: Documents,
+        _ job: Job
     ) throws -> [Int] {
-        try files.indices.filter { number in
-            guard let crc32 = there[number] else { return true }
+        var left: [Int] = []
+        try files.forEach { number, file in
+            guard let crc32 = there[number] else { return left.append(number) }
             let entry = documents.all.count + number
             try writer.adoptEntry(entry, crc32: crc32)
-            job.advance(
-                items: files[number].path.hasPrefix(BackupFormat.photoPrefix) ? 1 : 0, bytes: files[number].size)
-            return false
+            job.advance(items: file.path.hasPrefix(BackupFormat.photoPrefix) ? 1 : 0, bytes: file.size)
         }
+        return left
     }
 
     /// Copies the files that are left and reads them back, and writes every document but the manifest.
     private func copy(
-        _ files: [BackedUpFile], _ left: [Int], _ documents: Documents, with writer: ZipWriter,
+        _ files: SpooledList<BackedUpFile>, _ left: [Int], _ documents: Documents, with writer: ZipWriter,
         _ deviations: [String: Deviation], _ progress: BackupProgress, job: Job
     ) async throws -> Findings {
         let first = documents.all.count
@@ -278,13 +304,12 @@ struct BackupWriter: Sendable {
         let found = Mutex(Findings())
         /// What became of an entry, and of the stored file where that is not what it was known to be.
         typealias Copied = (entry: ContentDigest?, deviation: Deviation?)
-        let copyStored: @Sendable (Int, any ByteSource, EntryRun) throws -> Copied = {
-            [isCancelled] index, source, run in
+        let copyStored: @Sendable (Int, BackedUpFile, any ByteSource, EntryRun) throws -> Copied = {
+            [isCancelled] index, file, source, run in
             do {
                 let digest = try run.copy(
                     first + index, reading: source, cancelled: { isCancelled.isSet },
                     progress: { job.advance(bytes: Int64($0)) })
-                let file = files[index]
                 let isExpected =
                     file.isThumbnail || digest.sha256.hex == deviations[file.path]?.sha256 ?? file.digest
                 return isExpected ? (digest, nil) : (nil, Deviation(size: digest.size, sha256: digest.sha256.hex))
@@ -293,9 +318,9 @@ struct BackupWriter: Sendable {
                 return (nil, Deviation(size: digest.size, sha256: digest.sha256.hex))
             }
         }
-        let copySealed: @Sendable (Int, SealedSidecar, any ByteSource, EntryRun) throws -> Copied = {
-            [isCancelled, sealing] index, sidecar, source, run in
-            let (file, bytes) = (files[index], try SealedSidecar.bytes(of: source))
+        let copySealed: @Sendable (Int, BackedUpFile, SealedSidecar, any ByteSource, EntryRun) throws -> Copied = {
+            [isCancelled, sealing] index, file, sidecar, source, run in
+            let bytes = try SealedSidecar.bytes(of: source)
             let digest = ContentDigest(of: bytes)
             let size = SealedSidecar.entrySize(digest.size)
             guard digest.sha256.hex == deviations[file.path]?.sha256 ?? file.digest,
@@ -308,25 +333,28 @@ struct BackupWriter: Sendable {
             return (entry, nil)
         }
         /// Nil where the file is not what it was known to be.
-        let copyFile: @Sendable (Int, EntryRun) throws -> ContentDigest? = { [photoFiles] index, run in
-            let file = files[index]
+        let copyFile: @Sendable (Int, BackedUpFile, EntryRun) throws -> ContentDigest? = {
+            [photoFiles] index, file, run in
             let copied = try photoFiles.withReader(StoredName(catalogued: file.storedPath)) { source in
-                if case .sealed(let sidecar) = file.content { return try copySealed(index, sidecar, source, run) }
-                return try copyStored(index, source, run)
+                if case .sealed(let sidecar) = file.content {
+                    return try copySealed(index, file, sidecar, source, run)
+                }
+                return try copyStored(index, file, source, run)
             }
             found.withLock { found in
-                if let entry = copied.entry, !file.isKnown { found.digests[file.path] = entry.sha256.hex }
+                if let entry = copied.entry, !file.isKnown { found.digests[index] = entry.sha256 }
                 if let deviation = copied.deviation { found.deviations[file.path] = deviation }
             }
             return copied.entry
         }
-        let copyRun: @Sendable (Range<Int>) throws -> Void = { [isCancelled] entries in
+        /// - Returns: bytes of the files.
+        let copyRun: @Sendable (Range<Int>) throws -> Int64 = { [isCancelled] entries in
             let run = EntryRun(entries, of: writer)
+            let some = try files.elements(entries.lowerBound - first..<entries.upperBound - first)
             var digests: [Int: ContentDigest] = [:]
-            for entry in entries {
-                let file = files[entry - first]
+            for (entry, file) in zip(entries, some) {
                 do {
-                    digests[entry] = try copyFile(entry - first, run)
+                    digests[entry] = try copyFile(entry - first, file, run)
                 } catch {
                     guard let reason = Self.fault(of: error) else { throw error }
                     found.withLock { $0.unreadable[file.path] = reason }
@@ -335,7 +363,7 @@ struct BackupWriter: Sendable {
             }
             let isProven = try run.finish(cancelled: { isCancelled.isSet })
             // A later run would not know the digest of what it finds here, which the manifest needs.
-            for (entry, digest) in digests where files[entry - first].isKnown {
+            for (entry, digest) in digests where some[entry - entries.lowerBound].isKnown {
                 progress.finish(entry - first, crc32: digest.crc32)
             }
             if isProven {
@@ -343,6 +371,7 @@ struct BackupWriter: Sendable {
                     for (entry, digest) in digests { found.proven[entry] = digest }
                 }
             }
+            return some.reduce(0) { $0 + $1.size }
         }
         /// One turn; false where no run is left.
         let copyRuns: @Sendable () throws -> Bool = {
@@ -350,9 +379,8 @@ struct BackupWriter: Sendable {
             while turn.mayTakeAnother {
                 let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
                 guard place < runs.count else { return false }
-                try copyRun(runs[place])
+                turn.bytes += try copyRun(runs[place])
                 turn.entries += runs[place].count
-                turn.bytes += runs[place].reduce(0) { $0 + files[$1 - first].size }
             }
             return true
         }

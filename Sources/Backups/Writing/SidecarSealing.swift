@@ -14,18 +14,20 @@ extension BackupCreation {
     /// Puts sidecars that name a place among what is sealed. Where there is no key for that, they are left out.
     /// - Returns: the paths of those that are left out, with why.
     func sealSidecars(_ contents: inout BackupContents, job: Job) async throws -> [String: String] {
-        let photos = contents.photos.indices.filter { !contents.photos[$0].photo.sidecars.isEmpty }
+        let (all, scratch) = (contents.photos, contents.scratch)
+        let photos = try await bulk.run { try all.spooled(in: scratch) { $0.photo.sidecars.isEmpty ? nil : $0.photo } }
         guard !photos.isEmpty else { return [:] }
         job.begin(phase: "reading sidecars", items: Int64(photos.count))
         var (found, unreadable) = ([SealedSidecar](), [String: String]())
         for start in stride(from: 0, to: photos.count, by: Self.batch) {
             try await job.mayContinue()
-            let part = photos[start..<min(start + Self.batch, photos.count)].map { contents.photos[$0].photo }
-            let (photoFiles, read) = (photoFiles, part.count)
-            let (sealed, failed) = try await bulk.run { try Self.sidecarsWithPlaces(of: part, photoFiles) }
+            let (photoFiles, part) = (photoFiles, start..<min(start + Self.batch, photos.count))
+            let (sealed, failed) = try await bulk.run {
+                try Self.sidecarsWithPlaces(of: photos.elements(part), photoFiles)
+            }
             found += sealed
             unreadable.merge(failed) { first, _ in first }
-            job.advance(items: Int64(read))
+            job.advance(items: Int64(part.count))
         }
         if !found.isEmpty {
             do {
@@ -44,7 +46,13 @@ extension BackupCreation {
             }
         }
         let open = Set(found.map(\.sidecar.path)).union(unreadable.keys)
-        for index in photos { contents.photos[index].photo.sidecars.removeAll { open.contains($0.path) } }
+        contents.photos = try await bulk.run {
+            try all.spooled(in: scratch) { sourced in
+                var sourced = sourced
+                sourced.photo.sidecars.removeAll { open.contains($0.path) }
+                return sourced
+            }
+        }
         return unreadable
     }
 

@@ -1,0 +1,52 @@
+import Files
+import Scratch
+import ServiceMesh
+
+/// What a backup's documents say of its entries, and where each of them stands in the archive: eight bytes in memory for each, and
+/// four.
+struct PromisedEntries: Sendable {
+    private let files: SpooledIndex<BackupManifest.File>
+    /// By place in the list.
+    private var places: [UInt32]
+
+    var list: SpooledList<BackupManifest.File> { files.list }
+
+    /// - Throws: `data_loss` for an entry that is promised twice.
+    init(_ list: SpooledList<BackupManifest.File>) throws {
+        files = try SpooledIndex(list, by: \.path)
+        if let second = files.firstRepeated {
+            let path = try list.element(at: second).path
+            throw MeshError(refusingBackup: "the manifest names '\(path.prefix(200))' twice.", entry: path)
+        }
+        places = Array(repeating: .max, count: list.count)
+    }
+
+    /// Nil for what is not promised.
+    subscript(path: String) -> BackupManifest.File? { get throws { try files[path] } }
+
+    func contains(_ path: String) throws -> Bool { try files.place(of: path) != nil }
+
+    /// Where the entry stands in the archive that is promised at a place of the list; nil where it is not there.
+    func index(of place: Int) -> Int? { places[place] == .max ? nil : Int(places[place]) }
+
+    mutating func note(_ index: Int, of place: Int) { places[place] = UInt32(index) }
+}
+
+/// Some of an archive's entries, by their places: a bit for each.
+struct EntrySet: Sendable {
+    private var words: [UInt64] = []
+
+    mutating func insert(_ index: Int) {
+        while words.count <= index / 64 { words.append(0) }
+        words[index / 64] |= 1 << UInt64(index % 64)
+    }
+
+    func contains(_ index: Int) -> Bool {
+        index / 64 < words.count && words[index / 64] & (1 << UInt64(index % 64)) != 0
+    }
+}
+
+extension NamedFiles {
+    /// On the library's own disk: a stick may be slow, and the system's folder for such things lies in memory on many machines.
+    package var scratch: Scratch { Scratch(in: root) }
+}

@@ -1,0 +1,17 @@
+import Executors
+
+/// Makes a value of each element on all processors, and gives them to `take` in the order of the elements, as it is done for
+/// arrays. Blocks.
+/// - Throws: the error of the first element that fails, or of reading the list, when all before it were taken.
+package func concurrently<Element, Value: Sendable>(
+    _ list: SpooledList<Element>, make: @Sendable (Element) throws -> Value, take: (Value) throws -> Void
+) throws {
+    let portion = 64
+    try concurrently((list.count + portion - 1) / portion) { number in
+        try list.elements(number * portion..<min((number + 1) * portion, list.count)).map { element in
+            Result { try make(element) }
+        }
+    } take: { results in
+        for result in results { try take(result.get()) }
+    }
+}
