@@ -6,7 +6,8 @@ import ServiceMesh
 ///
 /// Any number of threads may read at once what was written before.
 package final class ScratchFile: Sendable {
-    private let descriptor: Int32
+    /// For whoever writes into it by other means; it is closed with this.
+    package let descriptor: Int32
     private let folder: String
 
     /// - Parameter folder: on a disk that has room; not in memory, as `/tmp` is on many machines.
@@ -44,6 +45,29 @@ package final class ScratchFile: Sendable {
                 throw FileSystem.Failure(action: "read a scratch file in", path: folder, code: read < 0 ? errno : EIO)
             }
             done += read
+        }
+    }
+
+    /// Lets `body` walk once over the first bytes, as if they were in memory.
+    ///
+    /// They are the file's own pages, and count as this process's memory until it says that they are behind. A disk that does not
+    /// give back what was just written ends the process, as it does for a page that was swapped out.
+    /// - Parameter body: is to tell from time to time up to which byte it has come.
+    package func walk<Value>(
+        _ count: Int, _ body: (UnsafeRawBufferPointer, _ passed: (Int) -> Void) throws -> Value
+    ) throws -> Value {
+        guard count > 0 else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) { _ in } }
+        let start = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0)
+        guard let start, start != MAP_FAILED else {
+            throw FileSystem.Failure(action: "read a scratch file in", path: folder, code: errno)
+        }
+        defer { munmap(start, count) }
+        var behind = 0
+        return try body(UnsafeRawBufferPointer(start: start, count: count)) { position in
+            let end = position - position % (1 << 20)
+            guard end > behind else { return }
+            madvise(start + behind, end - behind, MADV_DONTNEED)
+            behind = end
         }
     }
 }

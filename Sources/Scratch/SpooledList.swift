@@ -127,6 +127,9 @@ package struct Scratch: Sendable {
 
     /// For lists that are short because of where they come from.
     package static let memory = Scratch()
+
+    /// - Returns: nil for what stays in memory.
+    package func makeFile() throws -> ScratchFile? { try folder.map { try ScratchFile(in: $0) } }
 }
 
 extension SpooledList {

@@ -3,6 +3,7 @@ import Foundation
 import LibraryModel
 import LibraryTestSupport
 import SampleAlbum
+import Scratch
 import ServiceMesh
 import SmilePile
 import TestSupport
@@ -136,10 +137,9 @@ import Testing
             var last = Timestamp(milliseconds: 1000 * day)
             for step in days {
                 let now = Timestamp(milliseconds: last.milliseconds + step * day)
-                let inventory = FolderInventory(
-                    sizes: Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }),
-                    known: Dictionary(uniqueKeysWithValues: names.map { ($0, .init(size: 1, digest: "a")) }), last: last
-                )
+                let inventory = try FolderInventory(
+                    sizes: SpooledList(names.map { SizedFile(path: $0, size: 1) }),
+                    known: SpooledList(names.map { BackupManifest.File(path: $0, size: 1, sha256: "a") }), last: last)
                 for name in names where inventory.isDue(name, at: now) { times[name, default: 0] += 1 }
                 last = now
             }
@@ -265,9 +265,9 @@ import Testing
         let receipt = try await backUp(test, folder)
         try Data("secret".utf8).write(to: URL(fileURLWithPath: folder + "/../secret"))
         let digest = String(repeating: "0", count: 64)
-        let named = try SnapshotList(
-            at: receipt.path, NamedFiles(library: test.path, files: [], folders: [])
-        ).files.map { ["path": $0.key, "size": $0.value.size, "sha256": $0.value.digest] as [String: Any] }
+        let named = try BackupArchive.promisedFiles(
+            ofSnapshot: receipt.path, NamedFiles(library: test.path, files: [], folders: [])
+        ).files.compactMap { ["path": $0.path, "size": $0.size, "sha256": $0.sha256] as [String: Any] }
         let edited = folder + "/snapshots/SmilePileSnapshot_2031-01-01_000000.zip"
         func edit(_ more: [[String: Any]]) throws {
             try EditedBackup.write(

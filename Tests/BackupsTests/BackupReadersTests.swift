@@ -55,7 +55,7 @@ import ZipArchive
         #expect(try await test.run(CreateBackup(path: path)).state == .finished)
 
         let bytes = try Tool.unzip.run(["-p", path, "manifest.json"])
-        let manifest = try BackupManifest.read(Data(bytes), scratch: .memory)
+        let manifest = try BackupManifest.read(DocumentBytes(Data(bytes)), scratch: .memory)
         let files = try #require(manifest.files).compactMap { ($0.path, $0.sha256) }
         var expected = Dictionary(uniqueKeysWithValues: files)
         for folder in ["photos/", "originals/", "thumbnails/", "sealed.json"] {

@@ -1,7 +1,9 @@
 import Foundation
+import Scratch
 import ServiceMesh
 import TestSupport
 import Testing
+import ZipArchive
 
 @testable import BackupFormats
 
@@ -21,6 +23,10 @@ import Testing
         var second: [Entry]?
 
         static func read(_ bytes: Data, most: Int = 2000) throws -> Document {
+            try read(DocumentBytes(bytes), most: most)
+        }
+
+        static func read(_ bytes: DocumentBytes, most: Int) throws -> Document {
             let lists = try LongLists(bytes, ["first": most, "second": most])
             var document = try lists.decodeRest(Document.self)
             document.first = try lists.decode("first") { $0 }
@@ -55,10 +61,18 @@ import Testing
             let document = Self.document(count, second)
             var rest = document
             (rest.first, rest.second) = ([], second.map { _ in [] })
-            let bytes = try LongLists.encode(
-                rest, [.init("second", document.second ?? []) { $0 }, .init("first", document.first) { $0 }])
-            #expect(try bytes == Self.whole(document))
-            #expect(try Document.read(bytes, most: 20_000) == document)
+            let whole = try Self.whole(document)
+            // The last ones are too long for memory.
+            for scratch in [Scratch.memory, Scratch(in: FileManager.default.temporaryDirectory.path)] {
+                let (bytes, digest) = try LongLists.encode(
+                    rest, [.init("second", document.second ?? []) { $0 }, .init("first", document.first) { $0 }],
+                    in: scratch)
+                #expect(try bytes.bytes(0..<bytes.count) == whole && digest == ContentDigest(of: whole))
+                #expect(try Document.read(bytes, most: 20_000) == document)
+                var copy = Data(count: whole.count + 10)
+                let read = try copy.withUnsafeMutableBytes { try bytes.read(into: $0, at: 3) }
+                #expect(read == whole.count - 3 && copy.prefix(read) == whole.dropFirst(3))
+            }
         }
     }
 

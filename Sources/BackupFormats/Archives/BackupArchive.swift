@@ -215,16 +215,16 @@ package final class BackupArchive: Sendable {
     /// What `decode` makes of a document's bytes.
     /// - Throws: `invalid_argument` where it is not there; `data_loss` where it cannot be read or understood; a `MeshError` of
     ///   `decode` as it is.
-    func decoded<T>(_ name: String, _ decode: (Data) throws -> T) throws -> T {
-        if let bare { return try Self.decoded(name, bare, decode) }
+    func decoded<T>(_ name: String, _ decode: (DocumentBytes) throws -> T) throws -> T {
+        if let bare { return try Self.decoded(name, DocumentBytes(bare), decode) }
         guard let reader, let index = indices[name] else {
             throw MeshError(
                 .invalidArgument, "This is not a SmilePile backup: it has no \(name).",
                 details: ["entry": .string(name)])
         }
-        let bytes: Data
+        let bytes: DocumentBytes
         do {
-            bytes = try reader.read(index, limit: BackupFormat.maximumDocument)
+            bytes = try reader.document(index, in: scratch)
         } catch {
             throw MeshError(
                 refusingBackup: MeshError(describing: error).message + BackupFormat.salvageHint, entry: name)
@@ -232,7 +232,9 @@ package final class BackupArchive: Sendable {
         return try Self.decoded(name, bytes, decode)
     }
 
-    private static func decoded<T>(_ name: String, _ bytes: Data, _ decode: (Data) throws -> T) throws -> T {
+    private static func decoded<T>(
+        _ name: String, _ bytes: DocumentBytes, _ decode: (DocumentBytes) throws -> T
+    ) throws -> T {
         do {
             return try decode(bytes)
         } catch let error as MeshError {

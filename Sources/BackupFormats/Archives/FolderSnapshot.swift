@@ -101,8 +101,7 @@ struct FolderSnapshot {
         guard let index = documents.entries.first(where: { $0.name == SmilePileDialect.manifestEntry })?.index else {
             throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it.")
         }
-        return try BackupManifest.read(
-            documents.read(index, limit: BackupFormat.maximumDocument), scratch: scratch)
+        return try BackupManifest.read(documents.document(index, in: scratch), scratch: scratch)
     }
 
     fileprivate static func limits(_ status: stat) -> ZipLimits {

@@ -32,16 +32,18 @@ struct PromisedEntries: Sendable {
     mutating func note(_ index: Int, of place: Int) { places[place] = UInt32(index) }
 }
 
-/// Some of an archive's entries, by their places: a bit for each.
-struct EntrySet: Sendable {
+/// Some entries, or files, by their places: a bit for each.
+package struct EntrySet: Sendable {
     private var words: [UInt64] = []
 
-    mutating func insert(_ index: Int) {
+    package init() {}
+
+    package mutating func insert(_ index: Int) {
         while words.count <= index / 64 { words.append(0) }
         words[index / 64] |= 1 << UInt64(index % 64)
     }
 
-    func contains(_ index: Int) -> Bool {
+    package func contains(_ index: Int) -> Bool {
         index / 64 < words.count && words[index / 64] & (1 << UInt64(index % 64)) != 0
     }
 }

@@ -6,12 +6,10 @@ import ServiceMesh
 /// apps make of other entries is not known.
 extension PhoneDialect {
     /// The documents of a backup for the phone apps, in the order in which they stand in it.
-    package static func documents(of contents: BackupContents, at time: Timestamp) throws -> [(
-        name: String, bytes: Data
-    )] {
-        let bytes = try AppMetadata.encode(contents, at: time)
-        try SmilePileDialect.requirePossible(metadataEntry, bytes)
-        return [(name: metadataEntry, bytes: bytes)]
+    package static func documents(of contents: BackupContents, at time: Timestamp) throws -> [BackupDocument] {
+        let document = try AppMetadata.encode(contents, as: metadataEntry, at: time)
+        try SmilePileDialect.requirePossible(document)
+        return [document]
     }
 }
 

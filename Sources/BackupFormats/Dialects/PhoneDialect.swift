@@ -68,7 +68,7 @@ package enum PhoneDialect {
 
         /// - Returns: nil for one of a later version, and which one that is.
         /// - Throws: an error of decoding; `data_loss`.
-        static func read(_ bytes: Data) throws -> (document: Document?, version: Int) {
+        static func read(_ bytes: DocumentBytes) throws -> (document: Document?, version: Int) {
             let lists = try LongLists(
                 bytes,
                 [

@@ -87,24 +87,22 @@ package enum SmilePileDialect {
     /// - Parameter files: every other entry; those that are `damaged` are not what the catalogue had recorded.
     package static func documents(
         of contents: BackupContents, files: SpooledList<BackupManifest.File>, at time: Timestamp
-    ) throws -> [(name: String, bytes: Data)] {
+    ) throws -> [BackupDocument] {
         var others = [
-            (name: metadataEntry, bytes: try BackupMetadata.encode(contents, at: time)),
-            (name: appMetadataEntry, bytes: try AppMetadata.encode(contents, at: time)),
+            try BackupMetadata.encode(contents, at: time),
+            try AppMetadata.encode(contents, as: appMetadataEntry, at: time),
         ]
         let sealed = try contents.sealed?.only(of: contents.photos)
-        if let sealed { others.append((name: BackupFormat.sealedEntry, bytes: try sealed.encoded())) }
-        for document in others { try requirePossible(document.name, document.bytes) }
-        return [
-            (name: manifestEntry, bytes: try manifest(of: contents, documents: others, files: files, at: time))
-        ] + others
+        if let sealed { others.append(try sealed.encoded(in: contents.scratch)) }
+        for document in others { try requirePossible(document) }
+        return [try manifest(of: contents, documents: others, files: files, at: time)] + others
     }
 
     /// - Parameter documents: all others.
     package static func manifest(
-        of contents: BackupContents, documents: [(name: String, bytes: Data)],
+        of contents: BackupContents, documents: [BackupDocument],
         files: SpooledList<BackupManifest.File>, at time: Timestamp
-    ) throws -> Data {
+    ) throws -> BackupDocument {
         let facts = BackupManifest.Facts(
             backupVersion: version, appVersion: Release.version, platform: "Linux", timestamp: time,
             photoCount: contents.photos.count, categoryCount: contents.categories.count, generator: generator,
@@ -112,16 +110,18 @@ package enum SmilePileDialect {
             sealedWith: try contents.sealed?.only(of: contents.photos)?.sealedWith,
             withoutOriginals: contents.leavesOriginals ? true : nil, files: [])
         let documents = documents.map { document in
-            let digest = ContentDigest(of: document.bytes)
-            return BackupManifest.File(path: document.name, size: digest.size, sha256: digest.sha256.hex, damaged: nil)
+            BackupManifest.File(
+                path: document.name, size: document.digest.size, sha256: document.digest.sha256.hex)
         }
-        return try LongLists.encode(facts, [.init("files", files, after: documents) { $0 }])
+        return BackupDocument(
+            manifestEntry,
+            try LongLists.encode(facts, [.init("files", files, after: documents) { $0 }], in: contents.scratch))
     }
 
     /// What an unfinished backup of ours holds, from its documents.
     /// - Parameter sealed: nil where it has none.
     package static func contents(
-        ofUnfinished metadata: Data, sealed: Data? = nil, isPartial: Bool, scratch: Scratch
+        ofUnfinished metadata: DocumentBytes, sealed: DocumentBytes? = nil, isPartial: Bool, scratch: Scratch
     ) throws -> BackupContents {
         var contents = try BackupMetadata.read(metadata, isPartial: isPartial, scratch: scratch).contents
         contents.sealed = try sealed.flatMap { try SealedDocument(reading: $0) }
@@ -129,11 +129,11 @@ package enum SmilePileDialect {
     }
 
     /// - Throws: `resource_exhausted` for a document that would not be read back.
-    static func requirePossible(_ name: String, _ bytes: Data) throws {
-        guard bytes.count <= BackupFormat.maximumDocument else {
+    static func requirePossible(_ document: BackupDocument) throws {
+        guard document.bytes.count <= BackupFormat.maximumDocument else {
             throw MeshError(
                 .resourceExhausted,
-                "The backup would have a \(name) of more than \(BackupFormat.maximumDocument >> 20) MiB. "
+                "The backup would have a \(document.name) of more than \(BackupFormat.maximumDocument >> 20) MiB. "
                     + "Back up some categories at a time.")
         }
     }

@@ -34,7 +34,7 @@ enum StoryDialect {
         let settings: AppSettings?
 
         /// - Throws: an error of decoding; `data_loss`.
-        static func read(_ bytes: Data) throws -> Document {
+        static func read(_ bytes: DocumentBytes) throws -> Document {
             let lists = try LongLists(
                 bytes, ["categories": CategoryLimits.count, "photos": ForeignContents.maximumPhotos])
             var document = try lists.decodeRest(Document.self)

@@ -58,13 +58,16 @@ struct AppMetadata: Encodable, Sendable {
     let photoManifest: [ManifestEntry]
 
     /// - Throws: an error of encoding.
-    static func encode(_ contents: BackupContents, at time: Timestamp) throws -> Data {
-        try LongLists.encode(
+    static func encode(
+        _ contents: BackupContents, as name: String, at time: Timestamp
+    ) throws -> BackupDocument {
+        let written = try LongLists.encode(
             AppMetadata(contents, at: time),
             [
                 .init("photos", contents.photos) { Photo($0.photo) },
                 .init("photoManifest", contents.photos) { ManifestEntry($0.photo) },
-            ])
+            ], in: contents.scratch)
+        return BackupDocument(name, written)
     }
 
     /// Without its lists.

@@ -47,8 +47,8 @@ package struct BackedUpFile: Codable, Sendable {
     package static func isThumbnail(_ path: String) -> Bool { path.hasPrefix(BackupFormat.thumbnailPrefix) }
 }
 
-/// A thumbnail that is there.
-package struct ThumbnailFile: Codable, Sendable {
+/// A file that is there, and no more is known of it.
+package struct SizedFile: Codable, Sendable {
     package let path: String
     /// In bytes.
     package let size: Int64

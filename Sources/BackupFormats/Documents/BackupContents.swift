@@ -33,7 +33,7 @@ package struct BackupContents: Sendable {
     /// it is opened.
     package var sealedSidecars: [SealedSidecar] = []
     /// Those that are there; filled in where a backup is written.
-    package var thumbnails: SpooledIndex<ThumbnailFile>?
+    package var thumbnails: SpooledIndex<SizedFile>?
     /// Thumbnails among ``thumbnails`` that could not be read.
     var goneThumbnails: Set<String> = []
     /// Whether originals and sidecars are to be left out.

@@ -42,7 +42,7 @@ package struct BackupManifest: Sendable {
     }
 
     /// - Throws: an error of decoding; `data_loss`.
-    static func read(_ bytes: Data, scratch: Scratch) throws -> BackupManifest {
+    static func read(_ bytes: DocumentBytes, scratch: Scratch) throws -> BackupManifest {
         let lists = try LongLists(bytes, ["files": BackupFormat.maximumEntries])
         let facts = try lists.decodeRest(Facts.self)
         return BackupManifest(

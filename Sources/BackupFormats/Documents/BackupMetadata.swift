@@ -121,25 +121,26 @@ struct BackupMetadata: Codable, Sendable {
 }
 
 extension BackupMetadata {
-    static func encode(_ contents: BackupContents, at time: Timestamp) throws -> Data {
+    static func encode(_ contents: BackupContents, at time: Timestamp) throws -> BackupDocument {
         let (photos, sessions) = (contents.photos, contents.swipeSessions)
         let rest = BackupMetadata(
             version: SmilePileDialect.version, timestamp: time, categories: contents.categories.map(Category.init),
             photos: [], settings: AppSettings(contents.preferences), preferences: contents.preferences,
             swipeSessions: sessions.isEmpty ? nil : [],
             groups: contents.groups.isEmpty ? nil : contents.groups.map(Group.init))
-        return try LongLists.encode(
+        let written = try LongLists.encode(
             rest,
             [
                 .init("photos", photos) { Photo($0) },
                 .init("swipeSessions", encoded: try sessions.map { try SwipeSession.encode($0) }),
-            ])
+            ], in: contents.scratch)
+        return BackupDocument(SmilePileDialect.metadataEntry, written)
     }
 
     /// - Returns: the document without its lists of photos and sessions, and what they say.
     /// - Throws: an error of decoding; `data_loss`.
     static func read(
-        _ bytes: Data, isPartial: Bool, scratch: Scratch
+        _ bytes: DocumentBytes, isPartial: Bool, scratch: Scratch
     ) throws -> (metadata: BackupMetadata, contents: BackupContents) {
         let lists = try LongLists(
             bytes,
@@ -236,7 +237,8 @@ extension BackupMetadata.SwipeSession {
                 photoIdentifier: action.decision.photo, contentDigest: action.decision.contentDigest,
                 action: action.decision.action, timestamp: action.timestamp, isProcessed: action.isProcessed)
         }
-        return try LongLists.encode(rest, [actions])
+        let (bytes, _) = try LongLists.encode(rest, [actions], in: .memory)
+        return try bytes.bytes(0..<bytes.count)
     }
 
     fileprivate static func record(_ lists: LongLists) throws -> SwipeRecord {

@@ -10,7 +10,7 @@ struct JSONPlace {
     private let bytes: UnsafeRawBufferPointer
     package private(set) var position = 0
 
-    init(in bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    init(in bytes: UnsafeRawBufferPointer, from start: Int = 0) { (self.bytes, position) = (bytes, start) }
 
     mutating func skipSpace() {
         while position < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[position]) { position += 1 }

@@ -2,6 +2,7 @@ import Executors
 import Foundation
 import Scratch
 import ServiceMesh
+import ZipArchive
 
 /// The long lists of a JSON object, some elements at a time: a backup's documents name every photo and every file.
 ///
@@ -19,7 +20,7 @@ struct LongLists {
     private static let maximumMember = 1 << 20
     private static let maximumMembers = 1000
 
-    private let bytes: Data
+    private let bytes: DocumentBytes
     /// Elements with the commas between them, by the key of their list.
     private var portions: [String: [Range<Int>]] = [:]
     /// What stands in the object in the place of what, in order.
@@ -32,27 +33,43 @@ struct LongLists {
     ///   - lists: the most elements of each list, by its key.
     ///   - single: those of them whose elements have long lists themselves (``decodeObjects(_:_:_:)``).
     /// - Throws: an error of decoding; `data_loss` for more elements.
-    init(_ bytes: Data, _ lists: [String: Int], single: Set<String> = []) throws {
+    init(_ bytes: DocumentBytes, _ lists: [String: Int], single: Set<String> = []) throws {
+        self.bytes = bytes
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let plain = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes
-        self.bytes = plain.startIndex == 0 ? plain : Data(plain)
-        try self.bytes.withUnsafeBytes { buffer in
-            var place = JSONPlace(in: buffer)
-            try findLists(&place, lists, single)
+        (portions, replaced) = try bytes.walk { buffer, passed in
+            let start = buffer.starts(with: mark) ? mark.count : 0
+            var place = JSONPlace(in: buffer, from: start)
+            var found = LongLists(bytes)
+            if start > 0 { found.replaced.append((0..<start, "")) }
+            try found.findLists(&place, lists, single, passed)
+            return (found.portions, found.replaced)
         }
+    }
+
+    private init(_ bytes: DocumentBytes) { self.bytes = bytes }
+
+    init(_ bytes: Data, _ lists: [String: Int], single: Set<String> = []) throws {
+        try self.init(DocumentBytes(bytes), lists, single: single)
     }
 
     /// What the object says beside its lists, which are empty.
     func decodeRest<T: Decodable>(_ type: T.Type) throws -> T {
         var (rest, kept) = (Data(), 0)
         for (range, replacement) in replaced {
-            rest.append(bytes[kept..<range.lowerBound])
+            rest.append(try some(kept..<range.lowerBound, beside: rest))
             rest.append(contentsOf: replacement.utf8)
             kept = range.upperBound
         }
-        rest.append(bytes[kept...])
-        guard rest.count <= Self.maximumPiece else { throw DecodingError.shape("it says too much beside its lists") }
+        rest.append(try some(kept..<bytes.count, beside: rest))
         return try JSONDecoder().decode(type, from: rest)
+    }
+
+    /// What is not in lists.
+    private func some(_ range: Range<Int>, beside rest: Data) throws -> Data {
+        guard rest.count + range.count <= Self.maximumPiece else {
+            throw DecodingError.shape("it says too much beside its lists")
+        }
+        return try bytes.bytes(range)
     }
 
     /// The elements of a list, each as `value` makes it; none where the object does not have it.
@@ -82,7 +99,7 @@ struct LongLists {
             try concurrently(portions.count) { [bytes] number in
                 let portion = portions[number]
                 guard portion.count <= Self.maximumPiece else { throw TooLong() }
-                let list = Data("[".utf8) + bytes[portion] + Data("]".utf8)
+                let list = try Data("[".utf8) + bytes.bytes(portion) + Data("]".utf8)
                 return try JSONDecoder().decode([Element].self, from: list).map(value)
             } take: {
                 for value in $0 { try take(value) }
@@ -106,7 +123,7 @@ struct LongLists {
         var values: [Value] = []
         for portion in portions[key] ?? [] {
             do {
-                values.append(try value(LongLists(Data(bytes[portion]), lists)))
+                values.append(try value(LongLists(bytes.bytes(portion), lists)))
             } catch let error as DecodingError {
                 throw error.placed(in: key, at: values.count)
             }
@@ -115,7 +132,7 @@ struct LongLists {
     }
 
     private mutating func findLists(
-        _ place: inout JSONPlace, _ lists: [String: Int], _ single: Set<String>
+        _ place: inout JSONPlace, _ lists: [String: Int], _ single: Set<String>, _ passed: (Int) -> Void
     ) throws {
         var keys: Set<String> = []
         guard place.takes("{") else { throw place.fault("there is no object") }
@@ -127,7 +144,7 @@ struct LongLists {
             if let most = lists[key], place.takes("[") {
                 let start = place.position
                 portions[key] = try Self.portions(
-                    &place, key, most, size: single.contains(key) ? 1 : Self.portion.elements)
+                    &place, key, most, size: single.contains(key) ? 1 : Self.portion.elements, passed)
                 replaced.append((start..<place.position - 1, ""))
             } else {
                 place.skipSpace()
@@ -143,7 +160,7 @@ struct LongLists {
 
     /// Walks to the end of a list, from behind its first bracket.
     private static func portions(
-        _ place: inout JSONPlace, _ key: String, _ most: Int, size: Int
+        _ place: inout JSONPlace, _ key: String, _ most: Int, size: Int, _ passed: (Int) -> Void
     ) throws -> [Range<Int>] {
         var (portions, start, elements, count) = ([Range<Int>](), place.position, 0, 0)
         if place.takes("]") { return [] }
@@ -158,6 +175,7 @@ struct LongLists {
             if isLast || elements == size || end - start >= portion.bytes {
                 portions.append(start..<end)
                 elements = 0
+                passed(end)
             }
             if isLast { return portions }
             guard place.takes(",") else { throw place.fault("a comma is missing") }
@@ -170,7 +188,7 @@ struct LongLists {
     /// A list that is to be written.
     struct List {
         fileprivate let key: String
-        fileprivate let append: (inout Data) throws -> Void
+        fileprivate let append: (DocumentOutput) throws -> Void
 
         /// - Parameter element: what is written for one of `values`.
         init<Value: Sendable>(
@@ -178,7 +196,7 @@ struct LongLists {
             _ element: @escaping @Sendable (Value) -> some Encodable & SendableMetatype
         ) {
             self.key = key
-            append = { bytes in
+            append = { output in
                 let starts = Array(stride(from: 0, to: values.count, by: portion.elements))
                 var isFirst = true
                 try concurrently(starts.count) { number in
@@ -186,8 +204,7 @@ struct LongLists {
                     // Without its brackets.
                     return try encoder().encode(portion.map(element)).dropFirst().dropLast()
                 } take: { encoded in
-                    if !isFirst { bytes.append(UInt8(ascii: ",")) }
-                    bytes.append(encoded)
+                    try output.append(isFirst ? encoded : Data(",".utf8) + encoded)
                     isFirst = false
                 }
             }
@@ -201,17 +218,16 @@ struct LongLists {
             _ element: @escaping @Sendable (Value) -> some Encodable & SendableMetatype
         ) {
             self.key = key
-            append = { bytes in
+            append = { output in
                 let starts = Array(stride(from: 0, to: values.count, by: portion.elements))
                 var isFirst = first.isEmpty
-                if !isFirst { bytes.append(try encoder().encode(first.map(element)).dropFirst().dropLast()) }
+                if !isFirst { try output.append(encoder().encode(first.map(element)).dropFirst().dropLast()) }
                 try concurrently(starts.count) { number in
                     let portion = starts[number]..<min(starts[number] + portion.elements, values.count)
                     // Without its brackets.
                     return try encoder().encode(values.elements(portion).map(element)).dropFirst().dropLast()
                 } take: { encoded in
-                    if !isFirst { bytes.append(UInt8(ascii: ",")) }
-                    bytes.append(encoded)
+                    try output.append(isFirst ? encoded : Data(",".utf8) + encoded)
                     isFirst = false
                 }
             }
@@ -220,10 +236,9 @@ struct LongLists {
         /// - Parameter encoded: its elements, written already.
         init(_ key: String, encoded: some Sequence<Data>) {
             self.key = key
-            append = { bytes in
+            append = { output in
                 for (index, element) in encoded.enumerated() {
-                    if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                    bytes.append(element)
+                    try output.append(index == 0 ? element : Data(",".utf8) + element)
                 }
             }
         }
@@ -231,19 +246,23 @@ struct LongLists {
 
     /// - Parameters:
     ///   - rest: an object in which these lists are empty, or are not.
-    static func encode(_ rest: some Encodable, _ lists: [List]) throws -> Data {
+    ///   - scratch: where it is written, if it is long.
+    static func encode(
+        _ rest: some Encodable, _ lists: [List], in scratch: Scratch
+    ) throws -> (bytes: DocumentBytes, digest: ContentDigest) {
+        let output = DocumentOutput(in: scratch)
         let object = try encoder().encode(rest)
         // Within a text a quotation mark is escaped, so that these are nothing but a key and its value.
         let places = lists.compactMap { list in object.range(of: Data("\"\(list.key)\":[]".utf8)).map { ($0, list) } }
-        var (bytes, written) = (Data(), object.startIndex)
+        var written = object.startIndex
         for (place, list) in places.sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
             let end = place.upperBound - 1
-            bytes.append(object[written..<end])
-            try list.append(&bytes)
+            try output.append(object[written..<end])
+            try list.append(output)
             written = end
         }
-        bytes.append(object[written...])
-        return bytes
+        try output.append(object[written...])
+        return try output.finish()
     }
 
     /// Of one thread.

@@ -134,9 +134,10 @@ package struct SealedDocument: Codable, Sendable, Equatable {
     /// Bytes of one value: its text in UTF-8, and what sealing adds.
     private static let valueBytes = SealedValue.overhead...(SealedValue.overhead + 1 << 20)
 
-    func encoded() throws -> Data {
+    func encoded(in scratch: Scratch) throws -> BackupDocument {
         let rest = SealedDocument(version: version, key: key, values: [], lock: lock)
-        return try LongLists.encode(rest, [.init("values", values) { $0 }])
+        return BackupDocument(
+            BackupFormat.sealedEntry, try LongLists.encode(rest, [.init("values", values) { $0 }], in: scratch))
     }
 
     /// The version that a document says it has, whatever else it says.
@@ -146,7 +147,7 @@ package struct SealedDocument: Codable, Sendable, Equatable {
 
     /// - Returns: nil for one of a later version.
     /// - Throws: `data_loss` for what no version of this program writes; an error of decoding.
-    init?(reading bytes: Data) throws {
+    init?(reading bytes: DocumentBytes) throws {
         let lists = try LongLists(bytes, ["values": BackupFormat.maximumPhotos * 16])
         guard try lists.decodeRest(Version.self).version <= Self.version else { return nil }
         self = try lists.decodeRest(Self.self)

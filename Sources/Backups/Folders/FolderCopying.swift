@@ -23,8 +23,10 @@ struct FolderCopying: Sendable {
 
     /// What came of it.
     struct Found: Sendable {
-        /// What each file in the folder is, by its name.
-        var files: [String: FolderInventory.Known] = [:]
+        /// Files that the folder has, by their places in the list.
+        var there = EntrySet()
+        /// What the thumbnails are that were copied, by their places in the list: nothing is on record of those.
+        var thumbnails = EntryTable<FolderInventory.Known>()
         /// Files that were copied, and their bytes.
         var added = 0
         var addedBytes: Int64 = 0
@@ -36,10 +38,15 @@ struct FolderCopying: Sendable {
         var unreadable: [String: String] = [:]
     }
 
-    /// A file that is copied, and whether the folder had it.
+    /// Files that are copied, by their places in the list, and those among them that the folder had.
     private struct Wanted: Sendable {
-        let file: BackedUpFile
-        let isMended: Bool
+        var places: [Int] = []
+        var mended = EntrySet()
+
+        mutating func append(_ place: Int, isMended: Bool) {
+            places.append(place)
+            if isMended { mended.insert(place) }
+        }
     }
 
     /// Bytes that are copied before they are waited for, and files.
@@ -52,25 +59,27 @@ struct FolderCopying: Sendable {
     ) async throws -> Found {
         var (found, reading, copying) = try await pool.run {
             var found = Found()
-            var (reading, copying) = ([(file: BackedUpFile, known: FolderInventory.Known)](), [Wanted]())
-            try forEachPossible(files, &found) { file, found in
-                switch inventory.step(for: file, at: time) {
-                case .keep(let known): found.files[file.path] = known
-                case .read(let known): reading.append((file, known))
-                case .copy(let isMended): copying.append(Wanted(file: file, isMended: isMended))
+            var (reading, copying) = ([Int](), Wanted())
+            try forEachPossible(files, &found) { place, file, found in
+                switch try inventory.step(for: file, at: time) {
+                case .keep: found.there.insert(place)
+                case .read: reading.append(place)
+                case .copy(let isMended): copying.append(place, isMended: isMended)
                 }
             }
             return (found, reading, copying)
         }
-        copying += try await readAgain(reading, into: &found, job: job)
-        try await requireSpace(copying.reduce(0) { $0 + $1.file.size })
-        try await copy(copying, into: &found, job: job)
+        for place in try await readAgain(reading, of: files, inventory, into: &found, job: job) {
+            copying.append(place, isMended: true)
+        }
+        try await copy(copying, of: files, into: &found, job: job)
         return found
     }
 
     /// Those that this folder can have: with names that are told apart by file systems that fold them, and no larger than they take.
     private func forEachPossible(
-        _ files: SpooledList<BackedUpFile>, _ found: inout Found, _ body: (BackedUpFile, inout Found) throws -> Void
+        _ files: SpooledList<BackedUpFile>, _ found: inout Found,
+        _ body: (Int, BackedUpFile, inout Found) throws -> Void
     ) throws {
         let most = FileSystem.largestFile(at: hold.folder.path)
         let index = try SpooledIndex(files) { $0.path.precomposedStringWithCanonicalMapping.lowercased() }
@@ -85,7 +94,7 @@ struct FolderCopying: Sendable {
                 found.unreadable[file.path] = "another file's name differs from its own only in how it is written"
                 return
             }
-            try body(file, &found)
+            try body(place, file, &found)
         }
     }
 
@@ -103,23 +112,29 @@ struct FolderCopying: Sendable {
 
     /// - Returns: those that are not what they were.
     private func readAgain(
-        _ files: [(file: BackedUpFile, known: FolderInventory.Known)], into found: inout Found, job: Job
-    ) async throws -> [Wanted] {
-        guard !files.isEmpty else { return [] }
+        _ places: [Int], of files: SpooledList<BackedUpFile>, _ inventory: FolderInventory, into found: inout Found,
+        job: Job
+    ) async throws -> [Int] {
+        guard !places.isEmpty else { return [] }
         job.begin(
-            phase: "reading older files", items: Int64(files.count), bytes: files.reduce(0) { $0 + $1.known.size })
-        let wrong = Mutex<Set<String>>([])
-        try await inTurns(files.count, job: job) { number in
-            let (file, known) = files[number]
+            phase: "reading older files", items: Int64(places.count), bytes: try await bytes(of: places, in: files))
+        let wrong = Mutex(EntrySet())
+        try await inTurns(places.count, job: job) { number in
+            let file = try files.element(at: places[number])
+            let known = try file.isThumbnail ? inventory.told(of: file.path)?.digest : file.digest
             let digest = try? self.digest(of: hold.folder.file(file.path)) { job.advance(bytes: Int64($0)) }
             try checkCancelled()
-            if digest?.sha256.hex != known.digest { wrong.withLock { _ = $0.insert(file.path) } }
+            if digest?.sha256.hex != known { wrong.withLock { $0.insert(places[number]) } }
             job.advance(items: 1)
-            return known.size
+            return file.size
         }
         let bad = wrong.withLock { $0 }
-        for (file, known) in files where !bad.contains(file.path) { found.files[file.path] = known }
-        return files.filter { bad.contains($0.file.path) }.map { Wanted(file: $0.file, isMended: true) }
+        for place in places where !bad.contains(place) { found.there.insert(place) }
+        return places.filter(bad.contains)
+    }
+
+    private func bytes(of places: [Int], in files: SpooledList<BackedUpFile>) async throws -> Int64 {
+        try await pool.run { try places.reduce(0) { try $0 + files.element(at: $1).size } }
     }
 
     /// Of what the disk has, and not of what is remembered of it.
@@ -138,50 +153,51 @@ struct FolderCopying: Sendable {
     // MARK: Copying
 
     /// What became of one file.
-    private enum Copied: Sendable {
+    fileprivate enum Copied: Sendable {
         case whole(ContentDigest)
         case deviating(ContentDigest)
         case unreadable(String)
     }
 
-    private func copy(_ wanted: [Wanted], into found: inout Found, job: Job) async throws {
-        guard !wanted.isEmpty else { return }
-        job.begin(phase: "copying", items: Int64(wanted.count), bytes: wanted.reduce(0) { $0 + $1.file.size })
-        let batches = Self.batches(wanted)
-        let all = Mutex<[String: Copied]>([:])
+    private func copy(
+        _ wanted: Wanted, of files: SpooledList<BackedUpFile>, into found: inout Found, job: Job
+    ) async throws {
+        guard !wanted.places.isEmpty else { return }
+        let (bytes, batches) = try await pool.run { try Self.batches(wanted.places, of: files) }
+        try await requireSpace(bytes)
+        job.begin(phase: "copying", items: Int64(wanted.places.count), bytes: bytes)
+        let all = Mutex(found)
         try await inTurns(batches.count, job: job) { number in
-            let batch = batches[number].map { wanted[$0].file }
-            let copied = try copyBatch(batch, job: job)
-            all.withLock { $0.merge(copied) { _, new in new } }
-            return batch.reduce(0) { $0 + $1.size }
-        }
-        let copied = all.withLock { $0 }
-        for wanted in wanted {
-            let path = wanted.file.path
-            switch copied[path] {
-            case .whole(let digest):
-                found.files[path] = .init(size: digest.size, digest: digest.sha256.hex)
-                found.added += 1
-                found.addedBytes += digest.size
-                if wanted.isMended { found.mended.append(path) }
-            case .deviating(let digest): found.deviating[path] = .init(size: digest.size, digest: digest.sha256.hex)
-            case .unreadable(let reason): found.unreadable[path] = reason
-            case nil: throw MeshError(.internal, "A file was neither copied nor refused. Please report it.")
+            let batch = try batches[number].map {
+                (place: wanted.places[$0], file: try files.element(at: wanted.places[$0]))
             }
+            let copied = try copyBatch(batch.map(\.file), job: job)
+            try all.withLock { found in
+                for (place, file) in batch {
+                    try found.note(copied[file.path], of: file, at: place, isMended: wanted.mended.contains(place))
+                }
+            }
+            return batch.reduce(0) { $0 + $1.file.size }
         }
+        found = all.withLock { $0 }
     }
 
-    private static func batches(_ wanted: [Wanted]) -> [Range<Int>] {
+    /// - Returns: also the bytes of all.
+    private static func batches(
+        _ places: [Int], of files: SpooledList<BackedUpFile>
+    ) throws -> (bytes: Int64, batches: [Range<Int>]) {
         var batches: [Range<Int>] = []
-        var (start, bytes) = (0, Int64(0))
-        for (number, one) in wanted.enumerated() {
-            if number > start, bytes + one.file.size > batchBytes || number - start == batchFiles {
+        var (start, bytes, all) = (0, Int64(0), Int64(0))
+        for (number, place) in places.enumerated() {
+            let size = try files.element(at: place).size
+            if number > start, bytes + size > batchBytes || number - start == batchFiles {
                 batches.append(start..<number)
                 (start, bytes) = (number, 0)
             }
-            bytes += one.file.size
+            bytes += size
+            all += size
         }
-        return batches + [start..<wanted.count]
+        return (all, batches + [start..<places.count])
     }
 
     /// Copies some files under names that are nobody's, waits until the disk has them, reads them back, and gives them their names: so
@@ -307,4 +323,44 @@ struct FolderFailure: Error, MeshErrorConvertible {
     init(_ error: any Error) { self.error = error }
 
     var meshError: MeshError { MeshError(describing: error) }
+}
+
+extension FolderCopying.Found {
+    fileprivate mutating func note(
+        _ copied: FolderCopying.Copied?, of file: BackedUpFile, at place: Int, isMended: Bool
+    ) throws {
+        switch copied {
+        case .whole(let digest):
+            there.insert(place)
+            if file.isThumbnail { thumbnails[place] = .init(size: digest.size, digest: digest.sha256.hex) }
+            added += 1
+            addedBytes += digest.size
+            if isMended { mended.append(file.path) }
+        case .deviating(let digest): deviating[file.path] = .init(size: digest.size, digest: digest.sha256.hex)
+        case .unreadable(let reason): unreadable[file.path] = reason
+        case nil: throw MeshError(.internal, "A file was neither copied nor refused. Please report it.")
+        }
+    }
+}
+
+/// What the files in a backup folder are, by their names.
+struct FolderFiles: Sendable {
+    private let files: SpooledIndex<BackedUpFile>
+    private let found: FolderCopying.Found
+    private let inventory: FolderInventory
+
+    /// - Parameter found: what came of copying these files. Blocks.
+    init(_ files: SpooledList<BackedUpFile>, _ found: FolderCopying.Found, _ inventory: FolderInventory) throws {
+        (self.files, self.found) = (try SpooledIndex(files, by: \.path), found)
+        self.inventory = inventory
+    }
+
+    /// Nil for what the folder does not have.
+    subscript(file: BackedUpFile) -> FolderInventory.Known? {
+        get throws {
+            guard let place = try files.place(of: file.path), found.there.contains(place) else { return nil }
+            guard file.isThumbnail else { return file.digest.map { .init(size: file.size, digest: $0) } }
+            return try found.thumbnails[place] ?? inventory.told(of: file.path)
+        }
+    }
 }

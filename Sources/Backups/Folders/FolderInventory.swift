@@ -1,6 +1,7 @@
 import BackupFormats
 import Files
 import Foundation
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -17,36 +18,37 @@ struct FolderInventory: Sendable {
     static let days: Int64 = 30
 
     /// Bytes of the files that are there, by their names in the folder.
-    private let sizes: [String: Int64]
-    private let known: [String: Known]
+    private let sizes: SpooledIndex<SizedFile>
+    private let known: SpooledIndex<BackupManifest.File>
     /// When the last snapshot was made; nil before the first.
     private let last: Timestamp?
 
-    init(sizes: [String: Int64], known: [String: Known], last: Timestamp?) {
-        (self.sizes, self.known, self.last) = (sizes, known, last)
+    init(sizes: SpooledList<SizedFile>, known: SpooledList<BackupManifest.File>, last: Timestamp?) throws {
+        (self.sizes, self.known) = (try SpooledIndex(sizes, by: \.path), try SpooledIndex(known, by: \.path))
+        self.last = last
     }
 
     /// One look at each name. Blocks.
     init(of folder: SnapshotFolder, _ namedFiles: NamedFiles) throws {
-        var sizes: [String: Int64] = [:]
+        var sizes = SpooledList<SizedFile>.Spooler(in: namedFiles.scratch)
         for part in SnapshotFolder.parts {
             for name in try FileSystem.names(in: folder.file(part)) {
                 guard let name, let found = try FileSystem.status(folder.file(part + name)),
                     found.st_mode & S_IFMT == S_IFREG
                 else { continue }
-                sizes[part + name] = Int64(found.st_size)
+                try sizes.append(SizedFile(path: part + name, size: Int64(found.st_size)))
             }
         }
-        self.sizes = sizes
+        let there = try sizes.finish()
         // One that is damaged says nothing: then what is there is read, and known by that.
         for name in try folder.snapshotNames() {
             let path = folder.file(SnapshotFolder.snapshots) + "/" + name
-            if let listed = try? SnapshotList(at: path, namedFiles) {
-                (known, last) = (listed.files, listed.time)
+            if let listed = try? BackupArchive.promisedFiles(ofSnapshot: path, namedFiles) {
+                try self.init(sizes: there, known: listed.files, last: listed.time)
                 return
             }
         }
-        (known, last) = ([:], nil)
+        try self.init(sizes: there, known: [], last: nil)
     }
 
     /// What is to be done about one file of the library.
@@ -60,8 +62,8 @@ struct FolderInventory: Sendable {
     }
 
     /// - Parameter now: of the backup.
-    func step(for file: BackedUpFile, at now: Timestamp) -> Step {
-        let (size, told) = (sizes[file.path], known[file.path])
+    func step(for file: BackedUpFile, at now: Timestamp) throws -> Step {
+        let (size, told) = (try sizes[file.path]?.size, try told(of: file.path))
         guard let size else { return .copy(isMended: told != nil) }
         // A thumbnail is what it was when it was copied, though the library may have made it anew since.
         let wanted = file.isThumbnail ? told : file.digest.map { Known(size: file.size, digest: $0) }
@@ -69,6 +71,9 @@ struct FolderInventory: Sendable {
         guard let told, told.digest == wanted.digest else { return .read(wanted) }
         return isDue(file.path, at: now) ? .read(told) : .keep(told)
     }
+
+    /// What the last snapshot says of a file; nil where it does not name it.
+    func told(of path: String) throws -> Known? { try known[path].map { Known(size: $0.size, digest: $0.sha256) } }
 
     /// Whether it is a file's turn: each has its day among ``days``, by its name, and those of the days since the last snapshot
     /// are read. So nothing has to be noted of a file, and a run that is left out is made up for by the next.
@@ -82,20 +87,4 @@ struct FolderInventory: Sendable {
     }
 
     private static func day(_ time: Timestamp) -> Int64 { time.milliseconds / 86_400_000 }
-}
-
-/// What a snapshot says of the files in its folder.
-struct SnapshotList {
-    let time: Timestamp
-    let files: [String: FolderInventory.Known]
-
-    /// Blocks.
-    /// - Throws: where the snapshot cannot be read.
-    init(at path: String, _ namedFiles: NamedFiles) throws {
-        let listed = try BackupArchive.promisedFiles(ofSnapshot: path, namedFiles)
-        time = listed.time
-        var files: [String: FolderInventory.Known] = [:]
-        try listed.files.forEach { files[$0.path] = FolderInventory.Known(size: $0.size, digest: $0.sha256) }
-        self.files = files
-    }
 }

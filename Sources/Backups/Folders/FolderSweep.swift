@@ -1,6 +1,7 @@
 import BackupFormats
 import Files
 import Foundation
+import Scratch
 import ServiceMesh
 
 /// Removes from a backup folder the files that no snapshot names any more.
@@ -25,18 +26,18 @@ struct FolderSweep: Sendable {
         } catch let error as MeshError where error.status == .failedPrecondition {
             return nil
         }
-        var named: Set<String> = []
+        var named: [SpooledIndex<BackupManifest.File>] = []
         for name in try hold.folder.snapshotNames() {
             let path = hold.folder.file(SnapshotFolder.snapshots) + "/" + name
-            guard let list = try? SnapshotList(at: path, namedFiles) else { return nil }
-            named.formUnion(list.files.keys)
+            guard let listed = try? BackupArchive.promisedFiles(ofSnapshot: path, namedFiles) else { return nil }
+            named.append(try SpooledIndex(listed.files, by: \.path))
         }
         // Without any snapshot this is a folder that a first backup has begun to fill, and may go on with.
-        guard !named.isEmpty else { return 0 }
+        guard named.contains(where: { !$0.list.isEmpty }) else { return 0 }
         var removed = 0
         for part in SnapshotFolder.parts {
             for name in try FileSystem.names(in: hold.folder.file(part)) {
-                guard let name, !named.contains(part + name) else { continue }
+                guard let name, try !named.contains(where: { try $0.place(of: part + name) != nil }) else { continue }
                 let path = hold.folder.file(part + name)
                 guard let found = try FileSystem.status(path), found.st_mode & S_IFMT == S_IFREG else { continue }
                 try FileSystem.remove(path)

@@ -44,13 +44,14 @@ struct SnapshotWriter: Sendable {
             // All files have their names, durably, before anything names them.
             try hold.syncNames()
             let left = try contents.without(Set(found.unreadable.keys))
-            let size = try writeSnapshot(left, found, to: descriptor, at: time)
+            let known = try FolderFiles(files, found, inventory)
+            let size = try writeSnapshot(left, found, known, to: descriptor, at: time)
             try FileSystem.sync(descriptor, partial)
             _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
             // As a restore would read it; that all it names is there is part of that.
             let proof = try BackupFile(path: partial, namedFiles)
             var bytes = size
-            try left.files().forEach { bytes += found.files[$0.path]?.size ?? 0 }
+            try left.files().forEach { bytes += try known[$0]?.size ?? 0 }
             var written = BackupWriter.Written(
                 bytes: bytes,
                 damaged: found.deviating.keys.sorted(),
@@ -65,7 +66,8 @@ struct SnapshotWriter: Sendable {
 
     /// - Returns: its bytes.
     private func writeSnapshot(
-        _ contents: BackupContents, _ found: FolderCopying.Found, to descriptor: Int32, at time: Timestamp
+        _ contents: BackupContents, _ found: FolderCopying.Found, _ known: FolderFiles, to descriptor: Int32,
+        at time: Timestamp
     ) throws -> Int64 {
         let contents =
             found.deviating.isEmpty
@@ -78,7 +80,7 @@ struct SnapshotWriter: Sendable {
             digests[file.path] = .init(size: file.size, digest: String(repeating: "0", count: 64))
         }
         var documents = try SmilePileDialect.documents(
-            of: contents, files: list(files, digests, found, contents.scratch), at: time)
+            of: contents, files: list(files, digests, found, known, contents.scratch), at: time)
         let entries =
             documents.map { ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds) }
             + inside.map {
@@ -91,10 +93,10 @@ struct SnapshotWriter: Sendable {
             guard file.isSealed || digest.sha256.hex == digests[file.path]?.digest else { throw Self.changing }
             digests[file.path] = .init(size: digest.size, digest: digest.sha256.hex)
         }
-        documents[0].bytes = try SmilePileDialect.manifest(
+        documents[0] = try SmilePileDialect.manifest(
             of: contents, documents: Array(documents.dropFirst()),
-            files: list(files, digests, found, contents.scratch), at: time)
-        for (number, document) in documents.enumerated() { try writer.writeEntry(number, bytes: document.bytes) }
+            files: list(files, digests, found, known, contents.scratch), at: time)
+        for (number, document) in documents.enumerated() { try writer.write(document, as: number) }
         try writer.finish()
         return layout.totalSize
     }
@@ -105,10 +107,10 @@ struct SnapshotWriter: Sendable {
 
     private func list(
         _ files: SpooledList<BackedUpFile>, _ digests: [String: FolderInventory.Known], _ found: FolderCopying.Found,
-        _ scratch: Scratch
+        _ folder: FolderFiles, _ scratch: Scratch
     ) throws -> SpooledList<BackupManifest.File> {
         try files.spooled(in: scratch) { file in
-            guard let known = digests[file.path] ?? found.files[file.path] else { return nil }
+            guard let known = try digests[file.path] ?? folder[file] else { return nil }
             return BackupManifest.File(
                 path: file.path, size: known.size, sha256: known.digest,
                 damaged: found.deviating[file.path] == nil ? nil : true)

@@ -5,6 +5,7 @@ import Foundation
 import LibraryModel
 import LibraryServices
 import LibraryStorage
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -51,7 +52,8 @@ struct BackupRestorer: Sendable {
         preview.lines = try await pool.run { try backup.lines + told.damagedLines(contents) + told.lines }
         guard !dryRun else {
             for line in preview.lines + preview.completions.values.map(\.line) { job.record(line) }
-            return receipt(backup, preview, mode: mode, dryRun: true)
+            let plan = preview
+            return try await pool.run { try receipt(backup, plan, mode: mode, dryRun: true) }
         }
         var staged: [String: RestoredFiles] = [:]
         let made: MadeRestore
@@ -111,7 +113,7 @@ struct BackupRestorer: Sendable {
                     throw MeshError(
                         .unavailable, "The keys of the sealed fields are being changed. Restore once more in a moment.")
                 }
-                wanted = []
+                wanted = [] as SpooledList<Photo>
                 round += 1
             case .lacking(let photos):
                 let there = staged
@@ -119,7 +121,7 @@ struct BackupRestorer: Sendable {
                     round < Self.rounds
                     ? photos
                     : try await pool.run {
-                        try backup.contents.photos.compactMap { sourced in
+                        try backup.contents.photos.spooled(in: backup.contents.scratch) { sourced in
                             there[sourced.photo.uuid].map { $0.completes != nil } ?? true ? sourced.photo : nil
                         }
                     }
@@ -149,14 +151,18 @@ struct BackupRestorer: Sendable {
 
     private func receipt(
         _ backup: CheckedBackup, _ plan: RestorePlan, mode: RestoreMode, dryRun: Bool
-    ) -> RestoreReceipt {
-        RestoreReceipt(
+    ) throws -> RestoreReceipt {
+        var sealedSidecars = 0
+        if backup.contents.sealed != nil {
+            try plan.forEachNewSidecar { if backup.isSealed($0.path) { sealedSidecars += 1 } }
+        }
+        return RestoreReceipt(
             backup: backup.summary, mode: mode, isDryRun: dryRun, categoriesAdded: plan.newCategories.count,
             photosAdded: plan.newPhotos.count, photosKept: plan.kept.count, photosRemoved: plan.removed.count,
             swipeSessionsAdded: plan.newSessions.count,
             groupsAdded: backup.contents.groups.isEmpty ? nil : plan.newGroups.count,
             sealedValuesAdded: backup.contents.sealed == nil
-                ? nil : plan.sealedCount + plan.newSidecars.count { backup.isSealed($0.path) },
+                ? nil : plan.sealedCount + sealedSidecars,
             becameBackup: mode == .merge && plan.mode == .replace ? true : nil,
             takeableDifferences: plan.mode == .merge && plan.takeable > 0 ? plan.takeable : nil,
             ending: plan.hasLosses(fromDamaged: backup.file.isSalvaged) ? .completeWithProblems : .complete)
@@ -209,15 +215,16 @@ struct BackupRestorer: Sendable {
 
     /// - Parameter backup: where the photos come from.
     private func requireSpace(
-        for photos: [Photo], from backup: CheckedBackup, more: Int64 = 0
+        for photos: SpooledList<Photo>, from backup: CheckedBackup, more: Int64 = 0
     ) async throws {
-        // What another program saved becomes a photo beside its original.
-        let originals =
-            backup.contents.isForeign
-            ? photos.reduce(0) { $0 &+ $1.fileSize } : try await pool.run { try backup.originalBytes(of: photos) }
-        // Thumbnails are about 20 kB each; the catalogue's log is small against that.
-        let needed = photos.reduce(Int64(10 << 20) &+ originals &+ more) { $0 &+ $1.fileSize &+ 32_768 }
-        let free = try await pool.run { try photoFiles.room() }
+        let (needed, free) = try await pool.run {
+            // What another program saved becomes a photo beside its original. Thumbnails are about 20 kB each; the catalogue's log
+            // is small against that.
+            let isForeign = backup.contents.isForeign
+            var needed = Int64(10 << 20) &+ more &+ (isForeign ? 0 : try backup.originalBytes(of: photos))
+            try photos.forEach { needed = needed &+ $0.fileSize &* (isForeign ? 2 : 1) &+ 32_768 }
+            return (needed, try photoFiles.room())
+        }
         guard needed <= free else {
             throw MeshError(
                 short: .space,
@@ -231,7 +238,7 @@ struct BackupRestorer: Sendable {
     private enum Switch: Sendable {
         case made(MadeRestore)
         /// Nothing was done: of these photos, which the library had before, there are no files.
-        case lacking([Photo])
+        case lacking(SpooledList<Photo>)
         /// Nothing was done: the library seals with another key since a moment ago.
         case keysChanged
     }
@@ -264,7 +271,7 @@ struct BackupRestorer: Sendable {
                 guard let staged = completes[uuid], staged.path == completion.there.path else { return nil }
                 return completion.with(original: staged.original != nil, sidecars: sidecars[uuid] ?? [])
             }
-            let lacking = plan.newPhotos.filter { names[$0.uuid] == nil }
+            let lacking = try plan.newPhotos.spooled(in: contents.scratch) { names[$0.uuid] == nil ? $0 : nil }
             guard lacking.isEmpty else { return .lacking(lacking) }
             if !plan.sealed.isEmpty {
                 guard let keyring, try transaction.sealedFields.activeKey() == keyring.active.description else {
@@ -276,7 +283,7 @@ struct BackupRestorer: Sendable {
                 originals: completes.compactMapValues(\.original), job: id, keyring: keyring
             ).apply(in: transaction)
             let made = MadeRestore(
-                receipt: receipt(backup, plan, mode: mode, dryRun: false),
+                receipt: try receipt(backup, plan, mode: mode, dryRun: false),
                 lines: unopened + plan.lines + plan.completions.values.map(\.line), mode: plan.lock?.mode)
             try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
             return .made(made)
@@ -356,25 +363,5 @@ extension RestoreReceipt {
             photosKept: photosKept, photosRemoved: photosRemoved, swipeSessionsAdded: swipeSessionsAdded,
             groupsAdded: groupsAdded, sealedValuesAdded: sealedValuesAdded, becameBackup: becameBackup,
             takeableDifferences: takeableDifferences, ending: .completeWithProblems)
-    }
-}
-
-extension RestorePlan {
-    /// The plan with kept files that are not trusted taken from the backup instead; the library's own copies of
-    /// them go to the trash.
-    func distrusting(_ contents: BackupContents, _ isSound: (String) -> Bool) throws -> RestorePlan {
-        guard !kept.isEmpty else { return self }
-        var plan = self
-        try contents.photos.forEach { sourced in
-            let photo = sourced.photo
-            guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { return }
-            plan.kept[photo.uuid] = nil
-            // It goes to the trash with the library's own copy.
-            plan.ofSameSource[photo.uuid] = nil
-            plan.insteadOfDamaged[photo.uuid] = nil
-            plan.newPhotos.append(photo)
-            plan.removed.append(there)
-        }
-        return plan
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import LibraryModel
 import LibraryServices
 import LibraryStorage
+import Scratch
 import ServiceMesh
 
 /// What restoring a backup would do to the library as it is: computed from the catalogue for the preview, and again,
@@ -17,7 +18,7 @@ struct RestorePlan: Sendable {
     /// Names of the library's, by their ids (merge).
     var ownCategories: [Int64: String] = [:]
     /// Under the paths and categories that they have in the backup.
-    var newPhotos: [Photo] = []
+    private(set) var newPhotos: SpooledList<Photo> = []
     /// Photos that stay as they are (merge), or whose file stays in use (replace), by the backup's uuid.
     var kept: [String: Photo] = [:]
     /// Kept photos that were made from the same source as the backup's (replace), by its uuid: what they have of that source
@@ -91,7 +92,10 @@ struct RestorePlan: Sendable {
     }
 
     /// As the backup has them, of photos that are new and of those that get some.
-    var newSidecars: [KeptSidecar] { newPhotos.flatMap(\.sidecars) + completions.values.flatMap(\.sidecars) }
+    func forEachNewSidecar(_ body: (KeptSidecar) -> Void) throws {
+        try newPhotos.forEach { $0.sidecars.forEach(body) }
+        for completion in completions.values { completion.sidecars.forEach(body) }
+    }
 
     static let completed = "completed"
     static let damagedOutcome = "damaged"
@@ -251,6 +255,7 @@ struct RestorePlan: Sendable {
         let isForeign = contents.isForeign
         try mergeCategories(contents, prefersBackup, in: transaction)
         var completions: [(completion: Completion, source: String)] = []
+        var newPhotos = SpooledList<Photo>.Spooler(in: contents.scratch)
         try contents.photos.forEachMatch(in: transaction) { sourced, there in
             let photo = sourced.photo
             if let there {
@@ -259,9 +264,10 @@ struct RestorePlan: Sendable {
                 if let completion { completions.append((completion, sourced.sourceDigest)) }
                 compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
             } else {
-                newPhotos.append(photo)
+                try newPhotos.append(photo)
             }
         }
+        self.newPhotos = try newPhotos.finish()
         var completed: Set<Int64> = []
         let ofSource = try transaction.photos.find(sourceDigests: completions.map(\.source))
         for ((completion, _), found) in zip(completions, ofSource)
@@ -310,7 +316,7 @@ struct RestorePlan: Sendable {
             if there.sourceDigest == wanted.sourceDigest { ofSameSource[photo.uuid] = there.photo }
             return true
         }
-        let others = try contents.photos.compactMap { wanted in
+        let others = try contents.photos.spooled(in: contents.scratch) { wanted in
             take(wanted) { $0.photo.uuid == wanted.photo.uuid } ? nil : wanted
         }
         let left = unused.values.joined().map(\.photo.uuid)
@@ -320,19 +326,44 @@ struct RestorePlan: Sendable {
             // Another program's photo takes the uuid that is here.
             contents.isForeign || there.photo.uuid == wanted.photo.uuid || !sealed.contains(there.photo.uuid)
         }
-        let lacking = others.filter { wanted in !take(wanted) { mayBecome(wanted, $0) } }
+        let lacking = try others.spooled(in: contents.scratch) { wanted in
+            take(wanted) { mayBecome(wanted, $0) } ? nil : wanted
+        }
         // What was damaged when it was saved is another picture by its bytes. One of the same source is better, if it is whole.
-        newPhotos = lacking.filter { wanted in
+        newPhotos = try lacking.spooled(in: contents.scratch) { wanted in
             guard damaged.contains(wanted.photo.path),
                 let there = unused.values.joined().first(where: { $0.sourceDigest == wanted.sourceDigest }),
                 mayBecome(wanted, there)
-            else { return true }
+            else { return wanted.photo }
             unused[key(there)]?.removeAll { $0.photo.id == there.photo.id }
             kept[wanted.photo.uuid] = there.photo
             ofSameSource[wanted.photo.uuid] = there.photo
             insteadOfDamaged[wanted.photo.uuid] = there.photo
-            return false
-        }.map(\.photo)
+            return nil
+        }
         removed = unused.values.flatMap { $0 }.map(\.photo).sorted { $0.id < $1.id }
+    }
+}
+
+extension RestorePlan {
+    /// The plan with kept files that are not trusted taken from the backup instead; the library's own copies of
+    /// them go to the trash. Blocks.
+    func distrusting(_ contents: BackupContents, _ isSound: (String) -> Bool) throws -> RestorePlan {
+        guard kept.keys.contains(where: { !isSound($0) }) else { return self }
+        var plan = self
+        var photos = SpooledList<Photo>.Spooler(in: contents.scratch)
+        try newPhotos.forEach { try photos.append($0) }
+        try contents.photos.forEach { sourced in
+            let photo = sourced.photo
+            guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { return }
+            plan.kept[photo.uuid] = nil
+            // It goes to the trash with the library's own copy.
+            plan.ofSameSource[photo.uuid] = nil
+            plan.insteadOfDamaged[photo.uuid] = nil
+            try photos.append(photo)
+            plan.removed.append(there)
+        }
+        plan.newPhotos = try photos.finish()
+        return plan
     }
 }

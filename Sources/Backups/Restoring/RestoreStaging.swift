@@ -5,6 +5,7 @@ import Importing
 import LibraryModel
 import LibraryServices
 import LibraryStorage
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -104,16 +105,18 @@ extension BackupRestorer {
 
     /// Extracts photos into the staging place, durably, and makes the thumbnails that the backup lacks, by the photos' uuids.
     func stage(
-        _ photos: [Photo], from backup: CheckedBackup, job: Job
+        _ photos: SpooledList<Photo>, from backup: CheckedBackup, job: Job
     ) async throws -> [String: RestoredFiles] {
-        let originals = try await pool.run { try backup.originalBytes(of: photos) }
-        job.begin(
-            phase: "restoring", items: Int64(photos.count),
-            bytes: photos.reduce(originals) { $0 &+ $1.fileSize &+ $1.sidecars.reduce(0) { $0 &+ $1.fileSize } })
+        let (portions, bytes) = try await pool.run {
+            var bytes = try backup.originalBytes(of: photos)
+            try photos.forEach { bytes = bytes &+ $0.fileSize &+ $0.sidecars.reduce(0) { $0 &+ $1.fileSize } }
+            return (try Self.portions(of: photos, areForeign: backup.contents.isForeign), bytes)
+        }
+        job.begin(phase: "restoring", items: Int64(photos.count), bytes: bytes)
         var staged: [String: RestoredFiles] = [:]
         do {
             try await withThrowingTaskGroup(of: [RestoredPhoto].self) { group in
-                var next = Self.portions(of: photos, areForeign: backup.contents.isForeign).makeIterator()
+                var next = portions.makeIterator()
                 var unsynced: Int64 = 0
                 func startNext() {
                     if unsynced >= Self.syncStep {
@@ -124,10 +127,11 @@ extension BackupRestorer {
                         }
                     } else if let portion = next.next() {
                         group.addTask {
+                            let some = try await pool.run { try photos.elements(portion) }
                             guard backup.contents.isForeign else {
-                                return try await stage(portion, from: backup, job: job)
+                                return try await stage(some, from: backup, job: job)
                             }
-                            return [(portion[0], try await convert(portion[0], from: backup, job: job))]
+                            return [(some[0], try await convert(some[0], from: backup, job: job))]
                         }
                     }
                 }
@@ -161,15 +165,15 @@ extension BackupRestorer {
 
     /// What one thread does before it asks whether to go on. A hop between threads, and a look into the catalogue, for each small
     /// photo cost as much as the photo. Pictures of another program take long enough alone, one in each portion.
-    private static func portions(of photos: [Photo], areForeign: Bool) -> [[Photo]] {
-        var portions: [[Photo]] = []
+    private static func portions(of photos: SpooledList<Photo>, areForeign: Bool) throws -> [Range<Int>] {
+        var portions: [Range<Int>] = []
         var turn = BackupTurn()
-        for photo in photos {
+        try photos.forEach { place, photo in
             if portions.isEmpty || areForeign || !turn.mayTakeAnother {
-                portions.append([])
+                portions.append(place..<place)
                 turn = BackupTurn()
             }
-            portions[portions.count - 1].append(photo)
+            portions[portions.count - 1] = portions[portions.count - 1].lowerBound..<place + 1
             turn.entries += 1
             turn.bytes += photo.fileSize
         }
@@ -357,11 +361,15 @@ extension CheckedBackup {
     }
 
     /// Bytes of the originals of these photos that are files of their own.
-    func originalBytes(of photos: [Photo]) throws -> Int64 {
-        let wanted = Set(photos.filter { $0.originalPath != nil && $0.originalPath != $0.path }.map(\.uuid))
-        guard !wanted.isEmpty else { return 0 }
+    func originalBytes(of photos: SpooledList<Photo>) throws -> Int64 {
+        let wanted = try SpooledIndex(photos) {
+            $0.originalPath != nil && $0.originalPath != $0.path ? $0.uuid : nil
+        }
         var bytes: Int64 = 0
-        try contents.photos.forEach { if wanted.contains($0.photo.uuid) { bytes &+= $0.sourceSize } }
+        try contents.photos.forEach { sourced in
+            guard sourced.photo.originalPath != nil, try wanted.place(of: sourced.photo.uuid) != nil else { return }
+            bytes &+= sourced.sourceSize
+        }
         return bytes
     }
 }

@@ -144,11 +144,11 @@ extension BackupCreation {
     }
 
     /// - Returns: nil where these are not the bytes that were written there.
-    private static func document(_ place: BackupCheckpoint.Place, in descriptor: Int32) -> Data? {
+    private static func document(_ place: BackupCheckpoint.Place, in descriptor: Int32) -> DocumentBytes? {
         guard (0...Int64(BackupFormat.maximumDocument)).contains(place.size), place.offset >= 0 else { return nil }
         var bytes = Data(count: Int(place.size))
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(place.offset)) }
         guard count == bytes.count, ContentDigest(of: bytes).sha256.hex == place.digest else { return nil }
-        return bytes
+        return DocumentBytes(bytes)
     }
 }

@@ -47,14 +47,14 @@ extension BackupCreation {
     /// Those that are there.
     static func thumbnails(
         of contents: BackupContents, _ photoFiles: any PhotoFiles
-    ) throws -> SpooledIndex<ThumbnailFile> {
-        var found = SpooledList<ThumbnailFile>.Spooler(in: contents.scratch)
-        try concurrently(contents.photos) { sourced -> ThumbnailFile? in
+    ) throws -> SpooledIndex<SizedFile> {
+        var found = SpooledList<SizedFile>.Spooler(in: contents.scratch)
+        try concurrently(contents.photos) { sourced -> SizedFile? in
             guard let name = try? StoredName(catalogued: sourced.photo.path).thumbnail,
                 let facts = try? photoFiles.facts(name), facts.isFile, facts.size > 0,
                 facts.size <= BackupFormat.maximumThumbnail
             else { return nil }
-            return ThumbnailFile(path: name.path, size: facts.size)
+            return SizedFile(path: name.path, size: facts.size)
         } take: { thumbnail in
             if let thumbnail { try found.append(thumbnail) }
         }

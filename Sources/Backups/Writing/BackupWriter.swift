@@ -121,14 +121,14 @@ struct BackupWriter: Sendable {
                     let size = try await pool.run { [contents, deviations] in
                         let first =
                             contents.isForPhone
-                            ? documents.all[0].bytes
+                            ? documents.all[0]
                             : try SmilePileDialect.manifest(
                                 of: contents, documents: Array(documents.all.dropFirst()),
                                 files: listed(files, deviations, { found.digests[$0] }, contents.scratch),
                                 at: begun.time)
-                        try writer.writeEntry(0, bytes: first)
+                        try writer.write(first, as: 0)
                         try writer.finish()
-                        return first.count
+                        return first.bytes.count
                     }
                     job.advance(bytes: Int64(size))
                     proven = try await prove(found.proven, with: writer, descriptor, begun.partial)
@@ -180,7 +180,7 @@ struct BackupWriter: Sendable {
     }
 
     private struct Documents: Sendable {
-        let all: [(name: String, bytes: Data)]
+        let all: [BackupDocument]
 
         /// By the document that holds everything but the photos' bytes.
         func arrangement(in layout: ZipLayout) throws -> BackupCheckpoint.Arrangement {
@@ -188,15 +188,15 @@ struct BackupWriter: Sendable {
             guard let index = holders.lazy.compactMap({ name in all.firstIndex { $0.name == name } }).first else {
                 throw MeshError(.internal, "A backup was to be written without its metadata. Please report it.")
             }
-            let metadata = all[index].bytes
+            let metadata = all[index]
             let sealed = all.firstIndex { $0.name == BackupFormat.sealedEntry }.map { index in
                 BackupCheckpoint.Place(
-                    offset: layout.dataOffset(of: index), size: Int64(all[index].bytes.count),
-                    digest: ContentDigest(of: all[index].bytes).sha256.hex)
+                    offset: layout.dataOffset(of: index), size: all[index].digest.size,
+                    digest: all[index].digest.sha256.hex)
             }
             return BackupCheckpoint.Arrangement(
-                metadataOffset: layout.dataOffset(of: index), metadataSize: Int64(metadata.count),
-                metadataDigest: ContentDigest(of: metadata).sha256.hex, sealed: sealed, totalSize: layout.totalSize)
+                metadataOffset: layout.dataOffset(of: index), metadataSize: metadata.digest.size,
+                metadataDigest: metadata.digest.sha256.hex, sealed: sealed, totalSize: layout.totalSize)
         }
     }
 
@@ -386,7 +386,7 @@ struct BackupWriter: Sendable {
         }
         try await pool.run {
             for (index, document) in documents.all.enumerated().dropFirst() {
-                try writer.writeEntry(index, bytes: document.bytes)
+                try writer.write(document, as: index)
                 job.advance(bytes: Int64(document.bytes.count))
             }
         }
@@ -410,5 +410,14 @@ struct BackupWriter: Sendable {
             }
         }
         return found.withLock { $0 }
+    }
+}
+
+extension ZipWriter {
+    /// Blocks.
+    func write(_ document: BackupDocument, as entry: Int) throws {
+        let run = EntryRun(entry..<entry + 1, of: self)
+        _ = try run.copy(entry, reading: document.bytes, cancelled: { false })
+        _ = try run.finish(cancelled: { false })
     }
 }
