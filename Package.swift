@@ -118,7 +118,7 @@ let package = Package(
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker", "CCrypto"]),
         module(
             "ZipArchive",
-            ["Files", "Executors", "TextFolding", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
+            ["Files", "Scratch", "Executors", "TextFolding", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
         module("Sealing", ["Files", "ServiceMesh", "Executors", "CLinux", "CSodium"]),
         // Another machine's HTTP: it knows requests and answers, and nothing of photos
@@ -284,7 +284,7 @@ let package = Package(
                 "cell-probe", "CGD",
                 "CLinux", "TestSupport",
             ]),
-        tests("ZipArchiveTests", ["ZipArchive", "Files", "Randomness", "CLinux", "TestSupport"]),
+        tests("ZipArchiveTests", ["ZipArchive", "Scratch", "Files", "Randomness", "CLinux", "TestSupport"]),
         tests("SealingTests", ["Sealing", "ServiceMesh", "Executors", "TestSupport", "CSodium"]),
         tests("DateTextsTests", ["DateTexts"]),
         tests("SidecarsTests", ["Sidecars", "DateTexts", "Randomness", "TestSupport"]),

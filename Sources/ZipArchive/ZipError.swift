@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// Everything that writing or reading an archive can end with. `description` says what to do next.
@@ -14,6 +15,8 @@ public enum ZipError: Error, Hashable, Sendable {
     case readFailed(errno: Int32)
     /// Writing failed with this errno, other than for a lack of space.
     case writeFailed(errno: Int32)
+    /// What is remembered of the entries lies in a file that has no name, and that file failed with this errno.
+    case scratchFailed(errno: Int32)
 
     // Writing
 
@@ -51,6 +54,9 @@ extension ZipError: CustomStringConvertible, LocalizedError {
         case .diskFull: "The disk is full: free some space, or choose another place, and start again."
         case .readFailed(let code): "Reading failed (\(Self.text(code))): check the disk and its permissions."
         case .writeFailed(let code): "Writing failed (\(Self.text(code))): check the disk and its permissions."
+        case .scratchFailed(let code):
+            "The program's own notes about the archive failed (\(Self.text(code))): free some space on the library's disk, check it, "
+                + "and start again."
         case .unusableName(let entry, let problem): "'\(entry)' cannot be the name of an entry: \(problem)."
         case .unusableSize(let entry): "The size of '\(entry)' is out of range."
         case .sourceSizeDiffers(let entry, let expected):
@@ -71,6 +77,21 @@ extension ZipError: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 
     private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+    /// Runs what reads or writes scratch files, which may throw errors of this type as well.
+    /// - Throws: `.scratchFailed` for what the files throw.
+    static func scratch<Value>(_ body: () throws -> Value) throws(ZipError) -> Value {
+        do {
+            return try body()
+        } catch let error as ZipError {
+            throw error
+        } catch let failure as FileSystem.Failure {
+            throw .scratchFailed(errno: failure.code)
+        } catch {
+            // They are short, or have other bytes than were written.
+            throw .scratchFailed(errno: EIO)
+        }
+    }
 
     /// The case for a failed write with `errno`.
     static func writing(_ code: Int32) -> ZipError {

@@ -14,8 +14,8 @@ import ZipArchive
     private func document(_ name: String, of path: String) throws -> Object {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         let reader = try ZipReader(descriptor: file.fileDescriptor)
-        let entry = try #require(reader.entries.first { $0.name == name })
-        let bytes = try reader.read(entry.index, limit: 1 << 20)
+        let entry = try #require(try reader.index(of: name))
+        let bytes = try reader.read(entry, limit: 1 << 20)
         return try #require(try JSONSerialization.jsonObject(with: bytes) as? Object)
     }
 

@@ -142,7 +142,7 @@ import ZipArchive
         let last = BackupProgress(kept, descriptor: whole.fileDescriptor, pool: pool, job: job)
         let written = try await writer.write(contents, to: whole.fileDescriptor, progress: last, job: job)
         #expect(written.unreadable.isEmpty && written.damaged.isEmpty)
-        let verification = ZipVerification(try ZipReader(descriptor: whole.fileDescriptor))
+        let verification = try ZipVerification(try ZipReader(descriptor: whole.fileDescriptor))
         try verification.work()
         #expect(verification.failures.isEmpty && verification.digests.count == 103)
         await pool.shutDown()

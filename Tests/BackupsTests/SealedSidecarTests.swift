@@ -251,7 +251,9 @@ import ZipArchive
         let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         let reader = try ZipReader(descriptor: input.fileDescriptor)
         let hit = try #require(
-            reader.entries.first { losesManifest ? $0.name == "manifest.json" : $0.name.hasSuffix(".json.sealed") })
+            try reader.entries.map { $0 }.first {
+                losesManifest ? $0.name == "manifest.json" : $0.name.hasSuffix(".json.sealed")
+            })
         let content = try reader.read(hit.index, limit: 1 << 20)
         let place = try #require(bytes.range(of: content)).lowerBound
         bytes[place + 60] ^= 1

@@ -161,7 +161,7 @@ import ZipArchive
         await library.close()
         let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         let reader = try ZipReader(descriptor: input.fileDescriptor)
-        for entry in reader.entries {
+        for entry in try reader.entries.map({ $0 }) {
             let bytes = try reader.read(entry.index, limit: 1 << 30)
             let secrets =
                 Self.tokens.map { Data($0.utf8) } + sealed + sealed.map { Data($0.base64EncodedString().utf8) }

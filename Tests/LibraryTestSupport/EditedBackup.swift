@@ -23,7 +23,7 @@ package enum EditedBackup {
         let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
         let reader = try ZipReader(descriptor: input.fileDescriptor)
         var contents: [(name: String, bytes: Data)] = []
-        for entry in reader.entries {
+        try reader.entries.forEach { entry throws(ZipError) in
             contents.append((entry.name, try reader.read(entry.index, limit: 1 << 30)))
         }
         var metadata = try object(contents, "backup_metadata.json")

@@ -25,10 +25,10 @@ struct DamageTests {
         good = archive.bytes
         try file.replace(with: good)
         let reader = try ZipReader(descriptor: file.descriptor)
-        let verification = ZipVerification(reader)
+        let verification = try ZipVerification(reader)
         try verification.work()
         try #require(reader.refusals.isEmpty && verification.digests.count == entries.count)
-        contents = Dictionary(uniqueKeysWithValues: verification.digests.map { (reader.entries[$0].name, $1) })
+        contents = Dictionary(uniqueKeysWithValues: try verification.digests.map { (try reader.entries[$0].name, $1) })
     }
 
     /// Nil where the archive was refused; else how many entries could be read whole.
@@ -38,10 +38,10 @@ struct DamageTests {
         try file.replace(with: bytes)
         do throws(ZipError) {
             let reader = try ZipReader(descriptor: file.descriptor)
-            let verification = ZipVerification(reader)
+            let verification = try ZipVerification(reader)
             try verification.work()
             for (index, digest) in verification.digests where reader.problems(of: index).isEmpty {
-                if contents[reader.entries[index].name] != digest { Issue.record("\(note())") }
+                if contents[try reader.entries[index].name] != digest { Issue.record("\(note())") }
             }
             if reader.entries.count != contents.count { Issue.record("\(note())") }
             return verification.digests.count
@@ -110,10 +110,10 @@ struct DamageTests {
             try file.replace(with: bytes)
             do throws(ZipError) {
                 let reader = try ZipReader(descriptor: file.descriptor)
-                let verification = ZipVerification(reader)
+                let verification = try ZipVerification(reader)
                 try verification.work()
                 for (index, digest) in verification.digests {
-                    let entry = reader.entries[index]
+                    let entry = try reader.entries[index]
                     if digest.size != entry.size || digest.crc32 != entry.crc32 { Issue.record("round \(round)") }
                 }
                 taken += 1

@@ -36,8 +36,9 @@ struct EntryProblemTests {
         #expect(reader.problems(of: 1).isEmpty, sourceLocation: sourceLocation)
         #expect(try reader.read(1, limit: 10) == Data("content".utf8), sourceLocation: sourceLocation)
         if let obstacle = problems.first(where: { !$0.concernsName && !$0.concernsOtherReaders }) {
+            let name = try reader.entries[0].name
             #expect(
-                throws: ZipError.unusableEntry(name: reader.entries[0].name, obstacle), sourceLocation: sourceLocation
+                throws: ZipError.unusableEntry(name: name, obstacle), sourceLocation: sourceLocation
             ) {
                 try reader.verify(0)
             }
@@ -69,7 +70,7 @@ struct EntryProblemTests {
         utf8.flags = 0
         let reader = try open(unflagged, utf8)
         #expect(reader.refusals.isEmpty)
-        #expect(reader.entries.map(\.name) == ["gün", "müde"])
+        #expect(try reader.entries.map(\.name) == ["gün", "müde"])
     }
 
     @Test func theUnicodePathFieldCountsWhileItsChecksumFits() throws {
@@ -82,7 +83,7 @@ struct EntryProblemTests {
         let evil = try open(entry("../../evil.jpg", checksumOf: "safe.jpg"))
         #expect(evil.problems(of: 0) == [.nameClimbs])
         let stale = try open(entry("../../evil.jpg", checksumOf: "another.jpg"))
-        #expect(stale.refusals.isEmpty && stale.entries[0].name == "safe.jpg")
+        #expect(try stale.refusals.isEmpty && stale.entries[0].name == "safe.jpg")
     }
 
     @Test func namesTakenTwice() throws {
@@ -103,7 +104,7 @@ struct EntryProblemTests {
         try expect(.folderWithContents) { $0.mode = 0o040755 }
         try expect(.folderWithContents) { $0.name = Array("folder/".utf8) }
         let folders = try open(Entry("folder/", []))
-        #expect(folders.refusals.isEmpty && folders.entries[0].isFolder)
+        #expect(try folders.refusals.isEmpty && folders.entries[0].isFolder)
     }
 
     @Test func encryptionAndMethods() throws {
@@ -144,7 +145,7 @@ struct EntryProblemTests {
         try expect(.localHeaderDisagrees(.name)) { $0.localExtra = path([]) }
         try expect(.localHeaderDisagrees(.name)) { $0.localExtra = path(Array("another".utf8)) }
         let both = try open(changed { $0.extra = path(Array("été".utf8)) }, .init("good"))
-        #expect(both.refusals.isEmpty && both.entries[0].name == "été")
+        #expect(try both.refusals.isEmpty && both.entries[0].name == "été")
     }
 
     @Test func versions() throws {

@@ -57,7 +57,7 @@ struct HostileCorpusTests {
         for row in try Self.rows("CONTAIN") {
             let (outcome, _) = try open(row)
             guard let reader = outcome.reader else { continue }
-            for (name, path) in outcome.taken(in: "/library/import") {
+            for (name, path) in try outcome.taken(in: "/library/import") {
                 #expect(path.hasPrefix("/library/import/"), "\(row["path", default: ""]) \(name)")
                 #expect(!name.contains { $0 == "\\" || $0 == "\0" }, "\(row["path", default: ""])")
             }

@@ -13,7 +13,7 @@ struct HostileOutcome {
     init(of file: TestFile, mostBytes: Int64) throws {
         do throws(ZipError) {
             let reader = try ZipReader(descriptor: file.descriptor, limits: ZipLimits(maximumTotalBytes: mostBytes))
-            let verification = ZipVerification(reader)
+            let verification = try ZipVerification(reader)
             var bytesRead: Int64 = 0
             try verification.work(progress: { bytesRead += Int64($0) })
             self.reader = reader
@@ -32,8 +32,8 @@ struct HostileOutcome {
     }
 
     /// Names under which an entry may be taken, as paths in a folder.
-    func taken(in folder: String) -> [(name: String, path: String)] {
-        (reader?.entries ?? []).filter { reader?.problems(of: $0.index).isEmpty == true }.map {
+    func taken(in folder: String) throws -> [(name: String, path: String)] {
+        (try reader?.entries.map { $0 } ?? []).filter { reader?.problems(of: $0.index).isEmpty == true }.map {
             ($0.name, URL(fileURLWithPath: folder).appendingPathComponent($0.name).standardized.path)
         }
     }

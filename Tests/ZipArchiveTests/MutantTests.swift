@@ -52,7 +52,7 @@ struct MutantTests {
             let reader = try ZipReader(descriptor: file.descriptor)
             if reader.bytesInFront > 0 { return "bytes in front" }
             if let refusal = reader.refusals.first { return refusal.description }
-            let verification = ZipVerification(reader, forOthers: true)
+            let verification = try ZipVerification(reader, forOthers: true)
             try verification.work()
             if let failure = verification.failures.first { return failure.description }
             let digests = contents.indices.map { verification.digests[$0]?.sha256 }

@@ -77,7 +77,7 @@ struct WriterFormTests {
         try file.replace(with: bytes)
         do throws(ZipError) {
             let reader = try ZipReader(descriptor: file.descriptor)
-            let verification = ZipVerification(reader)
+            let verification = try ZipVerification(reader)
             try verification.work()
             guard let form = reader.form else { return false }
             return reader.refusals.isEmpty && verification.failures.isEmpty && form.otherEntries.isEmpty

@@ -29,8 +29,6 @@ package final class BackupArchive: Sendable {
     private let bare: Data?
     /// The folder that is looked at, with a slash at its end; empty for the whole archive. Names are names in it.
     let root: String
-    /// The index of every entry in the folder that was not refused, by its name; those are unique.
-    private let indices: [String: Int]
     /// For lists of what is in it, where they do not fit into memory.
     let scratch: Scratch
     /// When the file was last written, as its file system says.
@@ -56,13 +54,11 @@ package final class BackupArchive: Sendable {
             // A file of the folder that is not taken is one that is not there: its photo is refused, or named by a check.
             reader = snapshot.reader
             (bare, descriptor, root, modified, isSnapshot) = (nil, nil, "", snapshot.modified, true)
-            indices = Self.indices(reader, root)
             return
         }
         if let folder = try UnpackedBackup(at: path, namedFiles) {
             reader = salvaging ? folder.reader : try Self.refusingEntries(folder.reader)
             (bare, descriptor, root, modified) = (nil, nil, "", folder.modified)
-            indices = Self.indices(reader, root)
             isSnapshot = false
             return
         }
@@ -75,38 +71,35 @@ package final class BackupArchive: Sendable {
         if bare != nil {
             reader = nil
         } else if salvaging {
-            reader = try Self.refusing {
-                try ZipReader.salvaging(number, limits: limits, cancelled: { isCancelled.isSet })
+            reader = try Self.refusing { [scratch] in
+                try ZipReader.salvaging(number, limits: limits, scratch: scratch, cancelled: { isCancelled.isSet })
             }
         } else {
-            reader = try Self.read(number, limits, proven)
+            reader = try Self.read(number, limits, proven, scratch)
         }
         root = ""
         modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
         isSnapshot = false
-        indices = Self.indices(reader, root)
     }
 
     private init(_ archive: BackupArchive, root: String) {
         (descriptor, bare, reader, self.root) = (archive.descriptor, archive.bare, archive.reader, root)
         (modified, isSnapshot, scratch) = (archive.modified, archive.isSnapshot, archive.scratch)
-        indices = Self.indices(reader, root)
     }
 
     /// The same file, of which only a folder is looked at.
     /// - Parameter root: as ``root(of:)`` has it.
     func below(_ root: String) -> BackupArchive { root == self.root ? self : BackupArchive(self, root: root) }
 
-    private static func indices(_ reader: ZipReader?, _ root: String) -> [String: Int] {
-        guard let reader else { return [:] }
-        let isRefused = Set(reader.refusals.filter { !$0.problem.concernsOtherReaders }.map(\.entry))
-        let taken = reader.entries.lazy.filter { !isRefused.contains($0.index) }
-        let others = reader.salvage?.otherNames ?? [:]
-        return Dictionary(
-            (taken.map { ($0.name, $0.index) }
-                + taken.compactMap { entry in others[entry.index].map { ($0, entry.index) } })
-                .compactMap { full, index in name(full, below: root).map { ($0, index) } },
-            uniquingKeysWith: { first, _ in first })
+    /// Where in the archive the entry stands that has a name in the folder; nil where none has, or it was refused.
+    func index(of name: String) throws -> Int? {
+        guard let reader, Self.name(root + name, below: root) == name else { return nil }
+        return try reader.index(of: root + name)
+    }
+
+    private func entry(_ name: String) throws -> ZipEntry? {
+        guard let reader else { return nil }
+        return try index(of: name).map { try reader.entries[$0] }
     }
 
     /// - Returns: nil for what is not in the folder, and for the folder itself.
@@ -116,25 +109,32 @@ package final class BackupArchive: Sendable {
     }
 
     var isBare: Bool { bare != nil }
-    private var entries: [ZipEntry] { reader?.entries ?? [] }
-    package var entryCount: Int { bare == nil ? entries.count : 1 }
+    package var entryCount: Int { bare == nil ? reader?.entries.count ?? 0 : 1 }
     /// Names of entries that are no folders.
-    var files: [String] {
-        entries.lazy.filter { !$0.isFolder }.compactMap { Self.name($0.name, below: self.root) }
-    }
+    var files: [String] { get throws { try compactMap { entry, name in entry.isFolder ? nil : name } } }
 
-    /// Where an entry stands in the archive, by its name; nil where there is none.
-    func index(of name: String) -> Int? { indices[name] }
+    /// What is made of each entry in the folder and its name there.
+    private func compactMap<Value>(_ transform: (ZipEntry, String) -> Value?) throws -> [Value] {
+        var values: [Value] = []
+        try reader?.entries.forEach { entry in
+            if let name = Self.name(entry.name, below: root), let value = transform(entry, name) {
+                values.append(value)
+            }
+        }
+        return values
+    }
 
     /// Names, in the archive, of entries that are no folders and none of those that are meant.
     /// - Parameters:
     ///   - meant: places of entries in the archive.
     ///   - isKnown: whether a name, in the folder, is that of one: several entries may have it.
     func files(otherThan meant: EntrySet, _ isKnown: (String) throws -> Bool) throws -> [String] {
-        try entries.filter { entry in
-            guard !entry.isFolder, !meant.contains(entry.index) else { return false }
-            return try Self.name(entry.name, below: root).map { try !isKnown($0) } ?? true
-        }.map(\.name)
+        var names: [String] = []
+        for index in reader?.entries.indices ?? 0..<0 where !meant.contains(index) {
+            guard let entry = try reader?.entries[index], !entry.isFolder else { continue }
+            if try Self.name(entry.name, below: root).map({ try !isKnown($0) }) ?? true { names.append(entry.name) }
+        }
+        return names
     }
     /// Entries that are not taken, of an archive from which is taken what is whole.
     var refused: [Failure] { failures((reader?.refusals ?? []).filter { !$0.problem.concernsOtherReaders }) }
@@ -154,12 +154,12 @@ package final class BackupArchive: Sendable {
     /// What is not as it was written, of an archive of ours, though its entries have their bytes. One of which we have written
     /// none of the entries was packed by somebody else, in a way of their own; what somebody has added to one of ours likewise.
     /// - Parameter ours: places in the archive of entries that are part of the backup.
-    func altered(_ ours: EntrySet) -> [Failure] {
-        guard let form = reader?.form, form.hasOtherEnd || !form.otherEntries.isEmpty else { return [] }
-        let others = Set(form.otherEntries)
-        guard entries.indices.contains(where: { ours.contains($0) && !others.contains($0) }) else { return [] }
-        let altered = others.filter(ours.contains).sorted().map { index in
-            let name = entries[index].name
+    func altered(_ ours: EntrySet) throws -> [Failure] {
+        guard let reader, let form = reader.form, form.hasOtherEnd || !form.otherEntries.isEmpty else { return [] }
+        let (others, indices) = (form.otherEntries, reader.entries.indices)
+        guard indices.contains(where: { ours.contains($0) && !others.contains($0) }) else { return [] }
+        let altered = try indices.lazy.filter { ours.contains($0) && others.contains($0) }.map { index in
+            let name = try reader.entries[index].name
             return Failure(
                 name: name, sentence: "what the archive says of '\(name.prefix(200))' is not what was saved.")
         }
@@ -176,21 +176,22 @@ package final class BackupArchive: Sendable {
         }
     }
 
-    func has(_ name: String) -> Bool { indices[name].map { !entries[$0].isFolder } ?? false }
+    func has(_ name: String) throws -> Bool { try entry(name).map { !$0.isFolder } ?? false }
 
     /// The files of a folder, of which nothing is promised.
     /// - Parameter folder: with a slash at its end.
-    func entries(below folder: String) -> [Entry] {
-        entries.filter { !$0.isFolder && $0.name.hasPrefix(root + folder) }.compactMap { entry in
-            Self.name(entry.name, below: root).map { Entry(path: $0, size: entry.size, sha256: "") }
+    func entries(below folder: String) throws -> [Entry] {
+        try compactMap { entry, name in
+            guard !entry.isFolder, entry.name.hasPrefix(root + folder) else { return nil }
+            return Entry(path: name, size: entry.size, sha256: "")
         }
     }
 
     /// The folder that has an entry of this name: the archive itself, which is empty, or one folder in it, with a slash at its
     /// end; nil where none has, or several have.
-    func root(of name: String) -> String? {
-        if has(name) { return "" }
-        let roots = files.filter { $0.hasSuffix("/" + name) && $0.split(separator: "/").count == 2 }
+    func root(of name: String) throws -> String? {
+        if try has(name) { return "" }
+        let roots = try files.filter { $0.hasSuffix("/" + name) && $0.split(separator: "/").count == 2 }
             .map { String($0.dropLast(name.count)) }.filter { !$0.hasPrefix("__MACOSX") }
         return roots.count == 1 ? roots[0] : nil
     }
@@ -199,14 +200,15 @@ package final class BackupArchive: Sendable {
     /// - Throws: `data_loss` where an entry is not there, or is not what is promised as far as can be seen without reading it.
     func require(_ promised: Entry) throws -> Int {
         let name = promised.path.prefix(200)
-        guard let index = indices[promised.path] else {
+        guard let reader, let index = try index(of: promised.path) else {
             throw MeshError(
                 refusingBackup: "'\(name)' is in the manifest but not in the archive.", entry: promised.path)
         }
-        guard !entries[index].isFolder else {
+        let entry = try reader.entries[index]
+        guard !entry.isFolder else {
             throw MeshError(refusingBackup: "'\(name)' is a folder, and the manifest has a file.", entry: promised.path)
         }
-        guard entries[index].size == promised.size, SHA256Digest(hex: promised.sha256) != nil else {
+        guard entry.size == promised.size, SHA256Digest(hex: promised.sha256) != nil else {
             throw MeshError(refusingBackup: "the size or digest of '\(name)' disagrees.", entry: promised.path)
         }
         return index
@@ -217,7 +219,7 @@ package final class BackupArchive: Sendable {
     ///   `decode` as it is.
     func decoded<T>(_ name: String, _ decode: (DocumentBytes) throws -> T) throws -> T {
         if let bare { return try Self.decoded(name, DocumentBytes(bare), decode) }
-        guard let reader, let index = indices[name] else {
+        guard let reader, let index = try index(of: name) else {
             throw MeshError(
                 .invalidArgument, "This is not a SmilePile backup: it has no \(name).",
                 details: ["entry": .string(name)])
@@ -249,7 +251,9 @@ package final class BackupArchive: Sendable {
     /// - Parameter checked: where it was checked, and may not have changed.
     /// - Throws: where it has more than `limit`, or is damaged.
     func read(_ name: String, limit: Int, _ checked: Checked) throws -> (bytes: Data, digest: ContentDigest) {
-        guard let reader, let index = indices[name] else { throw MeshError(.internal, "There is no entry \(name).") }
+        guard let reader, let index = try index(of: name) else {
+            throw MeshError(.internal, "There is no entry \(name).")
+        }
         return try reader.digested(index, limit: limit, verified: checked.read[index])
     }
 
@@ -259,7 +263,7 @@ package final class BackupArchive: Sendable {
     func extract(
         _ name: String, _ checked: Checked, to output: Int32, cancelled: () -> Bool, progress: (Int) -> Void
     ) throws -> ContentDigest {
-        guard let reader, let index = indices[name] else {
+        guard let reader, let index = try index(of: name) else {
             throw MeshError(.internal, "The photo \(name) has no entry.")
         }
         return try reader.extract(
@@ -268,7 +272,7 @@ package final class BackupArchive: Sendable {
 
     /// The MD5 of an entry's bytes, lower-case hex; nil where it cannot be computed.
     func md5(_ name: String, cancelled: () -> Bool) throws -> String? {
-        guard let reader, let index = indices[name] else { return nil }
+        guard let reader, let index = try index(of: name) else { return nil }
         return try reader.md5(index, cancelled: cancelled)
     }
 
@@ -289,7 +293,7 @@ package final class BackupArchive: Sendable {
     }
 
     /// Whether no entry is compressed: then every reader finds the same bytes in it.
-    var isStored: Bool { reader?.entries.allSatisfy(\.isStored) ?? false }
+    var isStored: Bool { get throws { try reader?.entries.allSatisfy(\.isStored) ?? false } }
 
     /// Reads every byte of which nobody knows what the disk has.
     /// - Parameters:
@@ -299,8 +303,11 @@ package final class BackupArchive: Sendable {
         forOthers: Bool, forAgain: Bool, width: Int, pool: BlockingPool, isCancelled: CancellationFlag, job: Job
     ) async throws -> Checked {
         guard let reader else { return Checked(bytes: Int64(bare?.count ?? 0)) }
-        let total = entries.reduce(Int64(0)) { $0 &+ $1.size }
-        let verification = ZipVerification(reader, forOthers: forOthers, forAgain: forAgain)
+        let (total, verification) = try await pool.run {
+            var total: Int64 = 0
+            try reader.entries.forEach { total &+= $0.size }
+            return (total, try ZipVerification(reader, forOthers: forOthers, forAgain: forAgain))
+        }
         job.begin(phase: "verifying", bytes: verification.bytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<width {
@@ -333,8 +340,12 @@ package final class BackupArchive: Sendable {
     }
 
     /// What reading has found an entry to be.
-    func digest(of name: String, _ checked: Checked) -> ContentDigest? {
-        indices[name].flatMap { checked.read[$0]?.digest ?? reader?.proven[$0] }
+    func digest(of name: String, _ checked: Checked) throws -> ContentDigest? {
+        try index(of: name).flatMap { try known($0, checked) }
+    }
+
+    private func known(_ index: Int, _ checked: Checked) throws -> ContentDigest? {
+        checked.read[index]?.digest ?? reader?.proven[index]
     }
 
     /// Compares what was read with what is promised.
@@ -345,7 +356,7 @@ package final class BackupArchive: Sendable {
         let unreadable = Set(failures.map(\.name))
         try promised.list.forEach { place, entry in
             guard !unreadable.contains(entry.path) else { return }
-            let found = promised.index(of: place).flatMap { checked.read[$0]?.digest ?? reader?.proven[$0] }
+            let found = try promised.index(of: place).flatMap { try known($0, checked) }
             guard let found, found.sha256 == SHA256Digest(hex: entry.sha256) else {
                 failures.append(
                     Failure(

@@ -1,4 +1,5 @@
 import Foundation
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -24,9 +25,11 @@ extension BackupArchive {
     }
 
     /// An archive in which nothing is wrong, as far as that shows without reading its entries.
-    static func read(_ descriptor: Int32, _ limits: ZipLimits, _ proven: ProvenEntries?) throws -> ZipReader {
+    static func read(
+        _ descriptor: Int32, _ limits: ZipLimits, _ proven: ProvenEntries?, _ scratch: Scratch
+    ) throws -> ZipReader {
         let reader = try refusing(hint: beginsAsArchive(descriptor) ? BackupFormat.salvageHint : "") {
-            try ZipReader(descriptor: descriptor, limits: limits, proven: proven)
+            try ZipReader(descriptor: descriptor, limits: limits, proven: proven, scratch: scratch)
         }
         guard reader.bytesInFront == 0 else {
             throw MeshError(
@@ -51,6 +54,9 @@ extension BackupArchive {
             return try open()
         } catch ZipError.cancelled {
             throw ZipError.cancelled
+        } catch ZipError.scratchFailed(let code) {
+            // That says nothing of the backup.
+            throw ZipError.scratchFailed(errno: code)
         } catch {
             throw MeshError(refusingBackup: MeshError(describing: error).message + hint)
         }

@@ -45,14 +45,14 @@ package final class BackupFile: Sendable {
             ? archive.refused : try Self.match(described, &promised, archive, salvaging: salvaging)
         var known = EntrySet()
         for place in promised.list.indices { promised.index(of: place).map { known.insert($0) } }
-        for name in described.unpromised { archive.index(of: name).map { known.insert($0) } }
+        for name in described.unpromised { try archive.index(of: name).map { known.insert($0) } }
         unknownEntries = try archive.files(otherThan: known) {
             try described.unpromised.contains($0) || promised.contains($0)
         }
         summary = described.summary
         contents = described.contents
         damaged = described.damaged
-        altered = archive.altered(known)
+        altered = try archive.altered(known)
         lostDocuments = Set(described.notices.filter { $0.outcome == "damaged" }.map(\.item))
         notices =
             described.notices
@@ -79,7 +79,7 @@ package final class BackupFile: Sendable {
         _ archive: BackupArchive, salvaging: Bool = false, forAgain: Bool, width: Int, pool: BlockingPool,
         isCancelled: CancellationFlag, job: Job
     ) async throws -> CheckedBackup {
-        guard archive.isStored, !salvaging else {
+        guard try archive.isStored, !salvaging else {
             let file = try await pool.run { try BackupFile(archive, salvaging: salvaging) }
             return try await file.check(
                 forAgain: forAgain, width: width, pool: pool, isCancelled: isCancelled, job: job)
@@ -104,7 +104,7 @@ package final class BackupFile: Sendable {
     /// Whoever wrote it is told by its documents.
     private static func describe(_ archive: BackupArchive) throws -> Placed {
         if archive.isBare { return (archive, try PhoneDialect.read(archive)) }
-        if let root = archive.root(of: SmilePileDialect.manifestEntry) {
+        if let root = try archive.root(of: SmilePileDialect.manifestEntry) {
             let manifest = try archive.decoded(root + SmilePileDialect.manifestEntry) {
                 try BackupManifest.read($0, scratch: archive.scratch)
             }
@@ -115,7 +115,7 @@ package final class BackupFile: Sendable {
             }
             return (archive, try StoryDialect.read(archive, manifest, root: root))
         }
-        if let root = archive.root(of: PhoneDialect.metadataEntry) {
+        if let root = try archive.root(of: PhoneDialect.metadataEntry) {
             return (archive, try PhoneDialect.read(archive, root: root))
         }
         throw MeshError(
@@ -127,10 +127,10 @@ package final class BackupFile: Sendable {
     /// By whichever document is whole: the manifest's digests stand in the metadata too, and most of that in the document for
     /// the phone apps.
     private static func describeDamaged(_ archive: BackupArchive) throws -> Placed {
-        let metadata = archive.root(of: SmilePileDialect.metadataEntry)
-        let phone = archive.root(of: PhoneDialect.metadataEntry)
+        let metadata = try archive.root(of: SmilePileDialect.metadataEntry)
+        let phone = try archive.root(of: PhoneDialect.metadataEntry)
         do {
-            guard archive.root(of: SmilePileDialect.manifestEntry) != nil || metadata == nil else {
+            guard try archive.root(of: SmilePileDialect.manifestEntry) != nil || metadata == nil else {
                 throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it, or cannot be read.")
             }
             return try describe(archive)
@@ -167,7 +167,7 @@ package final class BackupFile: Sendable {
                 promised.note(try archive.require(entry), of: place)
             } catch  where salvaging {
                 // What is there may be another file, and is none that nobody knows.
-                if let index = archive.index(of: entry.path) { promised.note(index, of: place) }
+                if let index = try archive.index(of: entry.path) { promised.note(index, of: place) }
                 lost.append(.init(name: entry.path, sentence: MeshError(describing: error).message))
             }
         }
@@ -250,7 +250,7 @@ package final class BackupFile: Sendable {
             ReceiptLine(item: name, outcome: "damaged", detail: "left out: \(sentence)")
         }
         return CheckedBackup(
-            file: self, contents: try whole.resolved { archive.digest(of: $0, read) }, checked: read,
+            file: self, contents: try whole.resolved { try archive.digest(of: $0, read) }, checked: read,
             damaged: lines + unlike, unsound: Set(failures.keys))
     }
 
@@ -328,7 +328,7 @@ package struct CheckedBackup: Sendable {
     private func has(_ sealed: SealedSidecar) throws -> Bool {
         guard file.isSalvaged else { return try digest(of: sealed.entry) != nil }
         // Where the manifest is lost, nobody promises it; and one that does not open keeps nothing else back.
-        return file.archive.has(sealed.entry) && (try? open(sealed)) != nil
+        return try file.archive.has(sealed.entry) && (try? open(sealed)) != nil
     }
 
     private func open(_ sealed: SealedSidecar) throws -> [UInt8] {

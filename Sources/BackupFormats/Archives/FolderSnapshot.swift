@@ -23,14 +23,16 @@ struct FolderSnapshot {
         let limits = Self.limits(status)
         let documents =
             salvaging
-            ? try BackupArchive.refusing { try ZipReader.salvaging(number, limits: limits) }
-            : try BackupArchive.read(number, limits, nil)
-        if !salvaging { try Self.requireWhole(documents) }
-        let own = Set(documents.entries.map(\.name))
-        let inSnapshot = documents.entries.compactMap { entry in
-            documents.dataOffset(of: entry.index).map {
-                UnpackedEntries.File(name: entry.name, size: entry.size, modified: entry.modified ?? 0, offset: $0)
+            ? try BackupArchive.refusing {
+                try ZipReader.salvaging(number, limits: limits, scratch: namedFiles.scratch)
             }
+            : try BackupArchive.read(number, limits, nil, namedFiles.scratch)
+        if !salvaging { try Self.requireWhole(documents) }
+        let own = Set(try documents.entries.map(\.name))
+        let inSnapshot = try documents.entries.map { entry throws(ZipError) in
+            UnpackedEntries.File(
+                name: entry.name, size: entry.size, modified: entry.modified ?? 0,
+                offset: try documents.dataOffset(of: entry.index) ?? 0)
         }
         let others = try Self.names(documents, in: folder, namedFiles.scratch, salvaging: salvaging).filter {
             !own.contains($0)
@@ -41,8 +43,8 @@ struct FolderSnapshot {
         }
         let inFolder = try others.compactMap { try Self.file($0, in: folder, parts) }
         modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
-        reader = ZipReader(
-            unpacked: UnpackedEntries(inSnapshot + inFolder) { name throws(ZipError) in
+        reader = try ZipReader(
+            unpacked: UnpackedEntries(SpooledList(inSnapshot + inFolder)) { name throws(ZipError) in
                 if own.contains(name) {
                     let again = clinux_reopen(snapshot.number, O_RDONLY | O_NONBLOCK | O_NOCTTY)
                     guard again >= 0 else { throw .readFailed(errno: errno) }
@@ -55,7 +57,7 @@ struct FolderSnapshot {
                 } catch {
                     throw ZipError.unusableEntry(name: name, .specialFile)
                 }
-            })
+            }, scratch: namedFiles.scratch)
     }
 
     private static func folder(of path: String) -> SnapshotFolder? {
@@ -71,10 +73,10 @@ struct FolderSnapshot {
 
     /// Every byte of the snapshot's own file is what was written: nothing else tells that of its manifest.
     private static func requireWhole(_ documents: ZipReader) throws {
-        guard documents.entries.allSatisfy(\.isStored) else {
+        guard try documents.entries.allSatisfy(\.isStored) else {
             throw MeshError(refusingBackup: "its snapshot was packed by another program.")
         }
-        let verification = ZipVerification(documents, forOthers: false)
+        let verification = try ZipVerification(documents, forOthers: false)
         try verification.work()
         guard let failure = verification.failures.first else { return }
         throw MeshError(refusingBackup: failure.description + BackupFormat.salvageHint, entry: failure.name)
@@ -98,7 +100,7 @@ struct FolderSnapshot {
     }
 
     fileprivate static func manifest(in documents: ZipReader, _ scratch: Scratch) throws -> BackupManifest {
-        guard let index = documents.entries.first(where: { $0.name == SmilePileDialect.manifestEntry })?.index else {
+        guard let index = try documents.index(of: SmilePileDialect.manifestEntry) else {
             throw MeshError(refusingBackup: "\(SmilePileDialect.manifestEntry) is not in it.")
         }
         return try BackupManifest.read(documents.document(index, in: scratch), scratch: scratch)
@@ -119,14 +121,14 @@ struct FolderSnapshot {
             !own.isEmpty, own != ".", own != "..", !own.contains("/"), !own.utf8.contains(0),
             let found = try FileSystem.status(folder.file(name))
         else { return nil }
-        let problem: EntryProblem? =
+        let fault: UnpackedEntries.Fault? =
             switch found.st_mode & S_IFMT {
             case S_IFREG: nil
             case S_IFLNK: .symbolicLink
             default: .specialFile
             }
         return UnpackedEntries.File(
-            name: name, size: Int64(found.st_size), modified: Int64(found.st_mtim.tv_sec) * 1000, problem: problem)
+            name: name, size: Int64(found.st_size), modified: Int64(found.st_mtim.tv_sec) * 1000, fault: fault)
     }
 }
 
@@ -139,8 +141,8 @@ extension BackupArchive {
         let (number, status) = try namedFiles.open(path)
         let snapshot = Descriptor(number)
         defer { withExtendedLifetime(snapshot) {} }
-        let documents = try read(number, FolderSnapshot.limits(status), nil)
-        let own = Set(documents.entries.map(\.name))
+        let documents = try read(number, FolderSnapshot.limits(status), nil, namedFiles.scratch)
+        let own = Set(try documents.entries.map(\.name))
         let manifest = try FolderSnapshot.manifest(in: documents, namedFiles.scratch)
         guard let time = manifest.facts.timestamp, let files = manifest.files else {
             throw MeshError(refusingBackup: "its manifest does not say all that it has to.")

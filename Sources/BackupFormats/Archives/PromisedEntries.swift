@@ -32,22 +32,6 @@ struct PromisedEntries: Sendable {
     mutating func note(_ index: Int, of place: Int) { places[place] = UInt32(index) }
 }
 
-/// Some entries, or files, by their places: a bit for each.
-package struct EntrySet: Sendable {
-    private var words: [UInt64] = []
-
-    package init() {}
-
-    package mutating func insert(_ index: Int) {
-        while words.count <= index / 64 { words.append(0) }
-        words[index / 64] |= 1 << UInt64(index % 64)
-    }
-
-    package func contains(_ index: Int) -> Bool {
-        index / 64 < words.count && words[index / 64] & (1 << UInt64(index % 64)) != 0
-    }
-}
-
 extension NamedFiles {
     /// On the library's own disk: a stick may be slow, and the system's folder for such things lies in memory on many machines.
     package var scratch: Scratch { Scratch(in: root) }

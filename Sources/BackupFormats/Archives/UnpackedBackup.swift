@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -28,8 +29,8 @@ struct UnpackedBackup {
         modified = Timestamp(milliseconds: Self.milliseconds(document))
         var files: [UnpackedEntries.File] = []
         try Self.list(path, root, depth: 0, &files)
-        reader = ZipReader(
-            unpacked: UnpackedEntries(files) { name throws(ZipError) in
+        reader = try ZipReader(
+            unpacked: UnpackedEntries(SpooledList(files)) { name throws(ZipError) in
                 do {
                     return try namedFiles.open(path + "/" + name).descriptor
                 } catch let failure as FileSystem.Failure {
@@ -38,7 +39,7 @@ struct UnpackedBackup {
                     // Exchanged since it was listed for something else; or a file of the library itself, under another name.
                     throw ZipError.unusableEntry(name: name, .specialFile)
                 }
-            })
+            }, scratch: namedFiles.scratch)
     }
 
     /// The folder of the backup, with a slash at its end: empty, or that of a folder in `path`, which unpacking makes.
@@ -85,23 +86,23 @@ struct UnpackedBackup {
                 throw MeshError(refusingBackup: "it has more than \(BackupFormat.maximumEntries) files.")
             }
             guard let name else {
-                files.append(.init(name: folder + "?", size: 0, modified: 0, problem: .nameNotUTF8))
+                files.append(.init(name: folder + "?", size: 0, modified: 0, fault: .nameNotUTF8))
                 continue
             }
             let entry = folder + name
             // Gone since it was named.
             guard let found = try FileSystem.status(path + "/" + entry) else { continue }
-            var problem: EntryProblem?
+            var fault: UnpackedEntries.Fault?
             switch found.st_mode & S_IFMT {
             case S_IFREG: break
             case S_IFDIR:
                 if depth < deepest { try list(path, entry + "/", depth: depth + 1, &files) }
                 continue
-            case S_IFLNK: problem = .symbolicLink
-            default: problem = .specialFile
+            case S_IFLNK: fault = .symbolicLink
+            default: fault = .specialFile
             }
             files.append(
-                .init(name: entry, size: Int64(found.st_size), modified: milliseconds(found), problem: problem))
+                .init(name: entry, size: Int64(found.st_size), modified: milliseconds(found), fault: fault))
         }
     }
 

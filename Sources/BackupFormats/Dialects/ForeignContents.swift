@@ -209,9 +209,9 @@ struct ForeignEntries {
     /// The folder in which all of it is: empty, or with a slash at its end.
     private let root: String
 
-    init(_ archive: BackupArchive, root: String) {
+    init(_ archive: BackupArchive, root: String) throws {
         self.root = root
-        let entries = archive.entries(below: root + BackupFormat.photoPrefix)
+        let entries = try archive.entries(below: root + BackupFormat.photoPrefix)
         byPath = Dictionary(entries.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         byFile = Dictionary(
             entries.map { (Self.file($0.path).lowercased(), Optional($0)) }, uniquingKeysWith: { _, _ in nil })

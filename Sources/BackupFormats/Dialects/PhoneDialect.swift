@@ -108,7 +108,7 @@ package enum PhoneDialect {
                     position: category.position, colorHex: category.colorHex, iconResource: category.iconResource,
                     isDefault: category.isDefault, createdAt: category.createdAt))
         }
-        let entries = ForeignEntries(archive, root: root)
+        let entries = try ForeignEntries(archive, root: root)
         let listed = Dictionary(
             (document.photoManifest ?? []).compactMap { entry in entry.photoId.map { ($0, entry) } },
             uniquingKeysWith: { first, _ in first })

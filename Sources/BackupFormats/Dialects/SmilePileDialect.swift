@@ -75,7 +75,7 @@ package enum SmilePileDialect {
             promised: try contents.files().spooled(in: archive.scratch) {
                 BackupManifest.File(path: $0.path, size: $0.size, sha256: $0.digest ?? "")
             },
-            unpromised: Set(
+            unpromised: try Set(
                 [manifestEntry, metadataEntry, appMetadataEntry, BackupFormat.sealedEntry]
                     + archive.entries(below: BackupFormat.thumbnailPrefix).map(\.path)
                     + archive.entries(below: BackupFormat.originalPrefix).map(\.path).filter(SealedSidecar.isEntry)),

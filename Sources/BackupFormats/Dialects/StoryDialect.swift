@@ -77,7 +77,7 @@ enum StoryDialect {
                     id: category.id, displayName: category.displayName, position: category.orderIndex,
                     colorHex: category.colorHex, isDefault: category.isDefault))
         }
-        let entries = ForeignEntries(archive, root: root)
+        let entries = try ForeignEntries(archive, root: root)
         for photo in document.photos {
             foreign.enter(
                 ForeignContents.Photo(

@@ -1,3 +1,4 @@
+import Foundation
 import Imaging
 import ServiceMesh
 import ZipArchive
@@ -45,14 +46,15 @@ extension ZipError: MeshErrorConvertible {
             switch self {
             case .cancelled: .cancelled
             case .diskFull, .fileTooLarge: .resourceExhausted
-            case .readFailed, .writeFailed: .unavailable
+            case .readFailed, .writeFailed, .scratchFailed: .unavailable
             case .unusableArchive, .unusableEntry, .entryTooLarge: .dataLoss
             case .sourceSizeDiffers, .readBackDiffers, .changedSinceVerified: .dataLoss
             case .unusableName, .unusableSize: .invalidArgument
             case .writtenTwice, .unwritten: .internal
             }
         return switch self {
-        case .diskFull, .fileTooLarge: MeshError(short: .space, description)
+        case .diskFull, .fileTooLarge, .scratchFailed(ENOSPC), .scratchFailed(EDQUOT):
+            MeshError(short: .space, description)
         default: MeshError(status, description)
         }
     }

@@ -54,7 +54,8 @@ struct CentralRecord {
             method: method, size: Int64(clamping: uncompressed), compressedSize: Int64(clamping: compressed),
             crc32: crc32,
             modified: Self.modified(extra.timestamp, date: date, time: time), flags: flags,
-            headerOffset: overflow ? .max : headerOffset, rawName: rawName.startIndex..<rawName.endIndex)
+            headerOffset: overflow ? .max : headerOffset,
+            rawName: rawName.elementsEqual(name.text.utf8) ? nil : Array(rawName))
     }
 
     /// What the directory should have of the entry with this header, of which it says nothing.
@@ -67,7 +68,7 @@ struct CentralRecord {
             size: Int64(clamping: header.size), compressedSize: Int64(clamping: header.compressedSize),
             crc32: header.crc32,
             modified: Self.modified(header.extra.timestamp, date: header.date, time: header.time), flags: header.flags,
-            headerOffset: header.start, rawName: 0..<0)
+            headerOffset: header.start, rawName: nil)
     }
 
     /// What this record alone shows to be wrong with its entry.

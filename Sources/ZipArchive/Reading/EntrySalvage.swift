@@ -62,7 +62,9 @@ struct EntrySalvage {
             end = entry.end
         }
         try search(end..<max(end, limit))
-        try LocalHeaders.checkTotals((told + searched).lazy.map(\.entry), limits)
+        var totals = Totals(limits)
+        for found in told + searched { totals.add(found.entry) }
+        try totals.check()
     }
 
     /// What was found, and behind that what was not, unless it is there under the same name. Of several under one name the first
@@ -92,7 +94,8 @@ struct EntrySalvage {
             refusals.map(\.problem).filter { if case .nameTaken = $0 { false } else { true } }
         }
         var records: [Record] = []
-        for entry in directory.entries.sorted(by: { ($0.headerOffset, $0.index) < ($1.headerOffset, $1.index) }) {
+        let entries = try directory.entries.map { $0 }
+        for entry in entries.sorted(by: { ($0.headerOffset, $0.index) < ($1.headerOffset, $1.index) }) {
             if cancelled() { throw .cancelled }
             let own = refusals[entry.index] ?? []
             if let problem = own.first(where: \.hindersReading) {
@@ -100,7 +103,7 @@ struct EntrySalvage {
                 continue
             }
             let (header, problems) = try LocalHeaders.check(
-                entry, in: directory, descriptor: descriptor, isRefused: false)
+                entry, before: limit, descriptor: descriptor, isRefused: false)
             let problem = problems.first(where: \.hindersReading)
             records.append(Record(entry: entry, own: own, data: problem == nil ? header?.data : nil, problem: problem))
         }
@@ -240,7 +243,7 @@ struct EntrySalvage {
         guard budget > 0 else { return false }
         var read: Int64 = 0
         do throws(ZipError) {
-            let reader = ZipReader(descriptor, [candidate])
+            let reader = try ZipReader(descriptor, [candidate])
             try reader.verify(0, cancelled: cancelled, progress: { read += Int64($0) })
             return true
         } catch .unusableEntry {

@@ -5,12 +5,14 @@ import Executors
 /// A streaming reader goes by these headers, we by the directory: an archive in which they differ is two archives
 /// in one, and whoever checked the other one has checked nothing.
 struct LocalHeaders {
-    /// Of each entry's first byte, from the start of the file; -1 where it has no usable header.
-    private(set) var dataOffsets: [Int64] = []
+    let places: DataPlaces
     private(set) var refusals: [ZipRefusal] = []
     /// Of entries whose header was not read, because it is known as it was written.
     private(set) var proven = EntryTable<ContentDigest>()
     private(set) var form = WriterForm()
+
+    /// Entries whose headers are looked at before what was found is taken.
+    private static let portion = 4096
 
     /// - Throws: `.unusableArchive` where entries overlap, or together declare more than the limits.
     init(
@@ -18,65 +20,85 @@ struct LocalHeaders {
     ) throws(ZipError) {
         let entries = directory.entries
         let refused = Set(directory.refusals)
-        var unreadable = Set(directory.refusals.lazy.filter { $0.problem.hindersReading }.map(\.entry))
-        var extents: [Extent] = []
-        extents.reserveCapacity(entries.count)
+        var unreadable: EntrySet = []
+        for refusal in directory.refusals where refusal.problem.hindersReading { unreadable.insert(refusal.entry) }
         // Shared with whoever has proven them, unless the directory says something else.
         self.proven = proven?.digests ?? EntryTable()
         self.proven.keepFirst(entries.count)
-        dataOffsets.reserveCapacity(entries.count)
-        try concurrently(entries) { [unreadable] entry throws(ZipError) -> Found in
-            try Self.find(
-                entry, in: directory, descriptor: descriptor, isRefused: unreadable.contains(entry.index), proven)
-        } take: { found throws(ZipError) in
-            let entry = entries[found.entry]
-            if !found.isProven, self.proven[entry.index] != nil { self.proven[entry.index] = nil }
-            // What both headers have is one problem.
-            refusals += found.problems.map { ZipRefusal(entry: entry.index, name: entry.name, problem: $0) }
-                .filter { !refused.contains($0) }
-            if found.problems.contains(where: \.hindersReading) { unreadable.insert(entry.index) }
-            guard let data = found.data else {
-                dataOffsets.append(-1)
-                form.miss(entry)
-                return
+        places = DataPlaces(in: directory.scratch)
+        var extents = Extents()
+        var totals = Totals(limits)
+        var records: [EntryRecord] = []
+        var found: [DataPlaces.Place] = []
+        func take() throws(ZipError) {
+            found.removeAll(keepingCapacity: true)
+            try concurrently(records) { [unreadable] record throws(ZipError) -> Found in
+                try Self.find(
+                    record, in: directory, descriptor: descriptor,
+                    isRefused: unreadable.contains(record.entry.index), proven)
+            } take: { header throws(ZipError) in
+                let entry = header.entry
+                if !header.isProven, self.proven[entry.index] != nil { self.proven[entry.index] = nil }
+                // What both headers have is one problem.
+                refusals += header.problems.map { ZipRefusal(entry: entry.index, name: entry.name, problem: $0) }
+                    .filter { !refused.contains($0) }
+                if header.problems.contains(where: \.hindersReading) { unreadable.insert(entry.index) }
+                let isUnreadable = unreadable.contains(entry.index)
+                if !isUnreadable { totals.add(entry) }
+                guard let data = header.data else {
+                    found.append(DataPlaces.Place(data: -1))
+                    form.miss(entry)
+                    return
+                }
+                let place = DataPlaces.Place(data: data, descriptor: isUnreadable ? nil : header.descriptor)
+                found.append(place)
+                extents.take(Extent(entry, place))
+                form.take(entry, isAsWritten: header.isAsWritten, end: place.end(of: entry))
             }
-            dataOffsets.append(data)
-            let end = unreadable.contains(entry.index) ? data : data + found.length
-            extents.append(Extent(start: entry.headerOffset, end: end, entry: entry.index))
-            form.take(entry, isAsWritten: found.isAsWritten, end: end)
+            if let first = records.first { try places.put(found, at: first.entry.index) }
+            records.removeAll(keepingCapacity: true)
         }
+        try ZipError.scratch {
+            try entries.records.forEach { record in
+                records.append(record)
+                if records.count == Self.portion { try take() }
+            }
+        }
+        try take()
         let end = directory.end.directory.upperBound
         form.takeEnd(
             directory.end, try ZipDirectory.bytes(of: descriptor, end..<max(end, DescriptorIO.size(descriptor))))
-        try Self.checkOverlaps(&extents, entries)
-        try Self.checkTotals(entries.lazy.filter { !unreadable.contains($0.index) }, limits)
+        if !extents.areApart { try Self.checkOverlaps(entries, places) }
+        try totals.check()
     }
 
     /// What one entry's local header says.
     private struct Found {
-        let entry: Int
+        let entry: ZipEntry
         var isProven = false
         /// Of the entry's first byte; nil where it has no usable header.
         var data: Int64?
-        /// Bytes that it takes, with a data descriptor behind them.
-        var length: Int64 = 0
+        /// Bytes of the data descriptor behind the entry's.
+        var descriptor = 0
         var problems: [EntryProblem] = []
         var isAsWritten = false
     }
 
     /// - Parameter isRefused: as of `check`.
     private static func find(
-        _ entry: ZipEntry, in directory: ZipDirectory, descriptor: Int32, isRefused: Bool, _ proven: ProvenEntries?
+        _ record: EntryRecord, in directory: ZipDirectory, descriptor: Int32, isRefused: Bool,
+        _ proven: ProvenEntries?
     ) throws(ZipError) -> Found {
-        var found = Found(entry: entry.index, length: entry.compressedSize)
-        let record = directory.record(of: entry)
-        if !isRefused, let known = proven?.dataOffset(of: entry, rawName: directory.rawName(of: entry)) {
+        let entry = record.entry
+        var found = Found(entry: entry)
+        if !isRefused, let known = proven?.dataOffset(of: entry) {
             (found.isProven, found.data) = (true, known)
-            found.isAsWritten = WriterForm.isAsWritten(entry, record: record, header: nil)
+            found.isAsWritten = record.form != .other
             return found
         }
         let header: LocalHeader?
-        (header, found.problems) = try check(entry, in: directory, descriptor: descriptor, isRefused: isRefused)
+        (header, found.problems) = try check(
+            entry, before: directory.end.directory.lowerBound, descriptor: descriptor, isRefused: isRefused)
         guard let header else { return found }
         found.data = header.data
         if !isRefused, !found.problems.contains(where: \.hindersReading),
@@ -84,22 +106,23 @@ struct LocalHeaders {
         {
             let behind = header.data + entry.compressedSize..<directory.end.directory.lowerBound
             if let length = try DataDescriptor.length(of: entry, in: behind, of: descriptor) {
-                found.length += length
+                found.descriptor = Int(length)
             } else {
                 found.problems.append(.dataDescriptorWrong)
             }
         }
-        found.isAsWritten = WriterForm.isAsWritten(entry, record: record, header: header.bytes)
+        found.isAsWritten = WriterForm.isAsWritten(entry, record.form, header: header.bytes)
         return found
     }
 
     /// The entry's local header, if it has one, and what that contradicts.
-    /// - Parameter isRefused: the directory alone has shown why the entry cannot be read; what else keeps readers from
-    ///   it is not said a second time.
+    /// - Parameters:
+    ///   - limit: where headers and data end.
+    ///   - isRefused: the directory alone has shown why the entry cannot be read; what else keeps readers from it is not said a
+    ///     second time.
     static func check(
-        _ entry: ZipEntry, in directory: ZipDirectory, descriptor: Int32, isRefused: Bool
+        _ entry: ZipEntry, before limit: Int64, descriptor: Int32, isRefused: Bool
     ) throws(ZipError) -> (header: LocalHeader?, problems: [EntryProblem]) {
-        let limit = directory.end.directory.lowerBound
         let header: LocalHeader
         switch try LocalHeader.read(descriptor, at: entry.headerOffset, before: limit) {
         case .missing: return (nil, [.localHeaderMissing])
@@ -108,7 +131,7 @@ struct LocalHeaders {
         }
         let extra = header.extra
         var problems: [EntryProblem] = []
-        if header.rawName != directory.rawName(of: entry) { problems.append(.localHeaderDisagrees(.name)) }
+        if !header.rawName.elementsEqual(entry.nameBytes) { problems.append(.localHeaderDisagrees(.name)) }
         if header.method != entry.method { problems.append(.localHeaderDisagrees(.method)) }
         if !EntryFlags.agree(header.flags, entry.flags, method: entry.method) {
             problems.append(.localHeaderDisagrees(.flags))
@@ -139,40 +162,78 @@ struct LocalHeaders {
         return (header, problems)
     }
 
-    /// Header and data of one entry; the header alone where the data is refused anyway.
-    private struct Extent {
-        let start: Int64
-        let end: Int64
-        let entry: Int
-    }
-
-    private static func checkOverlaps(_ extents: inout [Extent], _ entries: [ZipEntry]) throws(ZipError) {
+    /// - Throws: `.unusableArchive` where entries share bytes; `.scratchFailed`.
+    private static func checkOverlaps(_ entries: ZipEntries, _ places: DataPlaces) throws(ZipError) {
+        var extents: [Extent] = []
+        try entries.forEach { entry throws(ZipError) in
+            let place = try places[entry.index]
+            if place.data >= 0 { extents.append(Extent(entry, place)) }
+        }
         extents.sort { ($0.start, $0.entry) < ($1.start, $1.entry) }
         guard var furthest = extents.first else { return }
         for extent in extents.dropFirst() {
             guard extent.start >= furthest.end else {
-                let pair = (entries[extent.entry].name, entries[furthest.entry].name)
+                let pair = (try entries.name(at: extent.entry), try entries.name(at: furthest.entry))
                 throw .unusableArchive(.overlap(entry: pair.0, other: pair.1))
             }
             furthest = extent
         }
     }
+}
 
-    static func checkTotals(_ entries: some Sequence<ZipEntry>, _ limits: ZipLimits) throws(ZipError) {
-        var total: Int64 = 0
-        var inflated: Int64 = 0
-        var compressed: Int64 = 0
-        for entry in entries {
-            let (sum, overflow) = total.addingReportingOverflow(entry.size)
-            guard !overflow, sum <= limits.maximumTotalBytes else {
-                throw .unusableArchive(.tooManyBytes(limit: limits.maximumTotalBytes))
-            }
-            total = sum
-            if entry.method != ZipMethod.stored {
-                inflated += entry.size
-                compressed += entry.compressedSize
-            }
+/// Header and data of one entry; the header alone where the data is refused anyway.
+private struct Extent {
+    let start: Int64
+    let end: Int64
+    let entry: Int
+
+    init(_ entry: ZipEntry, _ place: DataPlaces.Place) {
+        (start, end, self.entry) = (entry.headerOffset, place.end(of: entry), entry.index)
+    }
+}
+
+/// Whether entries lie one behind the other, in the order of the directory, as almost every archive has them: then no two share
+/// bytes, and nothing has to be sorted to know that.
+private struct Extents {
+    private(set) var areApart = true
+    private var end = Int64.min
+
+    mutating func take(_ extent: Extent) {
+        if extent.start < end { areApart = false }
+        end = extent.end
+    }
+}
+
+extension DataPlaces.Place {
+    /// Where the bytes end that are the entry's, its data descriptor with them.
+    func end(of entry: ZipEntry) -> Int64 { descriptor.map { data + entry.compressedSize + Int64($0) } ?? data }
+}
+
+/// What entries declare together.
+struct Totals {
+    private let limits: ZipLimits
+    private var total: Int64 = 0
+    private var inflated: Int64 = 0
+    private var compressed: Int64 = 0
+    private var isTooMuch = false
+
+    init(_ limits: ZipLimits) { self.limits = limits }
+
+    mutating func add(_ entry: ZipEntry) {
+        let (sum, overflow) = total.addingReportingOverflow(entry.size)
+        isTooMuch = isTooMuch || overflow || sum > limits.maximumTotalBytes
+        guard !isTooMuch else { return }
+        total = sum
+        if entry.method != ZipMethod.stored {
+            inflated += entry.size
+            let (sum, overflow) = compressed.addingReportingOverflow(entry.compressedSize)
+            compressed = overflow ? .max : sum
         }
+    }
+
+    /// - Throws: `.unusableArchive` where that is more than the limits.
+    func check() throws(ZipError) {
+        if isTooMuch { throw .unusableArchive(.tooManyBytes(limit: limits.maximumTotalBytes)) }
         let (free, overflow) = limits.ratioFreeBytes.multipliedReportingOverflow(by: 8)
         if limits.growsTooMuch(compressed, to: inflated, free: overflow ? .max : free) {
             throw .unusableArchive(.inflatesTooMuch(ratio: limits.maximumRatio))

@@ -1,51 +1,60 @@
 import Foundation
+import Scratch
 
 /// Entries that are not in one archive: each has its bytes in a file that somebody opens, and no checksum. As somebody has
 /// unpacked an archive into a folder, or as a folder keeps what several archives have in common.
 package struct UnpackedEntries: Sendable {
+    /// What keeps a file from being an entry.
+    package enum Fault: Int, Codable, Sendable {
+        case nameNotUTF8
+        case symbolicLink
+        /// A device, a pipe, a socket or a folder.
+        case specialFile
+
+        var problem: EntryProblem {
+            switch self {
+            case .nameNotUTF8: .nameNotUTF8
+            case .symbolicLink: .symbolicLink
+            case .specialFile: .specialFile
+            }
+        }
+    }
+
     /// One file.
-    package struct File: Sendable {
+    package struct File: Codable, Sendable {
         /// Below the folder, with slashes.
         let name: String
         let size: Int64
         /// Milliseconds since 1970-01-01 UTC.
         let modified: Int64
         /// What keeps it from being an entry.
-        let problem: EntryProblem?
+        let fault: Fault?
         /// Where its bytes begin in the file that is opened.
         let offset: Int64
 
-        package init(name: String, size: Int64, modified: Int64, problem: EntryProblem? = nil, offset: Int64 = 0) {
-            (self.name, self.size, self.modified, self.problem) = (name, size, modified, problem)
+        package init(name: String, size: Int64, modified: Int64, fault: Fault? = nil, offset: Int64 = 0) {
+            (self.name, self.size, self.modified, self.fault) = (name, size, modified, fault)
             self.offset = offset
         }
     }
 
-    let files: [File]
-    let open: @Sendable (String) throws(ZipError) -> Int32
+    package typealias Opening = @Sendable (String) throws(ZipError) -> Int32
+
+    let files: SpooledList<File>
+    let open: Opening
 
     /// - Parameters:
     ///   - files: no folders.
     ///   - open: opens one of them for reading, by its name. The descriptor is closed by whoever asked for it.
-    package init(_ files: [File], open: @escaping @Sendable (String) throws(ZipError) -> Int32) {
-        (self.files, self.open) = (files, open)
-    }
-
-    /// As a directory would have them.
-    var entries: [ZipEntry] {
-        files.enumerated().map { index, file in
-            ZipEntry(
-                index: index, name: file.name, isFolder: false, method: ZipMethod.stored, size: file.size,
-                compressedSize: file.size, crc32: 0, modified: file.modified, flags: 0, headerOffset: 0, rawName: 0..<0)
-        }
-    }
+    package init(_ files: SpooledList<File>, open: @escaping Opening) { (self.files, self.open) = (files, open) }
 }
 
 /// Where the bytes of entries are.
 enum EntryPlaces: Sendable {
     /// In one file, each behind its header.
-    case archive(Int32, offsets: [Int64])
-    case folder(UnpackedEntries)
+    case archive(Int32)
+    /// Each in a file that is opened by its name.
+    case folder(UnpackedEntries.Opening)
 
     /// Whether the CRC-32 of an entry is that of its bytes.
     var haveChecksums: Bool {
@@ -55,17 +64,16 @@ enum EntryPlaces: Sendable {
         }
     }
 
-    /// Runs `body` with a descriptor, and the place in its file at which the entry's bytes begin.
-    func withBytes<Value>(
-        of index: Int, _ body: (Int32, Int64) throws(ZipError) -> Value
+    /// Runs `body` with the descriptor of the file that has an entry's bytes.
+    func withFile<Value>(
+        of entry: ZipEntry, _ body: (Int32) throws(ZipError) -> Value
     ) throws(ZipError) -> Value {
         switch self {
-        case .archive(let descriptor, let offsets): return try body(descriptor, offsets[index])
-        case .folder(let unpacked):
-            let file = unpacked.files[index]
-            let descriptor = try unpacked.open(file.name)
+        case .archive(let descriptor): return try body(descriptor)
+        case .folder(let open):
+            let descriptor = try open(entry.name)
             defer { close(descriptor) }
-            return try body(descriptor, file.offset)
+            return try body(descriptor)
         }
     }
 }

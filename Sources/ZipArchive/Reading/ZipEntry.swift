@@ -25,14 +25,26 @@ public struct ZipEntry: Sendable, Hashable {
     let flags: UInt16
     /// Of the local header, from the start of the file.
     let headerOffset: Int64
-    /// The name's bytes in the directory, to compare them with the local header's.
-    let rawName: Range<Int>
+    /// The name's bytes in the directory, to compare them with the local header's; nil where they are those of `name`.
+    let rawName: [UInt8]?
+
+    /// The name as it stands in the directory.
+    var nameBytes: [UInt8] { rawName ?? Array(name.utf8) }
 
     /// The same entry in another place of a directory.
     func moved(to index: Int) -> ZipEntry {
         ZipEntry(
             index: index, name: name, isFolder: isFolder, method: method, size: size, compressedSize: compressedSize,
             crc32: crc32, modified: modified, flags: flags, headerOffset: headerOffset, rawName: rawName)
+    }
+}
+
+extension ZipEntry {
+    /// A file, as a directory would have it.
+    init(_ file: UnpackedEntries.File, index: Int) {
+        self.init(
+            index: index, name: file.name, isFolder: false, method: ZipMethod.stored, size: file.size,
+            compressedSize: file.size, crc32: 0, modified: file.modified, flags: 0, headerOffset: 0, rawName: nil)
     }
 }
 

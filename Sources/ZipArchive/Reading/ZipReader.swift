@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Scratch
 
 /// Reads an archive that nobody vouches for.
 ///
@@ -10,15 +11,20 @@ import Foundation
 ///
 /// Any number of threads may read different entries, or the same one, at once. The descriptor stays the caller's,
 /// must stay open, and its position is neither used nor moved. Everything blocks: run it on a `BlockingPool`.
-/// Memory: the entries' names and about 130 bytes for each; a few hundred KiB for each read in work.
+/// Memory: some ten bytes for each entry and a few hundred KiB for each read in work, where it has a folder for what it remembers of
+/// the entries; without one also their names and some 50 bytes for each.
 public final class ZipReader: Sendable {
     /// In the order of the central directory.
-    public let entries: [ZipEntry]
+    public let entries: ZipEntries
     /// Bytes in the file before the archive (a self-extractor, a picture). Not every reader finds what is behind them.
     public let bytesInFront: Int64
     /// What is wrong with single entries, in no particular order; an entry may have several problems.
     public let refusals: [ZipRefusal]
+    /// By which entries are found; a damaged archive may have a second name for one.
+    private let names: TakenNames
+    let otherNames: [String: Int]
     private let places: EntryPlaces
+    private let offsets: DataPlaces
     private let sharing = BlockSharing()
     private let problems: [Int: [EntryProblem]]
     /// Of entries that need not be read to be known.
@@ -33,10 +39,15 @@ public final class ZipReader: Sendable {
         try self.init(descriptor: descriptor, limits: limits, proven: nil)
     }
 
-    /// - Parameter proven: what is known of this very file by whoever has just written it. What the directory says the same of is
-    ///   not read again, neither here nor by a `ZipVerification`.
-    package convenience init(descriptor: Int32, limits: ZipLimits, proven: ProvenEntries?) throws(ZipError) {
-        let directory = try ZipDirectory(descriptor: descriptor, limits: limits)
+    /// - Parameters:
+    ///   - proven: what is known of this very file by whoever has just written it. What the directory says the same of is not read
+    ///     again, neither here nor by a `ZipVerification`.
+    ///   - scratch: where it is kept what is known of the entries.
+    /// - Throws: also `.scratchFailed`, as everything that asks for an entry.
+    package convenience init(
+        descriptor: Int32, limits: ZipLimits, proven: ProvenEntries?, scratch: Scratch = .memory
+    ) throws(ZipError) {
+        let directory = try ZipDirectory(descriptor: descriptor, limits: limits, scratch: scratch)
         let headers = try LocalHeaders(
             directory, descriptor: descriptor, limits: limits,
             proven: proven.flatMap { $0.areIn(descriptor) ? $0 : nil })
@@ -45,9 +56,9 @@ public final class ZipReader: Sendable {
 
     private init(_ descriptor: Int32, _ directory: ZipDirectory, _ headers: LocalHeaders) {
         proven = headers.proven
-        entries = directory.entries
+        (entries, names, otherNames) = (directory.entries, directory.names, [:])
         bytesInFront = directory.end.prefix
-        places = .archive(descriptor, offsets: headers.dataOffsets)
+        (places, offsets) = (.archive(descriptor), headers.places)
         refusals = directory.refusals + headers.refusals
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
         (form, salvage) = (headers.form, nil)
@@ -59,27 +70,28 @@ public final class ZipReader: Sendable {
         package let problem: ArchiveProblem?
         /// With the directory's record or the header of entries that are taken by the other of the two.
         package let mended: [ZipRefusal]
-        /// The other name of entries that have one in each, by index.
-        package let otherNames: [Int: String]
     }
 
     /// Opens a damaged archive for what is whole of it: see `EntrySalvage`. One in order is opened as by others.
     ///
-    /// - Parameter cancelled: asked while entries are looked for, which may take as long as to read all.
+    /// - Parameters:
+    ///   - scratch: where it is kept what is known of the entries. While entries are looked for it is in memory, some 300 bytes for
+    ///     each.
+    ///   - cancelled: asked while entries are looked for, which may take as long as to read all.
     /// - Throws: `.unusableArchive` where nothing is found, or more than the limits allow; `.readFailed`, `.cancelled`.
     package static func salvaging(
-        _ descriptor: Int32, limits: ZipLimits, cancelled: @escaping () -> Bool = { false }
+        _ descriptor: Int32, limits: ZipLimits, scratch: Scratch = .memory, cancelled: @escaping () -> Bool = { false }
     ) throws(ZipError) -> ZipReader {
         var directory: ZipDirectory?
         var problem: ArchiveProblem?
         do throws(ZipError) {
-            let parsed = try ZipDirectory(descriptor: descriptor, limits: limits)
+            let parsed = try ZipDirectory(descriptor: descriptor, limits: limits, scratch: scratch)
             directory = parsed
             let reader = ZipReader(
                 descriptor, parsed, try LocalHeaders(parsed, descriptor: descriptor, limits: limits))
             guard reader.refusals.contains(where: \.problem.hindersReading) else { return reader }
             // It may say of all entries that they are elsewhere than they are.
-            if reader.bytesInFront != 0, reader.entries.allSatisfy({ reader.obstacle(to: $0.index) != nil }) {
+            if reader.bytesInFront != 0, reader.entries.indices.allSatisfy({ reader.obstacle(to: $0) != nil }) {
                 directory = nil
                 throw .unusableArchive(.directoryMisplaced)
             }
@@ -88,52 +100,79 @@ public final class ZipReader: Sendable {
         }
         let salvage = try EntrySalvage(directory, descriptor: descriptor, limits: limits, cancelled: cancelled)
         if let problem, salvage.told.isEmpty, salvage.searched.isEmpty { throw .unusableArchive(problem) }
-        return ZipReader(descriptor, salvage.all, problem)
+        return try ZipReader(descriptor, salvage.all, problem, scratch: scratch)
     }
 
     /// - Parameter placed: what is known of entries, each at its place in the file.
-    init(_ descriptor: Int32, _ placed: [EntrySalvage.Found], _ problem: ArchiveProblem? = nil) {
-        let entries = placed.enumerated().map { $1.entry.moved(to: $0) }
+    init(
+        _ descriptor: Int32, _ placed: [EntrySalvage.Found], _ problem: ArchiveProblem? = nil,
+        scratch: Scratch = .memory
+    ) throws(ZipError) {
         func refusal(_ index: Int, _ problem: EntryProblem) -> ZipRefusal {
-            ZipRefusal(entry: index, name: entries[index].name, problem: problem)
+            ZipRefusal(entry: index, name: placed[index].entry.name, problem: problem)
         }
         let own = placed.enumerated().flatMap { index, found in found.problems.map { refusal(index, $0) } }
-        self.entries = entries
+        entries = try ZipEntries(placed.enumerated().lazy.map { $1.entry.moved(to: $0) }, in: scratch)
         (bytesInFront, proven) = (0, EntryTable())
-        places = .archive(descriptor, offsets: placed.map(\.data))
-        refusals = own + ZipDirectory.takenNames(entries)
+        (places, offsets) = (.archive(descriptor), DataPlaces(in: scratch))
+        try offsets.put(placed.lazy.map { DataPlaces.Place(data: $0.data) }, at: 0)
+        let taken = try entries.takeNames()
+        names = taken.names
+        refusals = own + taken.refusals
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
         form = nil
+        let others = placed.enumerated().compactMap { index, found in found.otherName.map { ($0, index) } }
+        otherNames = Dictionary(
+            others.filter { [problems] in (problems[$0.1] ?? []).allSatisfy(\.concernsOtherReaders) },
+            uniquingKeysWith: { first, _ in first })
         salvage = Salvage(
             problem: problem,
-            mended: placed.enumerated().compactMap { index, found in found.mended.map { refusal(index, $0) } },
-            otherNames: Dictionary(
-                uniqueKeysWithValues: placed.enumerated().compactMap { index, found in
-                    found.otherName.map { (index, $0) }
-                }))
+            mended: placed.enumerated().compactMap { index, found in found.mended.map { refusal(index, $0) } })
     }
 
     /// The files of a folder, read as the archive that was unpacked into it: by the same rules for names, and without a CRC-32, so that
     /// bytes are only known to be right where something else tells what they should be.
-    package init(unpacked: UnpackedEntries) {
-        let entries = unpacked.entries
-        self.entries = entries
-        (bytesInFront, proven) = (0, EntryTable())
-        places = .folder(unpacked)
-        refusals =
-            zip(entries, unpacked.files).compactMap { entry, file in
-                (file.problem ?? EntryName.problem(in: file.name)).map {
-                    ZipRefusal(entry: entry.index, name: entry.name, problem: $0)
+    /// - Throws: `.scratchFailed`.
+    package init(unpacked: UnpackedEntries, scratch: Scratch = .memory) throws(ZipError) {
+        offsets = DataPlaces(in: scratch)
+        var spooler = SpooledList<EntryRecord>.Spooler(in: scratch)
+        var own: [ZipRefusal] = []
+        try ZipError.scratch { [offsets] in
+            try unpacked.files.forEach { index, file in
+                try spooler.append(EntryRecord(entry: ZipEntry(file, index: index), form: .other))
+                try offsets.put([DataPlaces.Place(data: file.offset)], at: index)
+                if let problem = file.fault?.problem ?? EntryName.problem(in: file.name) {
+                    own.append(ZipRefusal(entry: index, name: file.name, problem: problem))
                 }
-            } + ZipDirectory.takenNames(entries)
+            }
+        }
+        entries = ZipEntries(records: try ZipError.scratch { try spooler.finish() })
+        (bytesInFront, proven) = (0, EntryTable())
+        places = .folder(unpacked.open)
+        let taken = try entries.takeNames()
+        (names, otherNames) = (taken.names, [:])
+        refusals = own + taken.refusals
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
         (form, salvage) = (nil, nil)
     }
 
     /// Where in the archive's file the bytes of an entry begin; nil where there is no such file.
-    package func dataOffset(of index: Int) -> Int64? {
-        guard case .archive(_, let offsets) = places else { return nil }
-        return offsets[index]
+    /// - Throws: `.scratchFailed`.
+    package func dataOffset(of index: Int) throws(ZipError) -> Int64? {
+        guard case .archive = places else { return nil }
+        return try offsets[index].data
+    }
+
+    /// The entry that has a name; nil where none has, or where it is refused, other than by other readers only. Names are the same
+    /// where Swift says so: also if they are composed otherwise.
+    /// - Throws: `.scratchFailed`.
+    package func index(of name: String) throws(ZipError) -> Int? {
+        if let index = try names.index(of: name, nameAt: entries.name(at:)), try entries.name(at: index) == name,
+            problems(of: index).allSatisfy(\.concernsOtherReaders)
+        {
+            return index
+        }
+        return otherNames[name]
     }
 
     /// What is wrong with the entry, as far as that shows without reading it.
@@ -153,12 +192,12 @@ public final class ZipReader: Sendable {
     package func digested(
         _ index: Int, limit: Int, verified: VerifiedEntry? = nil
     ) throws(ZipError) -> (bytes: Data, digest: ContentDigest) {
-        let entry = entries[index]
+        let entry = try entries[index]
         guard entry.size <= Int64(limit) else {
             throw .entryTooLarge(name: entry.name, size: entry.size, limit: Int64(limit))
         }
         var data = Data()
-        let read = try stream(index, verified: verified, cancelled: { false }, progress: { _ in }) {
+        let read = try stream(entry, verified: verified, cancelled: { false }, progress: { _ in }) {
             bytes, _ throws(ZipError) in
             data.append(contentsOf: bytes)
         }
@@ -186,15 +225,16 @@ public final class ZipReader: Sendable {
     package func extract(
         _ index: Int, to file: Int32, verified: VerifiedEntry?, cancelled: () -> Bool, progress: (Int) -> Void
     ) throws(ZipError) -> ContentDigest {
-        let entry = entries[index]
+        let entry = try entries[index]
         var shared: Int64 = 0
         if entry.method == ZipMethod.stored, entry.size >= ZipLayout.alignedFrom, obstacle(to: index) == nil {
-            shared = try places.withBytes(of: index) { descriptor, offset in
+            let offset = try offsets[index].data
+            shared = try places.withFile(of: entry) { descriptor in
                 sharing.share(descriptor, at: offset, with: file, at: 0, upTo: entry.size)
             }
         }
         return try stream(
-            index, verified: verified, there: (file, shared), cancelled: cancelled, progress: progress
+            entry, verified: verified, there: (file, shared), cancelled: cancelled, progress: progress
         ) { bytes, position throws(ZipError) in
             if position >= shared { try DescriptorIO.write(file, bytes, at: position) }
         }.digest
@@ -218,7 +258,7 @@ public final class ZipReader: Sendable {
     func readThrough(
         _ index: Int, forOthers: Bool, forAgain: Bool, cancelled: () -> Bool, progress: (Int) -> Void
     ) throws(ZipError) -> VerifiedEntry {
-        try stream(index, forOthers: forOthers, forAgain: forAgain, cancelled: cancelled, progress: progress) {
+        try stream(entries[index], forOthers: forOthers, forAgain: forAgain, cancelled: cancelled, progress: progress) {
             _, _ throws(ZipError) in
         }
     }
@@ -227,7 +267,7 @@ public final class ZipReader: Sendable {
     /// - Throws: as ``verify(_:forOthers:cancelled:progress:)``.
     package func md5(_ index: Int, cancelled: () -> Bool = { false }) throws(ZipError) -> String? {
         guard let hasher = MD5Hasher() else { return nil }
-        _ = try stream(index, cancelled: cancelled, progress: { _ in }) { bytes, _ throws(ZipError) in
+        _ = try stream(entries[index], cancelled: cancelled, progress: { _ in }) { bytes, _ throws(ZipError) in
             hasher.update(bytes)
         }
         return hasher.finish()
@@ -241,24 +281,24 @@ public final class ZipReader: Sendable {
     ///   - there: a file that has the first bytes of the entry already, from its start on, and how many.
     ///   - forAgain: whether to take a fingerprint.
     private func stream(
-        _ index: Int, verified: VerifiedEntry? = nil, there: (file: Int32, count: Int64) = (-1, 0),
+        _ entry: ZipEntry, verified: VerifiedEntry? = nil, there: (file: Int32, count: Int64) = (-1, 0),
         forOthers: Bool = false, forAgain: Bool = false, cancelled: () -> Bool, progress: (Int) -> Void,
         into sink: Sink
     ) throws(ZipError) -> VerifiedEntry {
-        if let problem = obstacle(to: index) { throw .unusableEntry(name: entries[index].name, problem) }
-        return try places.withBytes(of: index) { descriptor, offset throws(ZipError) in
+        if let problem = obstacle(to: entry.index) { throw .unusableEntry(name: entry.name, problem) }
+        let offset = try offsets[entry.index].data
+        return try places.withFile(of: entry) { descriptor throws(ZipError) in
             try stream(
-                index, in: descriptor, at: offset, verified: verified, there: there, forOthers: forOthers,
+                entry, in: descriptor, at: offset, verified: verified, there: there, forOthers: forOthers,
                 forAgain: forAgain, cancelled: cancelled, progress: progress, into: sink)
         }
     }
 
     private func stream(
-        _ index: Int, in descriptor: Int32, at offset: Int64, verified: VerifiedEntry?,
+        _ entry: ZipEntry, in descriptor: Int32, at offset: Int64, verified: VerifiedEntry?,
         there: (file: Int32, count: Int64), forOthers: Bool, forAgain: Bool, cancelled: () -> Bool,
         progress: (Int) -> Void, into sink: Sink
     ) throws(ZipError) -> VerifiedEntry {
-        let entry = entries[index]
         let lane = CopyLane.take()
         defer { lane.give() }
         let isFingerprinted = forAgain || verified?.fingerprint != nil

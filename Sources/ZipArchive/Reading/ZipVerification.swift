@@ -15,26 +15,33 @@ public final class ZipVerification: Sendable {
     }
 
     private let reader: ZipReader
-    private let indices: [Int]
+    /// Bytes of the entries that are to be read.
+    public let bytes: Int64
     private let forOthers: Bool
     private let forAgain: Bool
     private let state = Mutex(State())
 
     /// - Parameter forOthers: refuses also what can be read here and not by others; see `ZipReader.verify`.
-    public convenience init(_ reader: ZipReader, forOthers: Bool = false) {
-        self.init(reader, forOthers: forOthers, forAgain: false)
+    /// - Throws: `.scratchFailed`.
+    public convenience init(_ reader: ZipReader, forOthers: Bool = false) throws(ZipError) {
+        try self.init(reader, forOthers: forOthers, forAgain: false)
     }
 
     /// - Parameter forAgain: whether the entries are to be read again, and to be known then by their fingerprints.
-    package init(_ reader: ZipReader, forOthers: Bool, forAgain: Bool) {
+    package init(_ reader: ZipReader, forOthers: Bool, forAgain: Bool) throws(ZipError) {
         self.reader = reader
         (self.forOthers, self.forAgain) = (forOthers, forAgain)
-        // What has no problem, or only one of its name.
-        indices = reader.entries.indices.filter { reader.obstacle(to: $0) == nil && reader.proven[$0] == nil }
+        var bytes: Int64 = 0
+        try reader.entries.forEach { entry in
+            if Self.isToBeRead(entry.index, reader) { bytes &+= entry.size }
+        }
+        self.bytes = bytes
     }
 
-    /// Bytes of the entries that are to be read.
-    public var bytes: Int64 { indices.reduce(0) { $0 &+ reader.entries[$1].size } }
+    /// What has no problem, or only one of its name.
+    private static func isToBeRead(_ index: Int, _ reader: ZipReader) -> Bool {
+        reader.obstacle(to: index) == nil && reader.proven[index] == nil
+    }
 
     /// The digests of entries read so far and of those that were proven before, by index: a copy, made anew each time.
     public var digests: [Int: ContentDigest] {
@@ -76,9 +83,11 @@ public final class ZipVerification: Sendable {
 
     private func takeNext() -> Int? {
         state.withLock { state in
-            guard state.next < indices.count else { return nil }
-            defer { state.next += 1 }
-            return indices[state.next]
+            while state.next < reader.entries.count {
+                defer { state.next += 1 }
+                if Self.isToBeRead(state.next, reader) { return state.next }
+            }
+            return nil
         }
     }
 }

@@ -23,13 +23,12 @@ package struct ProvenEntries: Sendable {
     }
 
     /// Where the bytes of an entry are, if it is proven and its record in the directory says what was written.
-    /// - Parameter rawName: as it stands there.
-    func dataOffset(of entry: ZipEntry, rawName: ArraySlice<UInt8>) -> Int64? {
+    func dataOffset(of entry: ZipEntry) -> Int64? {
         guard let digest = digests[entry.index], layout.entries.indices.contains(entry.index) else { return nil }
         let (written, place) = (layout.entries[entry.index], layout.places[entry.index])
         guard entry.isStored, entry.size == digest.size, entry.compressedSize == digest.size,
             entry.size == written.size, entry.crc32 == digest.crc32, entry.headerOffset == place.header,
-            entry.flags == EntryFlags.utf8Name, rawName.elementsEqual(written.name.utf8)
+            entry.flags == EntryFlags.utf8Name, entry.nameBytes.elementsEqual(written.name.utf8)
         else { return nil }
         return place.data
     }

@@ -94,7 +94,7 @@ public struct ZipLayout: Sendable {
         var directorySize: Int64 = 0
         for (index, entry) in entries.enumerated() {
             try Self.check(entry)
-            if let other = taken.take(entry.name, index: index, nameAt: { entries[$0].name }) {
+            if let other = try taken.take(entry.name, index: index, nameAt: { entries[$0].name }) {
                 throw .unusableName(entry: entry.name, problem: .nameTaken(by: entries[other].name))
             }
             let place = Self.place(of: entry, at: position)

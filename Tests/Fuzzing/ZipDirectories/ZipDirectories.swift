@@ -24,28 +24,28 @@ enum ZipDirectories: FuzzTarget {
             let directory = try ZipDirectory(descriptor: file.descriptor, limits: limits)
             let headers = try LocalHeaders(directory, descriptor: file.descriptor, limits: limits)
             let reader = try ZipReader(descriptor: file.descriptor, limits: limits)
-            require(reader.entries == directory.entries, "the same directory read twice")
-            checkExtents(reader, directory, headers)
-            let verification = ZipVerification(reader)
+            require(try reader.entries.map { $0 } == directory.entries.map { $0 }, "the same directory read twice")
+            try checkExtents(reader, directory, headers)
+            let verification = try ZipVerification(reader)
             try verification.work()
             var total: Int64 = 0
             for (index, digest) in verification.digests {
-                let entry = reader.entries[index]
+                let entry = try reader.entries[index]
                 require(digest.size == entry.size && digest.crc32 == entry.crc32, "a digest of other bytes")
                 total += digest.size
             }
             require(total <= limits.maximumTotalBytes, "more bytes than the limit: \(total)")
             for (index, digest) in verification.digests where reader.problems(of: index).isEmpty {
-                require(salvaged[reader.entries[index].name] == digest, "whole, and not salvaged")
+                require(salvaged[try reader.entries[index].name] == digest, "whole, and not salvaged")
             }
-            let strict = ZipVerification(reader, forOthers: true)
+            let strict = try ZipVerification(reader, forOthers: true)
             try strict.work()
             let known = verification.digests
             require(strict.digests.allSatisfy { known[$0] == $1 }, "the same entry, another digest")
             // libarchive takes an archive without entries for none, and in one with bytes in front it looks for the long
             // end record where its locator says, not counting them.
             if reader.refusals.isEmpty, strict.failures.isEmpty, !reader.entries.isEmpty, reader.bytesInFront == 0 {
-                compare(Listing(reader, strict.digests), Listing(libarchive: file.descriptor))
+                compare(try Listing(reader, strict.digests), Listing(libarchive: file.descriptor))
             }
         } catch {
             require(!error.description.isEmpty && error.description.utf8.count < 200_000, "a refusal without words")
@@ -68,10 +68,10 @@ enum ZipDirectories: FuzzTarget {
             require(try end <= DescriptorIO.size(file.descriptor), "bytes past the end")
             let reader = try ZipReader.salvaging(file.descriptor, limits: limits)
             require(reader.entries.count <= limits.maximumEntries * 2, "too many entries")
-            let verification = ZipVerification(reader)
+            let verification = try ZipVerification(reader)
             try verification.work()
             for (index, digest) in verification.digests {
-                let entry = reader.entries[index]
+                let entry = try reader.entries[index]
                 require(digest.size == entry.size && digest.crc32 == entry.crc32, "a digest of other bytes")
                 let isPath = EntryName.problem(in: entry.name) == nil
                 require(isPath || !reader.problems(of: index).isEmpty, "a name that is no path passes")
@@ -85,11 +85,14 @@ enum ZipDirectories: FuzzTarget {
     }
 
     /// Entries that may be read lie between the file's start and the directory, and share nothing.
-    private static func checkExtents(_ reader: ZipReader, _ directory: ZipDirectory, _ headers: LocalHeaders) {
+    private static func checkExtents(
+        _ reader: ZipReader, _ directory: ZipDirectory, _ headers: LocalHeaders
+    ) throws(ZipError) {
         let end = directory.end.directory.lowerBound
         var extents: [Range<Int64>] = []
-        for entry in reader.entries where reader.obstacle(to: entry.index) == nil {
-            let data = headers.dataOffsets[entry.index]
+        try reader.entries.forEach { entry throws(ZipError) in
+            guard reader.obstacle(to: entry.index) == nil else { return }
+            let data = try headers.places[entry.index].data
             require(entry.headerOffset >= 0 && data >= entry.headerOffset + 30, "data before its header")
             require(entry.compressedSize >= 0 && entry.compressedSize <= end - data, "data past the directory")
             extents.append(entry.headerOffset..<data + entry.compressedSize)
@@ -119,8 +122,8 @@ private struct Listing {
     private(set) var entries: [Entry] = []
     private(set) var failure: String?
 
-    init(_ reader: ZipReader, _ digests: [Int: ContentDigest]) {
-        for (index, digest) in digests where !reader.entries[index].isFolder {
+    init(_ reader: ZipReader, _ digests: [Int: ContentDigest]) throws(ZipError) {
+        for (index, digest) in digests where try !reader.entries[index].isFolder {
             entries.append(Entry(size: digest.size, crc32: digest.crc32))
         }
         sort()
