@@ -27,7 +27,7 @@ struct DamageTests {
         let reader = try ZipReader(descriptor: file.descriptor)
         let verification = try ZipVerification(reader)
         try verification.work()
-        try #require(reader.refusals.isEmpty && verification.digests.count == entries.count)
+        try #require(try reader.refusals.isEmpty && verification.digests.count == entries.count)
         contents = Dictionary(uniqueKeysWithValues: try verification.digests.map { (try reader.entries[$0].name, $1) })
     }
 
@@ -40,11 +40,11 @@ struct DamageTests {
             let reader = try ZipReader(descriptor: file.descriptor)
             let verification = try ZipVerification(reader)
             try verification.work()
-            for (index, digest) in verification.digests where reader.problems(of: index).isEmpty {
+            for (index, digest) in try verification.digests where reader.problems(of: index).isEmpty {
                 if contents[try reader.entries[index].name] != digest { Issue.record("\(note())") }
             }
             if reader.entries.count != contents.count { Issue.record("\(note())") }
-            return verification.digests.count
+            return try verification.digests.count
         } catch {
             if error.archiveProblem == nil { Issue.record("\(note()): \(error)") }
             return nil
@@ -112,7 +112,7 @@ struct DamageTests {
                 let reader = try ZipReader(descriptor: file.descriptor)
                 let verification = try ZipVerification(reader)
                 try verification.work()
-                for (index, digest) in verification.digests {
+                for (index, digest) in try verification.digests {
                     let entry = try reader.entries[index]
                     if digest.size != entry.size || digest.crc32 != entry.crc32 { Issue.record("round \(round)") }
                 }

@@ -254,7 +254,7 @@ package final class BackupArchive: Sendable {
         guard let reader, let index = try index(of: name) else {
             throw MeshError(.internal, "There is no entry \(name).")
         }
-        return try reader.digested(index, limit: limit, verified: checked.read[index])
+        return try reader.digested(index, limit: limit, verified: try checked.read[index])
     }
 
     /// Writes an entry's bytes to `output`.
@@ -267,7 +267,7 @@ package final class BackupArchive: Sendable {
             throw MeshError(.internal, "The photo \(name) has no entry.")
         }
         return try reader.extract(
-            index, to: output, verified: checked.read[index], cancelled: cancelled, progress: progress)
+            index, to: output, verified: try checked.read[index], cancelled: cancelled, progress: progress)
     }
 
     /// The MD5 of an entry's bytes, lower-case hex; nil where it cannot be computed.
@@ -345,7 +345,7 @@ package final class BackupArchive: Sendable {
     }
 
     private func known(_ index: Int, _ checked: Checked) throws -> ContentDigest? {
-        checked.read[index]?.digest ?? reader?.proven[index]
+        try checked.read[index]?.digest ?? reader?.proven[index]
     }
 
     /// Compares what was read with what is promised.

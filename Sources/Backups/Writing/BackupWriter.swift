@@ -53,9 +53,9 @@ struct BackupWriter: Sendable {
         var deviations: [String: Deviation] = [:]
         var unreadable: [String: String] = [:]
         /// Digests of entries that nobody knew before, by the places of their files.
-        var digests = EntryTable<SHA256Digest>()
+        let digests = EntryTable<SHA256Digest>()
         /// Digests of entries that the disk has.
-        var proven = EntryTable<ContentDigest>()
+        let proven = EntryTable<ContentDigest>()
 
         /// Whether everything was as it was known.
         var isEmpty: Bool { deviations.isEmpty && unreadable.isEmpty }
@@ -124,7 +124,7 @@ struct BackupWriter: Sendable {
                             ? documents.all[0]
                             : try SmilePileDialect.manifest(
                                 of: contents, documents: Array(documents.all.dropFirst()),
-                                files: listed(files, deviations, { found.digests[$0] }, contents.scratch),
+                                files: listed(files, deviations, { try found.digests[$0] }, contents.scratch),
                                 at: begun.time)
                         try writer.write(first, as: 0)
                         try writer.finish()
@@ -231,7 +231,7 @@ struct BackupWriter: Sendable {
     /// - Parameter found: the digest that copying has found of the file at a place; of those that are not known yet, something as
     ///   long stands in the manifest.
     private func listed(
-        _ files: SpooledList<BackedUpFile>, _ deviations: [String: Deviation], _ found: (Int) -> SHA256Digest?,
+        _ files: SpooledList<BackedUpFile>, _ deviations: [String: Deviation], _ found: (Int) throws -> SHA256Digest?,
         _ scratch: Scratch
     ) throws -> SpooledList<BackupManifest.File> {
         let unknown = String(repeating: "0", count: 64)
@@ -341,10 +341,11 @@ struct BackupWriter: Sendable {
                 }
                 return try copyStored(index, file, source, run)
             }
-            found.withLock { found in
-                if let entry = copied.entry, !file.isKnown { found.digests[index] = entry.sha256 }
+            let digests = found.withLock { found in
                 if let deviation = copied.deviation { found.deviations[file.path] = deviation }
+                return found.digests
             }
+            if let entry = copied.entry, !file.isKnown { try digests.put(entry.sha256, at: index) }
             return copied.entry
         }
         /// - Returns: bytes of the files.
@@ -367,9 +368,8 @@ struct BackupWriter: Sendable {
                 progress.finish(entry - first, crc32: digest.crc32)
             }
             if isProven {
-                found.withLock { found in
-                    for (entry, digest) in digests { found.proven[entry] = digest }
-                }
+                let proven = found.withLock { $0.proven }
+                for (entry, digest) in digests { try proven.put(digest, at: entry) }
             }
             return some.reduce(0) { $0 + $1.size }
         }

@@ -5,8 +5,8 @@ import CXXHash
 /// person who wants to might, so nothing is kept by it: what a library or a backup remembers of bytes is their SHA-256.
 struct Fingerprint: Hashable, Sendable {
     let size: Int64
-    fileprivate let low: UInt64
-    fileprivate let high: UInt64
+    let low: UInt64
+    let high: UInt64
 }
 
 /// A running ``Fingerprint``. For one thread at a time.

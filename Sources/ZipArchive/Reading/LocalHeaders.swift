@@ -8,7 +8,7 @@ struct LocalHeaders {
     let places: DataPlaces
     private(set) var refusals: [ZipRefusal] = []
     /// Of entries whose header was not read, because it is known as it was written.
-    private(set) var proven = EntryTable<ContentDigest>()
+    let proven: EntryTable<ContentDigest>
     private(set) var form = WriterForm()
 
     /// Entries whose headers are looked at before what was found is taken.
@@ -23,8 +23,7 @@ struct LocalHeaders {
         var unreadable: EntrySet = []
         for refusal in directory.refusals where refusal.problem.hindersReading { unreadable.insert(refusal.entry) }
         // Shared with whoever has proven them, unless the directory says something else.
-        self.proven = proven?.digests ?? EntryTable()
-        self.proven.keepFirst(entries.count)
+        self.proven = proven?.digests.copy() ?? EntryTable()
         places = DataPlaces(in: directory.scratch)
         var extents = Extents()
         var totals = Totals(limits)
@@ -38,7 +37,7 @@ struct LocalHeaders {
                     isRefused: unreadable.contains(record.entry.index), proven)
             } take: { header throws(ZipError) in
                 let entry = header.entry
-                if !header.isProven, self.proven[entry.index] != nil { self.proven[entry.index] = nil }
+                if !header.isProven { self.proven.forget(entry.index) }
                 // What both headers have is one problem.
                 refusals += header.problems.map { ZipRefusal(entry: entry.index, name: entry.name, problem: $0) }
                     .filter { !refused.contains($0) }
@@ -91,7 +90,7 @@ struct LocalHeaders {
     ) throws(ZipError) -> Found {
         let entry = record.entry
         var found = Found(entry: entry)
-        if !isRefused, let known = proven?.dataOffset(of: entry) {
+        if !isRefused, let known = try proven?.dataOffset(of: entry) {
             (found.isProven, found.data) = (true, known)
             found.isAsWritten = record.form != .other
             return found

@@ -25,6 +25,8 @@ public final class ZipReader: Sendable {
     let otherNames: [String: Int]
     private let places: EntryPlaces
     private let offsets: DataPlaces
+    /// Where it is kept what is known of the entries.
+    let scratch: Scratch
     private let sharing = BlockSharing()
     private let problems: [Int: [EntryProblem]]
     /// Of entries that need not be read to be known.
@@ -55,7 +57,7 @@ public final class ZipReader: Sendable {
     }
 
     private init(_ descriptor: Int32, _ directory: ZipDirectory, _ headers: LocalHeaders) {
-        proven = headers.proven
+        (proven, scratch) = (headers.proven, directory.scratch)
         (entries, names, otherNames) = (directory.entries, directory.names, [:])
         bytesInFront = directory.end.prefix
         (places, offsets) = (.archive(descriptor), headers.places)
@@ -112,6 +114,7 @@ public final class ZipReader: Sendable {
             ZipRefusal(entry: index, name: placed[index].entry.name, problem: problem)
         }
         let own = placed.enumerated().flatMap { index, found in found.problems.map { refusal(index, $0) } }
+        self.scratch = scratch
         entries = try ZipEntries(placed.enumerated().lazy.map { $1.entry.moved(to: $0) }, in: scratch)
         (bytesInFront, proven) = (0, EntryTable())
         (places, offsets) = (.archive(descriptor), DataPlaces(in: scratch))
@@ -134,6 +137,7 @@ public final class ZipReader: Sendable {
     /// bytes are only known to be right where something else tells what they should be.
     /// - Throws: `.scratchFailed`.
     package init(unpacked: UnpackedEntries, scratch: Scratch = .memory) throws(ZipError) {
+        self.scratch = scratch
         offsets = DataPlaces(in: scratch)
         var spooler = SpooledList<EntryRecord>.Spooler(in: scratch)
         var own: [ZipRefusal] = []

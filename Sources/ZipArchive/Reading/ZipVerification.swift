@@ -10,7 +10,6 @@ import Synchronization
 public final class ZipVerification: Sendable {
     private struct State {
         var next = 0
-        var read = EntryTable<VerifiedEntry>()
         var failures: [ZipRefusal] = []
     }
 
@@ -20,6 +19,8 @@ public final class ZipVerification: Sendable {
     private let forOthers: Bool
     private let forAgain: Bool
     private let state = Mutex(State())
+    /// The entries read so far, as they are known again; not those that were proven before.
+    package let read: EntryTable<VerifiedEntry>
 
     /// - Parameter forOthers: refuses also what can be read here and not by others; see `ZipReader.verify`.
     /// - Throws: `.scratchFailed`.
@@ -31,6 +32,7 @@ public final class ZipVerification: Sendable {
     package init(_ reader: ZipReader, forOthers: Bool, forAgain: Bool) throws(ZipError) {
         self.reader = reader
         (self.forOthers, self.forAgain) = (forOthers, forAgain)
+        read = EntryTable(in: reader.scratch)
         var bytes: Int64 = 0
         try reader.entries.forEach { entry in
             if Self.isToBeRead(entry.index, reader) { bytes &+= entry.size }
@@ -40,17 +42,21 @@ public final class ZipVerification: Sendable {
 
     /// What has no problem, or only one of its name.
     private static func isToBeRead(_ index: Int, _ reader: ZipReader) -> Bool {
-        reader.obstacle(to: index) == nil && reader.proven[index] == nil
+        reader.obstacle(to: index) == nil && !reader.proven.contains(index)
     }
 
-    /// The digests of entries read so far and of those that were proven before, by index: a copy, made anew each time.
+    /// The digests of entries read so far and of those that were proven before, by index: a copy in memory, made anew each time.
+    /// - Throws: `.scratchFailed`.
     public var digests: [Int: ContentDigest] {
-        let known = reader.proven.map { ($0.index, $0.value) } + read.map { ($0.index, $0.value.digest) }
-        return Dictionary(known, uniquingKeysWith: { _, read in read })
+        get throws(ZipError) {
+            var digests: [Int: ContentDigest] = [:]
+            for index in reader.entries.indices {
+                let read = try read[index]?.digest
+                digests[index] = if let read { read } else { try reader.proven[index] }
+            }
+            return digests
+        }
     }
-
-    /// The entries read so far, as they are known again; not those that were proven before.
-    package var read: EntryTable<VerifiedEntry> { state.withLock { $0.read } }
 
     /// The entries that turned out to be damaged so far, in the order of the archive.
     public var failures: [ZipRefusal] { state.withLock { $0.failures }.sorted { $0.entry < $1.entry } }
@@ -58,7 +64,7 @@ public final class ZipVerification: Sendable {
     /// Takes entries that no other thread has taken until none is left.
     ///
     /// A damaged entry becomes one of `failures` and the rest goes on.
-    /// - Throws: `.readFailed` and `.cancelled`; the entry that was being read is then in neither result.
+    /// - Throws: `.readFailed`, `.scratchFailed` and `.cancelled`; the entry that was being read is then in neither result.
     public func work(
         cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
     ) throws(ZipError) {
@@ -74,7 +80,7 @@ public final class ZipVerification: Sendable {
         do throws(ZipError) {
             let read = try reader.readThrough(
                 index, forOthers: forOthers, forAgain: forAgain, cancelled: cancelled, progress: progress)
-            state.withLock { $0.read[index] = read }
+            try self.read.put(read, at: index)
         } catch .unusableEntry(let name, let problem) {
             state.withLock { $0.failures.append(ZipRefusal(entry: index, name: name, problem: problem)) }
         }

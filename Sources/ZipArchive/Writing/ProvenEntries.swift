@@ -23,8 +23,8 @@ package struct ProvenEntries: Sendable {
     }
 
     /// Where the bytes of an entry are, if it is proven and its record in the directory says what was written.
-    func dataOffset(of entry: ZipEntry) -> Int64? {
-        guard let digest = digests[entry.index], layout.entries.indices.contains(entry.index) else { return nil }
+    func dataOffset(of entry: ZipEntry) throws(ZipError) -> Int64? {
+        guard let digest = try digests[entry.index], layout.entries.indices.contains(entry.index) else { return nil }
         let (written, place) = (layout.entries[entry.index], layout.places[entry.index])
         guard entry.isStored, entry.size == digest.size, entry.compressedSize == digest.size,
             entry.size == written.size, entry.crc32 == digest.crc32, entry.headerOffset == place.header,

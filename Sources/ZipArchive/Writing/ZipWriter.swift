@@ -113,7 +113,7 @@ public final class ZipWriter: Sendable {
     package func proven(_ digests: EntryTable<ContentDigest>) -> ProvenEntries {
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         var ahead = Self.readAhead
-        for index in layout.entries.indices where digests[index] == nil && ahead > 0 {
+        for index in layout.entries.indices where !digests.contains(index) && ahead > 0 {
             let extent = layout.extent(of: index)
             let length = extent.upperBound - extent.lowerBound
             _ = posix_fadvise(descriptor, off_t(extent.lowerBound), off_t(length), POSIX_FADV_WILLNEED)

@@ -29,19 +29,19 @@ enum ZipDirectories: FuzzTarget {
             let verification = try ZipVerification(reader)
             try verification.work()
             var total: Int64 = 0
-            for (index, digest) in verification.digests {
+            for (index, digest) in try verification.digests {
                 let entry = try reader.entries[index]
                 require(digest.size == entry.size && digest.crc32 == entry.crc32, "a digest of other bytes")
                 total += digest.size
             }
             require(total <= limits.maximumTotalBytes, "more bytes than the limit: \(total)")
-            for (index, digest) in verification.digests where reader.problems(of: index).isEmpty {
+            for (index, digest) in try verification.digests where reader.problems(of: index).isEmpty {
                 require(salvaged[try reader.entries[index].name] == digest, "whole, and not salvaged")
             }
             let strict = try ZipVerification(reader, forOthers: true)
             try strict.work()
-            let known = verification.digests
-            require(strict.digests.allSatisfy { known[$0] == $1 }, "the same entry, another digest")
+            let known = try verification.digests
+            require(try strict.digests.allSatisfy { known[$0] == $1 }, "the same entry, another digest")
             // libarchive takes an archive without entries for none, and in one with bytes in front it looks for the long
             // end record where its locator says, not counting them.
             if reader.refusals.isEmpty, strict.failures.isEmpty, !reader.entries.isEmpty, reader.bytesInFront == 0 {
@@ -70,7 +70,7 @@ enum ZipDirectories: FuzzTarget {
             require(reader.entries.count <= limits.maximumEntries * 2, "too many entries")
             let verification = try ZipVerification(reader)
             try verification.work()
-            for (index, digest) in verification.digests {
+            for (index, digest) in try verification.digests {
                 let entry = try reader.entries[index]
                 require(digest.size == entry.size && digest.crc32 == entry.crc32, "a digest of other bytes")
                 let isPath = EntryName.problem(in: entry.name) == nil
