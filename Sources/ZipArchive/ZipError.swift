@@ -83,13 +83,18 @@ extension ZipError: CustomStringConvertible, LocalizedError {
     static func scratch<Value>(_ body: () throws -> Value) throws(ZipError) -> Value {
         do {
             return try body()
-        } catch let error as ZipError {
-            throw error
-        } catch let failure as FileSystem.Failure {
-            throw .scratchFailed(errno: failure.code)
         } catch {
-            // They are short, or have other bytes than were written.
-            throw .scratchFailed(errno: EIO)
+            throw ZipError(scratch: error)
+        }
+    }
+
+    /// What a scratch file has thrown; an error of this type as it is.
+    init(scratch error: any Error) {
+        switch error {
+        case let error as ZipError: self = error
+        case let failure as FileSystem.Failure: self = .scratchFailed(errno: failure.code)
+        // It is short, or has other bytes than were written.
+        default: self = .scratchFailed(errno: EIO)
         }
     }
 

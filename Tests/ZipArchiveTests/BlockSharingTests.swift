@@ -29,7 +29,7 @@ struct BlockSharingTests {
         let before = try place.used()
         var seen = 0
         let copied = try sources.enumerated().map {
-            let run = EntryRun($0.offset..<$0.offset + 1, of: writer)
+            let run = try EntryRun($0.offset..<$0.offset + 1, of: writer)
             let source = OpenFile($0.element.descriptor)
             let digest = try run.copy($0.offset, reading: source, progress: { seen += $0 })
             // What is shared was read from the disk; the rest of the last block was written.

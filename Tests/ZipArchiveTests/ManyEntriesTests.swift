@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Scratch
 import TestSupport
@@ -94,6 +95,68 @@ struct ManyEntriesTests {
             #expect(reader.refusals.isEmpty)
             #expect(try reader.read(200, limit: 10) == Data("201".utf8))
         }
+    }
+
+    /// Written by several threads and out of order, with what is known of it in files; and read back with what is proven of it.
+    @Test func anArchiveIsMadeOfWhatLiesInFiles() throws {
+        let scratch = Scratch(in: folder.file(""))
+        let contents = (0..<20_000).map { Array("content \($0)".utf8) + noise(150, seed: UInt64($0)) }
+        var maker = ZipLayout.Maker(in: scratch)
+        for (number, content) in contents.enumerated() {
+            try maker.append(.init(name: "photos/\(number)", size: Int64(content.count), modified: 1_700_000_000_000))
+        }
+        let layout = try maker.finish()
+        let same = try ZipLayout(entries: (0..<layout.count).map { try layout.entry(at: $0) })
+        #expect(same.totalSize == layout.totalSize && same.directoryOffset == layout.directoryOffset)
+        let writer = ZipWriter(descriptor: file.descriptor, layout: layout)
+        #expect(throws: ZipError.unwritten(entry: "photos/0", count: 20_000)) { try writer.finish() }
+        let table = EntryTable<ContentDigest>(in: scratch)
+        let runs = Array(try layout.runs(of: 0..<layout.count).reversed())
+        #expect(Set(runs.joined()).count == layout.count && runs.count > 1)
+        let failures = concurrently(4) { thread in
+            for run in runs.enumerated().filter({ $0.offset % 4 == thread }).map(\.element) {
+                let copying = try EntryRun(run, of: writer)
+                for index in run {
+                    try table.put(copying.copy(index, reading: HeldBytes(contents[index])), at: index)
+                }
+                _ = try copying.finish()
+            }
+        }
+        #expect(failures.isEmpty)
+        #expect(throws: ZipError.writtenTwice(entry: "photos/7")) { try writer.writeEntry(7, bytes: contents[7]) }
+        try writer.finish()
+        _ = fsync(file.descriptor)
+        guard try writer.proveSeams() else { return }
+        table.forget(11)
+        let reader = try ZipReader(
+            descriptor: file.descriptor, limits: ZipLimits(), proven: writer.proven(table), scratch: scratch)
+        #expect(reader.refusals.isEmpty && reader.form?.otherEntries == [] && reader.form?.hasOtherEnd == false)
+        let verification = try ZipVerification(reader)
+        #expect(verification.bytes == Int64(contents[11].count))
+        try verification.work()
+        let digests = try verification.digests
+        for (index, content) in contents.enumerated() where digests[index] != ContentDigest(of: content) {
+            Issue.record("\(index)")
+        }
+    }
+
+    @Test func aCopyForgetsForItselfAlone() throws {
+        let table = EntryTable<VerifiedEntry>(in: Scratch(in: folder.file("")))
+        let digests = (0..<10_000).map { ContentDigest(of: Data("\($0)".utf8)) }
+        for (index, digest) in digests.enumerated() where index % 3 > 0 {
+            let fingerprint = index % 3 == 1 ? nil : Fingerprint(size: digest.size, low: UInt64(index), high: .max)
+            try table.put(VerifiedEntry(digest: digest, fingerprint: fingerprint), at: index)
+        }
+        let copy = table.copy()
+        copy.forget(4)
+        #expect(try copy[4] == nil && table[4] != nil && !copy.contains(4) && table.contains(4))
+        for (index, digest) in digests.enumerated() where index != 4 {
+            let found = try copy[index]
+            #expect(found?.digest == (index % 3 > 0 ? digest : nil))
+            #expect(found?.fingerprint?.low == (index % 3 == 2 ? UInt64(index) : nil))
+            #expect(found?.fingerprint?.size == (index % 3 == 2 ? digest.size : nil))
+        }
+        #expect(try copy[10_000] == nil)
     }
 
     @Test func aScratchFolderThatIsGoneIsSaidToBe() throws {

@@ -78,7 +78,7 @@ struct SalvageTests {
             })
         var hits: [Int: String] = [:]
         for (index, content) in Self.contents.enumerated() {
-            let start = Int(starts.dataOffset(of: index))
+            let start = Int(try starts.dataOffset(of: index))
             for place in start..<start + content.bytes.count { hits[place] = content.name }
         }
         for place in good.indices where hits[place] == nil || place % 1009 == 0 {
@@ -99,8 +99,8 @@ struct SalvageTests {
                 .init(name: $0.name, size: Int64($0.bytes.count), modified: 1_696_170_622_123)
             })
         for length in [100, 400, 500, 4000, 50_000, good.count - 300, good.count - 1] {
-            let lost = Self.contents.indices.filter {
-                layout.dataOffset(of: $0) + layout.entries[$0].size > Int64(length)
+            let lost = try Self.contents.indices.filter {
+                try layout.placed(at: $0).extent.upperBound > Int64(length)
             }.map { Self.contents[$0].name }
             try expect(in: Array(good.prefix(length)), "cut to \(length)", butFor: Set(lost))
         }

@@ -65,7 +65,7 @@ struct WriterFormTests {
         try writer.writeEntry(1, bytes: noise(65_536, seed: 2))
         try writer.finish()
         let good = try file.bytes()
-        for place in stride(from: 0, to: Int(layout.dataOffset(of: 1)), by: 41) {
+        for place in stride(from: 0, to: Int(try layout.dataOffset(of: 1)), by: 41) {
             var bytes = good
             bytes[place] ^= 0x40
             #expect(try !passes(bytes), "byte \(place)")

@@ -118,7 +118,7 @@ struct SnapshotWriter: Sendable {
     }
 
     private func copy(_ file: BackedUpFile, _ entry: Int, with writer: ZipWriter) throws -> ContentDigest {
-        let run = EntryRun(entry..<entry + 1, of: writer)
+        let run = try EntryRun(entry..<entry + 1, of: writer)
         let digest = try photoFiles.withReader(StoredName(catalogued: file.storedPath)) { source -> ContentDigest in
             guard case .sealed(let sidecar) = file.content else {
                 return try run.copy(entry, reading: source, cancelled: { isCancelled.isSet })

@@ -53,9 +53,11 @@ struct BackupWriter: Sendable {
         var deviations: [String: Deviation] = [:]
         var unreadable: [String: String] = [:]
         /// Digests of entries that nobody knew before, by the places of their files.
-        let digests = EntryTable<SHA256Digest>()
+        let digests: EntryTable<SHA256Digest>
         /// Digests of entries that the disk has.
-        let proven = EntryTable<ContentDigest>()
+        let proven: EntryTable<ContentDigest>
+
+        init(in scratch: Scratch) { (digests, proven) = (EntryTable(in: scratch), EntryTable(in: scratch)) }
 
         /// Whether everything was as it was known.
         var isEmpty: Bool { deviations.isEmpty && unreadable.isEmpty }
@@ -172,7 +174,7 @@ struct BackupWriter: Sendable {
             }
             return try await group.reduce(true) { $0 && $1 }
         }
-        return try await pool.run { writer.proven(isProven ? digests : EntryTable()) }
+        return try await pool.run { try writer.proven(isProven ? digests : EntryTable()) }
     }
 
     private static func failure(_ action: String) -> FileSystem.Failure {
@@ -189,13 +191,13 @@ struct BackupWriter: Sendable {
                 throw MeshError(.internal, "A backup was to be written without its metadata. Please report it.")
             }
             let metadata = all[index]
-            let sealed = all.firstIndex { $0.name == BackupFormat.sealedEntry }.map { index in
+            let sealed = try all.firstIndex { $0.name == BackupFormat.sealedEntry }.map { index in
                 BackupCheckpoint.Place(
-                    offset: layout.dataOffset(of: index), size: all[index].digest.size,
+                    offset: try layout.dataOffset(of: index), size: all[index].digest.size,
                     digest: all[index].digest.sha256.hex)
             }
             return BackupCheckpoint.Arrangement(
-                metadataOffset: layout.dataOffset(of: index), metadataSize: metadata.digest.size,
+                metadataOffset: try layout.dataOffset(of: index), metadataSize: metadata.digest.size,
                 metadataDigest: metadata.digest.sha256.hex, sealed: sealed, totalSize: layout.totalSize)
         }
     }
@@ -213,7 +215,8 @@ struct BackupWriter: Sendable {
         let files = try contents.files()
         let documents = try documents(contents, files, deviations, at: time)
         return Plan(
-            files: files, documents: documents, layout: try layout(files, documents, deviations, at: time))
+            files: files, documents: documents,
+            layout: try layout(files, documents, deviations, at: time, contents.scratch))
     }
 
     /// - Parameter contents: as the catalogue has them.
@@ -263,18 +266,18 @@ struct BackupWriter: Sendable {
 
     private func layout(
         _ files: SpooledList<BackedUpFile>, _ documents: Documents, _ deviations: [String: Deviation],
-        at time: Timestamp
+        at time: Timestamp, _ scratch: Scratch
     ) throws -> ZipLayout {
-        var entries = documents.all.map {
-            ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds)
+        var maker = ZipLayout.Maker(in: scratch)
+        for document in documents.all {
+            try maker.append(
+                .init(name: document.name, size: Int64(document.bytes.count), modified: time.milliseconds))
         }
-        entries.reserveCapacity(entries.count + files.count)
         try files.forEach { file in
-            entries.append(
-                ZipLayout.Entry(
-                    name: file.path, size: deviations[file.path]?.size ?? file.size, modified: file.modified))
+            try maker.append(
+                .init(name: file.path, size: deviations[file.path]?.size ?? file.size, modified: file.modified))
         }
-        return try ZipLayout(entries: entries)
+        return try maker.finish()
     }
 
     /// Takes over what an earlier run has copied.
@@ -299,9 +302,9 @@ struct BackupWriter: Sendable {
         _ deviations: [String: Deviation], _ progress: BackupProgress, job: Job
     ) async throws -> Findings {
         let first = documents.all.count
-        let runs = writer.layout.runs(of: left.map { first + $0 })
+        let runs = try await pool.run { try writer.layout.runs(of: left.lazy.map { first + $0 }) }
         let next = Atomic<Int>(0)
-        let found = Mutex(Findings())
+        let found = Mutex(Findings(in: writer.layout.scratch))
         /// What became of an entry, and of the stored file where that is not what it was known to be.
         typealias Copied = (entry: ContentDigest?, deviation: Deviation?)
         let copyStored: @Sendable (Int, BackedUpFile, any ByteSource, EntryRun) throws -> Copied = {
@@ -350,7 +353,7 @@ struct BackupWriter: Sendable {
         }
         /// - Returns: bytes of the files.
         let copyRun: @Sendable (Range<Int>) throws -> Int64 = { [isCancelled] entries in
-            let run = EntryRun(entries, of: writer)
+            let run = try EntryRun(entries, of: writer)
             let some = try files.elements(entries.lowerBound - first..<entries.upperBound - first)
             var digests: [Int: ContentDigest] = [:]
             for (entry, file) in zip(entries, some) {

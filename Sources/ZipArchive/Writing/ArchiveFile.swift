@@ -1,6 +1,7 @@
 import CArchive
 import Files
 import Foundation
+import Scratch
 import Synchronization
 
 /// The file of an archive in the making. What is written to it is read back from the disk, and not from memory, which would
@@ -33,6 +34,31 @@ final class ArchiveFile: Sendable {
         let range: Range<Int64>
         let fingerprint: Fingerprint
 
+        /// Of ``bytes``.
+        static let size = 28
+
+        init(range: Range<Int64>, fingerprint: Fingerprint) { (self.range, self.fingerprint) = (range, fingerprint) }
+
+        /// - Parameter record: as ``bytes`` has it.
+        init(_ record: UnsafeRawBufferPointer) {
+            let start = record.loadUnaligned(as: Int64.self)
+            range = start..<start + Int64(record.loadUnaligned(fromByteOffset: 24, as: UInt32.self))
+            fingerprint = Fingerprint(
+                size: range.upperBound - range.lowerBound,
+                low: record.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+                high: record.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+        }
+
+        /// As it is kept.
+        var bytes: [UInt8] {
+            var record = RecordBytes()
+            record.append(range.lowerBound)
+            record.append(fingerprint.low)
+            record.append(fingerprint.high)
+            record.append(UInt32(range.upperBound - range.lowerBound))
+            return record.bytes
+        }
+
         /// The pages that they are in.
         var pages: Range<Int64> {
             ArchiveFile.pageStart(range.lowerBound)..<ArchiveFile.pageEnd(range.upperBound)
@@ -40,10 +66,16 @@ final class ArchiveFile: Sendable {
     }
 
     private struct Seams: Sendable {
-        var unread: [Seam] = []
-        /// The first that nobody has taken; nil before the first is.
-        var next: Int?
+        /// That there are.
+        var count = 0
+        /// Of which nobody has read a portion.
+        var next = 0
+        /// What is left of a portion, by place in the file.
+        var portion: ArraySlice<Seam> = []
     }
+
+    /// Seams that are read back together, so that those in one page are read once. They come almost in the order of the file.
+    private static let portion = 16 << 10
 
     let descriptor: Int32
     /// The same file; -1 where the file system knows no way past the page cache.
@@ -52,9 +84,11 @@ final class ArchiveFile: Sendable {
     private let layout: ZipLayout
     private let unsent = Mutex(Unsent())
     private let seams = Mutex(Seams())
+    private let records: ScratchRecords
 
     init(_ descriptor: Int32, _ layout: ZipLayout, isDirect: Bool) {
         (self.descriptor, self.layout) = (descriptor, layout)
+        records = ScratchRecords(of: Seam.size, in: layout.scratch)
         direct = isDirect ? carchive_open_direct(descriptor) : -1
         self.isDirect = Atomic(direct >= 0)
     }
@@ -97,7 +131,11 @@ final class ArchiveFile: Sendable {
         let hasher = FingerprintHasher()
         hasher.update(bytes)
         let seam = Seam(range: position..<position + Int64(bytes.count), fingerprint: hasher.finish())
-        seams.withLock { $0.unread.append(seam) }
+        // Written before anybody can be told that it is there.
+        try seams.withLock { seams throws(ZipError) in
+            try ZipError.scratch { try seam.bytes.withUnsafeBytes { try records.write($0, at: seams.count) } }
+            seams.count += 1
+        }
     }
 
     private func writePages(
@@ -117,7 +155,7 @@ final class ArchiveFile: Sendable {
         guard let count = try readBack(pages, into: found) else { return false }
         guard count < bytes.count || memcmp(found.baseAddress!, bytes.baseAddress!, count) != 0 else { return true }
         let same = zip(found[..<count], bytes).prefix { $0 == $1 }.count
-        throw .readBackDiffers(entry: layout.name(at: position + Int64(same)))
+        throw .readBackDiffers(entry: try layout.name(at: position + Int64(same)))
     }
 
     private func writeToCache(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws(ZipError) {
@@ -161,7 +199,7 @@ final class ArchiveFile: Sendable {
     /// - Returns: nil where nothing is left; otherwise whether it was read.
     /// - Throws: `.readBackDiffers`; `.readFailed`, `.writeFailed`, `.cancelled`.
     func proveSeam(cancelled: () -> Bool) throws(ZipError) -> Bool? {
-        let (taken, pages) = takeSeams()
+        let (taken, pages) = try takeSeams()
         guard !taken.isEmpty else { return nil }
         if cancelled() { throw .cancelled }
         let lane = CopyLane.take()
@@ -172,20 +210,23 @@ final class ArchiveFile: Sendable {
             let (start, end) = (seam.range.lowerBound - pages.lowerBound, seam.range.upperBound - pages.lowerBound)
             if end <= count { lane.fingerprint.update(UnsafeRawBufferPointer(rebasing: room[Int(start)..<Int(end)])) }
             guard lane.fingerprint.finish() == seam.fingerprint else {
-                throw .readBackDiffers(entry: layout.name(at: seam.range.lowerBound))
+                throw .readBackDiffers(entry: try layout.name(at: seam.range.lowerBound))
             }
         }
         return true
     }
 
     /// The next, and those that share its pages: what one entry ends with, and the header of the one behind it.
-    private func takeSeams() -> (ArraySlice<Seam>, pages: Range<Int64>) {
-        seams.withLock { seams in
-            if seams.next == nil { seams.unread.sort { $0.range.lowerBound < $1.range.lowerBound } }
-            let left = seams.unread[(seams.next ?? 0)...]
-            guard let first = left.first else { return ([], 0..<0) }
+    private func takeSeams() throws(ZipError) -> (ArraySlice<Seam>, pages: Range<Int64>) {
+        try seams.withLock { seams throws(ZipError) in
+            if seams.portion.isEmpty {
+                let count = min(Self.portion, seams.count - seams.next)
+                seams.portion = try read(seams.next..<seams.next + count)[...]
+                seams.next += count
+            }
+            guard let first = seams.portion.first else { return ([], 0..<0) }
             var pages = first.pages
-            let taken = left.prefix { seam in
+            let taken = seams.portion.prefix { seam in
                 let end = max(pages.upperBound, seam.pages.upperBound)
                 guard seam.pages.lowerBound < pages.upperBound, end - pages.lowerBound <= CopyLane.capacity else {
                     return false
@@ -193,8 +234,19 @@ final class ArchiveFile: Sendable {
                 pages = pages.lowerBound..<end
                 return true
             }
-            seams.next = taken.endIndex
+            seams.portion.removeFirst(taken.count)
             return (taken, pages)
         }
+    }
+
+    private func read(_ places: Range<Int>) throws(ZipError) -> [Seam] {
+        if places.isEmpty { return [] }
+        var bytes = [UInt8](repeating: 0, count: places.count * Seam.size)
+        try ZipError.scratch { try bytes.withUnsafeMutableBytes { try records.read(into: $0, at: places.lowerBound) } }
+        return bytes.withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count, by: Seam.size).map { start in
+                Seam(UnsafeRawBufferPointer(rebasing: bytes[start..<start + Seam.size]))
+            }
+        }.sorted { $0.range.lowerBound < $1.range.lowerBound }
     }
 }

@@ -22,19 +22,28 @@ package final class EntryRun {
     private var base: Int64
     /// Whether its bytes pass through the buffer in parts: then it has one entry.
     private let isStreamed: Bool
-    private var copied: [(index: Int, crc32: UInt32)] = []
+    private var copied: [Copied] = []
+
+    private struct Copied {
+        let index: Int
+        let placed: ZipLayout.Placed
+        let crc32: UInt32
+    }
+
     /// Ranges of the file that need not be written.
     private var shared: [Range<Int64>] = []
     /// Whether the disk is known to have what was written so far.
     private var isProven = true
 
     /// - Parameter entries: as `ZipLayout.runs(of:)` has them, or a single one.
-    package init(_ entries: Range<Int>, of writer: ZipWriter) {
+    /// - Throws: `.scratchFailed`.
+    package init(_ entries: Range<Int>, of writer: ZipWriter) throws(ZipError) {
+        let first = try writer.layout.placed(at: entries.lowerBound)
+        let last = entries.count == 1 ? first : try writer.layout.placed(at: entries.upperBound - 1)
         (self.entries, self.writer) = (entries, writer)
-        isStreamed = !writer.layout.isShort(entries)
-        let place = writer.layout.places[entries.lowerBound]
+        isStreamed = !ZipLayout.areShort(from: first, to: last)
         // What is large is aligned.
-        base = isStreamed ? place.data : ArchiveFile.pageStart(place.header)
+        base = isStreamed ? first.place.data : ArchiveFile.pageStart(first.header)
         buffer = writer.buffers.take()
     }
 
@@ -57,12 +66,12 @@ package final class EntryRun {
         _ index: Int, reading source: some ByteSource, cancelled: () -> Bool = { false },
         progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
-        let (start, size) = (writer.layout.places[index].data, writer.layout.entries[index].size)
-        let name = writer.layout.entries[index].name
+        let placed = try writer.layout.placed(at: index)
+        let (start, size, name) = (placed.place.data, placed.entry.size, placed.entry.name)
         try writer.claim(index)
         do throws(ZipError) {
-            var position = writer.share(index, with: source)
-            if position > 0 { position = try readShared(index, position, cancelled, progress) }
+            var position = writer.share(placed, with: source)
+            if position > 0 { position = try readShared(start, position, cancelled, progress) }
             // One byte more than there should be, to find out.
             while position <= size {
                 if cancelled() { throw .cancelled }
@@ -81,15 +90,14 @@ package final class EntryRun {
             throw error
         }
         let digest = buffer.hasher.finish()
-        copied.append((index, digest.crc32))
+        copied.append(Copied(index: index, placed: placed, crc32: digest.crc32))
         return digest
     }
 
     /// Hashes what the archive has of the entry already.
     private func readShared(
-        _ index: Int, _ size: Int64, _ cancelled: () -> Bool, _ progress: (Int) -> Void
+        _ start: Int64, _ size: Int64, _ cancelled: () -> Bool, _ progress: (Int) -> Void
     ) throws(ZipError) -> Int64 {
-        let start = writer.layout.places[index].data
         shared.append(start..<start + size)
         var position: Int64 = 0
         while position < size {
@@ -125,30 +133,30 @@ package final class EntryRun {
     /// - Throws: `.readBackDiffers`; `.readFailed`, `.writeFailed`, `.diskFull`, `.cancelled`.
     package func finish(cancelled: () -> Bool = { false }) throws(ZipError) -> Bool {
         if isStreamed, let entry = copied.first {
-            try write(base..<writer.layout.extent(of: entry.index).upperBound, cancelled)
+            try write(base..<entry.placed.extent.upperBound, cancelled)
             // It could not be written before its bytes were read.
-            base = ArchiveFile.pageStart(writer.layout.places[entry.index].header)
+            base = ArchiveFile.pageStart(entry.placed.header)
             try write(putHeader(entry), cancelled)
         } else {
             var written: Range<Int64>?
             for entry in copied {
                 _ = putHeader(entry)
-                let extent = writer.layout.extent(of: entry.index)
+                let extent = entry.placed.extent
                 if let before = written, before.upperBound < extent.lowerBound { try write(before, cancelled) }
                 let isNext = written?.upperBound == extent.lowerBound
                 written = (isNext ? written!.lowerBound : extent.lowerBound)..<extent.upperBound
             }
             if let written { try write(written, cancelled) }
         }
-        for entry in copied { writer.conclude(entry.index, crc32: entry.crc32) }
+        for entry in copied { try writer.conclude(entry.index, crc32: entry.crc32) }
         copied = []
         return isProven
     }
 
     /// - Returns: where in the file it belongs.
-    private func putHeader(_ entry: (index: Int, crc32: UInt32)) -> Range<Int64> {
-        let place = writer.layout.places[entry.index]
-        let header = ZipRecords.localHeader(writer.layout.entries[entry.index], place: place, crc32: entry.crc32)
+    private func putHeader(_ entry: Copied) -> Range<Int64> {
+        let place = entry.placed.place
+        let header = ZipRecords.localHeader(entry.placed.entry, place: place, crc32: entry.crc32)
         let room = buffer.bytes[Int(place.header - base)..<Int(place.data - base)]
         UnsafeMutableRawBufferPointer(rebasing: room).copyBytes(from: header)
         return place.header..<place.data

@@ -24,8 +24,9 @@ package struct ProvenEntries: Sendable {
 
     /// Where the bytes of an entry are, if it is proven and its record in the directory says what was written.
     func dataOffset(of entry: ZipEntry) throws(ZipError) -> Int64? {
-        guard let digest = try digests[entry.index], layout.entries.indices.contains(entry.index) else { return nil }
-        let (written, place) = (layout.entries[entry.index], layout.places[entry.index])
+        guard let digest = try digests[entry.index], entry.index < layout.count else { return nil }
+        let placed = try layout.placed(at: entry.index)
+        let (written, place) = (placed.entry, placed.place)
         guard entry.isStored, entry.size == digest.size, entry.compressedSize == digest.size,
             entry.size == written.size, entry.crc32 == digest.crc32, entry.headerOffset == place.header,
             entry.flags == EntryFlags.utf8Name, entry.nameBytes.elementsEqual(written.name.utf8)

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Scratch
 import Synchronization
 
 /// Writes the stored-only archive that a `ZipLayout` describes into a file, entries in any order, from several
@@ -15,11 +16,14 @@ import Synchronization
 /// Until `finish()` has returned there is no central directory, so that no reader takes a part for a whole.
 /// Everything blocks: run it on a `BlockingPool`. A failed or cancelled entry may be written again.
 public final class ZipWriter: Sendable {
-    private enum Progress: Sendable, Hashable {
-        case untouched
-        case inWork
-        case written(crc32: UInt32)
+    private struct Progress: Sendable {
+        /// In work, or written.
+        var claimed: EntrySet = []
+        var written: EntrySet = []
     }
+
+    /// Entries of which the checksums are read at once.
+    private static let portion = 4096
 
     /// Bytes that the disk is told to read before anybody asks for them.
     private static let readAhead: Int64 = 256 << 20
@@ -27,7 +31,9 @@ public final class ZipWriter: Sendable {
     public let layout: ZipLayout
     let file: ArchiveFile
     let buffers = RunBuffers()
-    private let progress: Mutex<[Progress]>
+    private let progress = Mutex(Progress())
+    /// CRC-32 of what is written.
+    private let checksums: ScratchRecords
     private let sharing = BlockSharing()
     private var descriptor: Int32 { file.descriptor }
 
@@ -39,7 +45,7 @@ public final class ZipWriter: Sendable {
     init(descriptor: Int32, layout: ZipLayout, isDirect: Bool) {
         file = ArchiveFile(descriptor, layout, isDirect: isDirect)
         self.layout = layout
-        progress = Mutex(Array(repeating: .untouched, count: layout.entries.count))
+        checksums = ScratchRecords(of: MemoryLayout<UInt32>.size, in: layout.scratch)
     }
 
     /// Writes an entry whose bytes are in memory.
@@ -47,16 +53,17 @@ public final class ZipWriter: Sendable {
     ///   `.diskFull`, `.writeFailed`.
     @discardableResult
     public func writeEntry(_ index: Int, bytes: some ContiguousBytes) throws(ZipError) -> ContentDigest {
-        let entry = layout.entries[index]
+        let placed = try layout.placed(at: index)
+        let entry = placed.entry
         return try claiming(index) { () throws(ZipError) -> ContentDigest in
             let result = bytes.withUnsafeBytes { bytes -> Result<ContentDigest, ZipError> in
                 guard Int64(bytes.count) == entry.size else {
                     return .failure(.sourceSizeDiffers(entry: entry.name, expected: entry.size))
                 }
                 do throws(ZipError) {
-                    try DescriptorIO.write(descriptor, bytes, at: layout.places[index].data)
+                    try DescriptorIO.write(descriptor, bytes, at: placed.place.data)
                     let digest = ContentDigest(of: bytes)
-                    try writeHeader(index, crc32: digest.crc32)
+                    try writeHeader(placed, crc32: digest.crc32)
                     return .success(digest)
                 } catch {
                     return .failure(error)
@@ -81,7 +88,7 @@ public final class ZipWriter: Sendable {
     public func copyEntry(
         _ index: Int, from source: Int32, cancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in }
     ) throws(ZipError) -> ContentDigest {
-        let run = EntryRun(index..<index + 1, of: self)
+        let run = try EntryRun(index..<index + 1, of: self)
         let digest = try run.copy(index, reading: OpenFile(source), cancelled: cancelled, progress: progress)
         _ = try run.finish(cancelled: cancelled)
         return digest
@@ -89,11 +96,10 @@ public final class ZipWriter: Sendable {
 
     /// Has the archive share the blocks of the entry's file where that can be.
     /// - Returns: how many bytes of the entry are there; the rest is to be copied.
-    func share(_ index: Int, with source: some ByteSource) -> Int64 {
-        let entry = layout.entries[index]
-        guard entry.size >= ZipLayout.alignedFrom, let source = source as? OpenFile else { return 0 }
+    func share(_ placed: ZipLayout.Placed, with source: some ByteSource) -> Int64 {
+        guard placed.entry.size >= ZipLayout.alignedFrom, let source = source as? OpenFile else { return 0 }
         return sharing.share(
-            source.descriptor, at: 0, with: descriptor, at: layout.places[index].data, upTo: entry.size)
+            source.descriptor, at: 0, with: descriptor, at: placed.place.data, upTo: placed.entry.size)
     }
 
     /// Reads back what runs could not, because it shares pages with its neighbours. To be called when all is written and durable;
@@ -110,11 +116,12 @@ public final class ZipWriter: Sendable {
     /// What the finished archive may be opened with, once ``proveSeams(cancelled:)`` has said that it is so. Takes the rest of it
     /// out of memory, so that it is read from the disk, which is told to begin.
     /// - Parameter digests: of entries of which a run's `finish` has said that the disk has them.
-    package func proven(_ digests: EntryTable<ContentDigest>) -> ProvenEntries {
+    /// - Throws: `.scratchFailed`.
+    package func proven(_ digests: EntryTable<ContentDigest>) throws(ZipError) -> ProvenEntries {
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         var ahead = Self.readAhead
-        for index in layout.entries.indices where !digests.contains(index) && ahead > 0 {
-            let extent = layout.extent(of: index)
+        for index in 0..<layout.count where !digests.contains(index) && ahead > 0 {
+            let extent = try layout.placed(at: index).extent
             let length = extent.upperBound - extent.lowerBound
             _ = posix_fadvise(descriptor, off_t(extent.lowerBound), off_t(length), POSIX_FADV_WILLNEED)
             ahead -= length
@@ -124,38 +131,48 @@ public final class ZipWriter: Sendable {
 
     /// Marks an entry whose bytes were put at their place by other means (a shared block, a hole) as written.
     package func adoptEntry(_ index: Int, crc32: UInt32) throws(ZipError) {
+        let placed = try layout.placed(at: index)
         try claiming(index) { () throws(ZipError) -> ContentDigest in
-            try writeHeader(index, crc32: crc32)
-            return ContentDigest(size: layout.entries[index].size, sha256: .zero, crc32: crc32)
+            try writeHeader(placed, crc32: crc32)
+            return ContentDigest(size: placed.entry.size, sha256: .zero, crc32: crc32)
         }
     }
 
     /// Writes the central directory and the end records, and cuts off what lay behind them.
     /// - Throws: `.unwritten` while entries are missing; `.diskFull`, `.writeFailed`.
     public func finish() throws(ZipError) {
-        let progress = progress.withLock { $0 }
-        var checksums: [UInt32] = []
-        checksums.reserveCapacity(progress.count)
-        for case .written(let crc32) in progress { checksums.append(crc32) }
-        if checksums.count < progress.count {
-            let first = progress.firstIndex { if case .written = $0 { false } else { true } } ?? 0
-            throw .unwritten(entry: layout.entries[first].name, count: progress.count - checksums.count)
+        let written = progress.withLock { $0.written }
+        if written.count < layout.count {
+            let first = (0..<layout.count).first { !written.contains($0) } ?? 0
+            throw .unwritten(entry: try layout.entry(at: first).name, count: layout.count - written.count)
         }
         var position = layout.directoryOffset
         var pending: [UInt8] = []
-        for (index, entry) in layout.entries.enumerated() {
-            pending += ZipRecords.centralHeader(entry, place: layout.places[index], crc32: checksums[index])
-            if pending.count >= CopyLane.capacity {
-                try write(pending, at: position)
-                position += Int64(pending.count)
-                pending.removeAll(keepingCapacity: true)
+        var crc32s: [UInt32] = []
+        try ZipError.scratch {
+            try layout.placed.forEach { index, placed in
+                if index % Self.portion == 0 { crc32s = try checksums(from: index) }
+                pending += ZipRecords.centralHeader(
+                    placed.entry, place: placed.place, crc32: crc32s[index % Self.portion])
+                if pending.count >= CopyLane.capacity {
+                    try write(pending, at: position)
+                    position += Int64(pending.count)
+                    pending.removeAll(keepingCapacity: true)
+                }
             }
         }
         let size = position + Int64(pending.count) - layout.directoryOffset
         pending += ZipRecords.end(
-            count: layout.entries.count, directoryOffset: layout.directoryOffset, directorySize: size)
+            count: layout.count, directoryOffset: layout.directoryOffset, directorySize: size)
         try write(pending, at: position)
         guard ftruncate(descriptor, off_t(layout.totalSize)) == 0 else { throw .writing(errno) }
+    }
+
+    /// Of a portion of the entries.
+    private func checksums(from index: Int) throws -> [UInt32] {
+        var crc32s = [UInt32](repeating: 0, count: min(Self.portion, layout.count - index))
+        try crc32s.withUnsafeMutableBytes { try checksums.read(into: $0, at: index) }
+        return crc32s
     }
 
     /// Runs `body`, which writes an entry with its header, where nobody else does.
@@ -166,7 +183,7 @@ public final class ZipWriter: Sendable {
         try claim(index)
         do throws(ZipError) {
             let digest = try body()
-            conclude(index, crc32: digest.crc32)
+            try conclude(index, crc32: digest.crc32)
             return digest
         } catch {
             giveUp(index)
@@ -177,20 +194,28 @@ public final class ZipWriter: Sendable {
     /// Whoever has claimed an entry concludes it or gives it up.
     func claim(_ index: Int) throws(ZipError) {
         let isOurs = progress.withLock { progress in
-            guard progress[index] == .untouched else { return false }
-            progress[index] = .inWork
+            guard !progress.claimed.contains(index) else { return false }
+            progress.claimed.insert(index)
             return true
         }
-        guard isOurs else { throw .writtenTwice(entry: layout.entries[index].name) }
+        guard isOurs else { throw .writtenTwice(entry: try layout.entry(at: index).name) }
     }
 
-    func conclude(_ index: Int, crc32: UInt32) { progress.withLock { $0[index] = .written(crc32: crc32) } }
+    /// - Throws: `.scratchFailed`; then it is as before.
+    func conclude(_ index: Int, crc32: UInt32) throws(ZipError) {
+        try ZipError.scratch { try withUnsafeBytes(of: crc32) { try checksums.write($0, at: index) } }
+        progress.withLock { $0.written.insert(index) }
+    }
 
-    func giveUp(_ index: Int) { progress.withLock { $0[index] = .untouched } }
+    func giveUp(_ index: Int) {
+        progress.withLock { progress in
+            progress.claimed.remove(index)
+            progress.written.remove(index)
+        }
+    }
 
-    private func writeHeader(_ index: Int, crc32: UInt32) throws(ZipError) {
-        let place = layout.places[index]
-        try write(ZipRecords.localHeader(layout.entries[index], place: place, crc32: crc32), at: place.header)
+    private func writeHeader(_ placed: ZipLayout.Placed, crc32: UInt32) throws(ZipError) {
+        try write(ZipRecords.localHeader(placed.entry, place: placed.place, crc32: crc32), at: placed.header)
     }
 
     private func write(_ bytes: [UInt8], at position: Int64) throws(ZipError) {
