@@ -243,7 +243,7 @@ let package = Package(
             "smilepile-bench",
             [
                 "FaultCampaign", "StressCampaign", "BenchSupport", "SmilePile", "LibraryModel", "ControlSocket",
-                "ServiceMesh", "Sealing", "TextFolding", "Browser", "Randomness",
+                "ServiceMesh", "ServiceMeshTesting", "Sealing", "TextFolding", "Browser", "Randomness",
             ]),
 
         // Tests mirror Sources
@@ -292,7 +292,8 @@ let package = Package(
             "SQLiteCatalogueTests",
             [
                 "SQLiteCatalogue", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database", "SmilePile",
-                "CatalogueContract", "CatalogueTestSupport", "TextFolding", "Randomness", "TestSupport",
+                "CatalogueContract", "CatalogueTestSupport", "ServiceMeshTesting", "TextFolding", "Randomness",
+                "TestSupport",
             ]),
         // An open library, and what tests do with one
         .target(
@@ -308,8 +309,8 @@ let package = Package(
             [
                 "SmilePile", "BackupFormats", "Backups", "Exchange", "LibraryServices", "LibraryStorage",
                 "SQLiteCatalogue", "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors",
-                "Imaging", "Sealing", "ZipArchive", "SampleAlbum", "TextFolding", "Randomness", "CatalogueTestSupport",
-                "LibraryTestSupport", "TestSupport",
+                "Imaging", "Sealing", "ZipArchive", "SampleAlbum", "TextFolding", "Randomness", "ServiceMeshTesting",
+                "CatalogueTestSupport", "LibraryTestSupport", "TestSupport",
             ]),
         tests(
             "ImportingTests",
@@ -343,7 +344,9 @@ let package = Package(
                 "ZipArchive", "SampleAlbum", "ServiceMeshTesting", "CatalogueTestSupport", "LibraryTestSupport",
                 "TestSupport", "CLinux",
             ]),
-        tests("ControlSocketTests", ["ControlSocket", "ServiceMesh", "Randomness", "CLinux", "TestSupport"]),
+        tests(
+            "ControlSocketTests",
+            ["ControlSocket", "ServiceMesh", "ServiceMeshTesting", "Randomness", "CLinux", "TestSupport"]),
         tests(
             "WebServerTests",
             [
@@ -355,7 +358,7 @@ let package = Package(
             "CommandsTests",
             [
                 "Commands", "CommandLineInterface", "Exporting", "ControlSocket", "LibraryModel", "QRCodes",
-                "ServiceMesh", "Sidecars", "TestSupport",
+                "ServiceMesh", "ServiceMeshTesting", "Sidecars", "TestSupport",
             ]),
         tests(
             "SimulationTests",

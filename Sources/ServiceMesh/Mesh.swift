@@ -12,7 +12,7 @@ import Synchronization
 /// cycle: a service calls only services before it in the list.
 ///
 /// ```swift
-/// let mesh = try Mesh(services: [categoryStore, photoStore])
+/// let mesh = try Mesh(services: [categoryStore, photoStore], journal: catalogue.journal)
 /// try await mesh.start()
 /// let category = try await mesh.send(AddCategory(displayName: "Holidays"))
 /// await mesh.stop()
@@ -41,13 +41,14 @@ public final class Mesh: Sendable {
 
     /// - Parameters:
     ///   - services: in the order of their dependencies: a service stands before those that call it.
-    ///   - journal: where jobs are written down; for as long as the process lives unless told.
+    ///   - journal: where jobs are written down. There is no default: a program that forgot it would lose its jobs with each
+    ///     restart.
     ///   - clock: the time by which deadlines pass; a simulation brings its own.
     ///   - keeping: the time by which receipts fall due, given the wall's.
     ///   - jobLog: told of the beginning and the end of each job; it returns at once.
     /// - Throws: ``MeshError`` `internal` where two messages share a name.
     public convenience init(
-        services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system,
+        services: [any MeshService], journal: any JobJournal, clock: MeshClock = .system,
         keeping: @escaping @Sendable (Timestamp) -> ReckonedTime = { ReckonedTime(at: $0) },
         jobLog: @escaping @Sendable (JobNotice) -> Void = { _ in }
     ) throws {
@@ -57,7 +58,7 @@ public final class Mesh: Sendable {
 
     /// - Parameter faults: what calls have to suffer, in tests; nothing that is shipped names any.
     package init(
-        services: [any MeshService], journal: any JobJournal = MemoryJobJournal(), clock: MeshClock = .system,
+        services: [any MeshService], journal: any JobJournal, clock: MeshClock = .system,
         keeping: @escaping @Sendable (Timestamp) -> ReckonedTime = { ReckonedTime(at: $0) },
         jobLog: @escaping @Sendable (JobNotice) -> Void = { _ in }, faults: FaultPlan?
     ) throws {

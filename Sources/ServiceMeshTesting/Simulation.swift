@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// ```swift
 /// let report = try await Simulation.explore("accounts", seeds: 500) { simulation in
-///     let mesh = try Mesh(services: [AccountStore()], clock: simulation.clock)
+///     let mesh = try Mesh(services: [AccountStore()], journal: MemoryJobJournal(), clock: simulation.clock)
 ///     try await mesh.start()
 ///     let history = History<Account.Input, Account.Output>(in: simulation)
 ///     await withTaskGroup { group in

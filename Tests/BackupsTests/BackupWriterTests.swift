@@ -12,6 +12,7 @@ import PhotoFolder
 @testable import SQLiteCatalogue
 import SampleAlbum
 @testable import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import Synchronization
 import TestSupport
@@ -57,7 +58,7 @@ import ZipArchive
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         let writer = BackupWriter(photoFiles: folder, pool: pool, width: 2, isCancelled: CancellationFlag())
-        let job = Job(JobSnapshot(id: "test", method: "test"))
+        let job = Job(JobSnapshot(id: "test", method: "test"), journal: MemoryJobJournal())
         let progress = BackupProgress(
             BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
             descriptor: file.fileDescriptor, pool: pool, job: job)
@@ -81,7 +82,7 @@ import ZipArchive
         let steps = HeldSteps()
         let pool = BlockingPool(steps: steps)
         let writer = BackupWriter(photoFiles: folder, pool: pool, width: 1, isCancelled: CancellationFlag())
-        let job = Job(JobSnapshot(id: "test", method: "test"))
+        let job = Job(JobSnapshot(id: "test", method: "test"), journal: MemoryJobJournal())
         let progress = BackupProgress(
             BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
             descriptor: file.fileDescriptor, pool: pool, job: job)
@@ -114,7 +115,7 @@ import ZipArchive
         let path = temporary.file("b.zip")
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        let job = Job(JobSnapshot(id: "test", method: "test"))
+        let job = Job(JobSnapshot(id: "test", method: "test"), journal: MemoryJobJournal())
         let first = BackupProgress(
             BackupCheckpoint(target: path, time: .now(), holdsPart: false, missing: []),
             descriptor: file.fileDescriptor, pool: pool, job: job)

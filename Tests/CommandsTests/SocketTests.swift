@@ -2,6 +2,7 @@ import ControlSocket
 import Foundation
 import LibraryModel
 import ServiceMesh
+import ServiceMeshTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -40,7 +41,7 @@ struct SocketTests {
     /// A served mesh for the time of one test.
     private func withServer(_ body: (String) async throws -> Void) async throws {
         let folder = try TemporaryFolder("cli")
-        let mesh = try Mesh(services: [Yard()])
+        let mesh = try Mesh(services: [Yard()], journal: MemoryJobJournal())
         try await mesh.start()
         let path = folder.file("control.sock")
         let server = try ControlServer(

@@ -2,6 +2,7 @@ import CLinux
 import ControlSocket
 import Foundation
 import ServiceMesh
+import ServiceMeshTesting
 import TestSupport
 import Testing
 
@@ -154,7 +155,7 @@ struct AddressTests {
         let descriptor = clinux_unix_socket()
         #expect(clinux_unix_bind(descriptor, path, 0o600) == 0)
         #expect(listen(descriptor, 5) == 0)
-        let mesh = try Mesh(services: [TestService()])
+        let mesh = try Mesh(services: [TestService()], journal: MemoryJobJournal())
         try await mesh.start()
         let listener = try ListeningSocket(inherited: descriptor)
         #expect(listener.path == path)

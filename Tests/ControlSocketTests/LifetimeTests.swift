@@ -1,6 +1,7 @@
 @testable import ControlSocket
 import Foundation
 import ServiceMesh
+import ServiceMeshTesting
 import TestSupport
 import Testing
 
@@ -82,7 +83,7 @@ struct LifetimeTests {
     @Test("a server that is let go ends its connections")
     func dropped() async throws {
         let folder = try TemporaryFolder("socket")
-        let mesh = try Mesh(services: [TestService()])
+        let mesh = try Mesh(services: [TestService()], journal: MemoryJobJournal())
         try await mesh.start()
         var server: ControlServer? = try ControlServer(
             mesh: mesh, listener: try ListeningSocket(at: folder.file("c.sock")))

@@ -3,6 +3,7 @@ import Foundation
 import LibraryModel
 import LibraryTestSupport
 import ServiceMesh
+import ServiceMeshTesting
 import SmilePile
 import TestSupport
 import Testing
@@ -222,7 +223,7 @@ import Testing
         await stopped.shutDown()
         let store = AccessStore(
             catalogue: test.library.catalogue, deriver: KeyDeriver(on: stopped), clock: test.time.clock)
-        let mesh = try Mesh(services: [store])
+        let mesh = try Mesh(services: [store], journal: MemoryJobJournal())
         try await mesh.start()
         for tries in 1...5 {
             #expect(await status { _ = try await mesh.send(Unlock(pin: Self.right)) } != nil)

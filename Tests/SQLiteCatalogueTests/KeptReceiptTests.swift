@@ -2,6 +2,7 @@ import Database
 import Foundation
 import LibraryModel
 import ServiceMesh
+import ServiceMeshTesting
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import ServiceMesh
+import ServiceMeshTesting
 import TestSupport
 import Testing
 
@@ -137,7 +138,7 @@ import Testing
     }
 
     @Test func aMessageWithoutServiceIsUnimplemented() async throws {
-        let mesh = try Mesh(services: [])
+        let mesh = try Mesh(services: [], journal: MemoryJobJournal())
         #expect(await meshStatus { _ = try await mesh.send(Echo(text: "")) } == .unimplemented)
     }
 
@@ -217,7 +218,7 @@ extension Mesh {
 
     @Test func aFailedStartStopsWhatHadStarted() async throws {
         let log = EventLog()
-        let mesh = try Mesh(services: [Workshop(log: log), Refuser()])
+        let mesh = try Mesh(services: [Workshop(log: log), Refuser()], journal: MemoryJobJournal())
         await #expect(throws: Fail.Broken.self) { try await mesh.start() }
         #expect(log.all == ["start Workshop", "stop Workshop"])
     }
@@ -237,7 +238,7 @@ extension Mesh {
     }
 
     @Test func aServiceThatCannotWorkIsNamed() async throws {
-        let mesh = try Mesh(services: [Invalid()])
+        let mesh = try Mesh(services: [Invalid()], journal: MemoryJobJournal())
         try await mesh.start()
         let health = try await mesh.send(CheckMeshHealth())
         #expect(!health.isHealthy)
@@ -246,7 +247,7 @@ extension Mesh {
     }
 
     @Test func twoMessagesOfOneNameAreAMistake() {
-        #expect(throws: MeshError.self) { try Mesh(services: [Workshop(), Workshop()]) }
+        #expect(throws: MeshError.self) { try Mesh(services: [Workshop(), Workshop()], journal: MemoryJobJournal()) }
     }
 
     private actor Refuser: MeshService {

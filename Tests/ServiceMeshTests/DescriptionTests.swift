@@ -1,5 +1,6 @@
 import Foundation
 import ServiceMesh
+import ServiceMeshTesting
 import Testing
 
 @Suite struct DescriptionTests {
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func schemasComeFromTheMessagesThemselves() throws {
-        let mesh = try Mesh(services: [Workshop(), Office()])
+        let mesh = try Mesh(services: [Workshop(), Office()], journal: MemoryJobJournal())
         let echo = try #require(mesh.descriptions.first { $0.name == "test.echo" })
         #expect(
             echo.params == [

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ServiceMesh
+import ServiceMeshTesting
 
 @Suite struct FaultTests {
     private static let rules: [String: [FaultPlan.Fault]] = [
@@ -28,7 +29,7 @@ import Testing
     @Test func failuresOnPurposeAreCountedAndTheServiceIsNotAsked() async throws {
         let workshop = Workshop()
         let mesh = try Mesh(
-            services: [workshop],
+            services: [workshop], journal: MemoryJobJournal(),
             faults: FaultPlan(seed: 7, rules: ["test.hold": [.fail(.dataLoss, percent: 100)]]))
         try await mesh.start()
         for _ in 0..<20 { #expect(await meshStatus { _ = try await mesh.send(Hold(text: "")) } == .dataLoss) }
@@ -41,7 +42,7 @@ import Testing
 
     @Test func aDeadlineHoldsForDelaysOnPurpose() async throws {
         let mesh = try Mesh(
-            services: [Workshop()],
+            services: [Workshop()], journal: MemoryJobJournal(),
             faults: FaultPlan(seed: 7, rules: ["test.echo": [.delay(milliseconds: 600_000...600_000)]]))
         try await mesh.start()
         #expect(

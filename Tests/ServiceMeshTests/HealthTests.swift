@@ -1,4 +1,5 @@
 import ServiceMesh
+import ServiceMeshTesting
 import TestSupport
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
 
     @Test func aServiceThatHangsIsNamedAndHoldsUpNobody() async throws {
         let hanging = Hanging()
-        let mesh = try Mesh(services: [hanging, Workshop()])
+        let mesh = try Mesh(services: [hanging, Workshop()], journal: MemoryJobJournal())
         try await mesh.start()
         let health = await mesh.health(within: 20)
         #expect(health.services.filter { $0.problem != nil }.map(\.name) == ["Hanging"])
@@ -29,7 +30,7 @@ import Testing
 
     @Test func itIsCheckedOnceHoweverOftenSomebodyAsks() async throws {
         let hanging = Hanging()
-        let mesh = try Mesh(services: [hanging])
+        let mesh = try Mesh(services: [hanging], journal: MemoryJobJournal())
         try await mesh.start()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 { group.addTask { #expect(await !mesh.health(within: 20).isHealthy) } }
@@ -46,7 +47,7 @@ import Testing
 
     @Test func aFloodOfQuestionsDoesNotShutTheWatchdogOut() async throws {
         let hanging = Hanging()
-        let mesh = try Mesh(services: [hanging])
+        let mesh = try Mesh(services: [hanging], journal: MemoryJobJournal())
         try await mesh.start()
         let (refusals, refused) = AsyncStream.makeStream(of: Void.self)
         let flood = (0..<400).map { _ in
@@ -65,7 +66,7 @@ import Testing
 
     @Test func aCheckThatIsCalledOffBlamesNoService() async throws {
         let patient = Patient()
-        let mesh = try Mesh(services: [patient])
+        let mesh = try Mesh(services: [patient], journal: MemoryJobJournal())
         try await mesh.start()
         let checking = Task { try await mesh.send(CheckMeshHealth()) }
         await patient.gate.arrivals(1)

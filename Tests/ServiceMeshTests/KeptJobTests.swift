@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import ServiceMesh
+import ServiceMeshTesting
 
 extension JobStore {
     /// Returns when the ends of jobs are seen to that were told by now.

@@ -1,4 +1,5 @@
 import ServiceMesh
+import ServiceMeshTesting
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import ServiceMesh
+import ServiceMeshTesting
 import Testing
 
 /// Two meshes with one journal are two starts of the daemon.

@@ -1,4 +1,5 @@
 import ServiceMesh
+import ServiceMeshTesting
 import Synchronization
 import TestSupport
 
@@ -205,7 +206,7 @@ struct Boast: HandledJob {
 }
 
 func startedMesh(_ workshop: Workshop = Workshop(), clock: MeshClock = .system) async throws -> (Mesh, Workshop) {
-    let mesh = try Mesh(services: [workshop, Office(log: workshop.log)], clock: clock)
+    let mesh = try Mesh(services: [workshop, Office(log: workshop.log)], journal: MemoryJobJournal(), clock: clock)
     try await mesh.start()
     return (mesh, workshop)
 }

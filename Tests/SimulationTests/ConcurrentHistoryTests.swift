@@ -30,7 +30,8 @@ import Testing
             database = try await DatabasePool.open(at: folder.file("catalogue.sqlite"), schema: CatalogueSchema.schema)
             pool = BlockingPool(name: "files", threads: 1)
             mesh = try Mesh(
-                services: stores(LibraryFolder(path: folder.path), database, pool, keyFile: keys.file("key")))
+                services: stores(LibraryFolder(path: folder.path), database, pool, keyFile: keys.file("key")),
+                journal: MemoryJobJournal())
             try await mesh.start()
             sessions = [
                 try await mesh.send(StartSwipeSession()).sessionID, try await mesh.send(StartSwipeSession()).sessionID,
@@ -141,7 +142,7 @@ import Testing
     }
 
     @Test func aStoreOnThreadsThatTakesNamesAtOnceIsLinearizable() async throws {
-        let mesh = try Mesh(services: [NameRegistry(actsLate: false)])
+        let mesh = try Mesh(services: [NameRegistry(actsLate: false)], journal: MemoryJobJournal())
         try await mesh.start()
         let history = NameModel.Record()
         let random = Mutex(SeededNumbers(seed: 1))

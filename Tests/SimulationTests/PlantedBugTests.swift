@@ -7,7 +7,8 @@ import Testing
 @Suite struct PlantedBugSimulationTests {
     private static func scenario(actsLate: Bool) -> @Sendable (Simulation) async throws -> Void {
         { simulation in
-            let mesh = try Mesh(services: [NameRegistry(actsLate: actsLate)], clock: simulation.clock)
+            let mesh = try Mesh(
+                services: [NameRegistry(actsLate: actsLate)], journal: MemoryJobJournal(), clock: simulation.clock)
             try await mesh.start()
             let history = NameModel.Record(in: simulation)
             await NameModel.exercise(mesh, clients: 3, operations: 4, recording: history) { simulation.choose($0) }

@@ -40,6 +40,7 @@ final class SimulatedLibrary: CatalogueDoor {
         let mesh = try Mesh(
             services: stores(
                 folder, database, BlockingPool(steps: simulation.steps), keyFile: folder.path + ".key"),
+            journal: MemoryJobJournal(),
             clock: simulation.clock)
         try await mesh.start()
         return (mesh, database)
@@ -164,7 +165,8 @@ final class CatalogueTemplate: Sendable {
         root = base + "/smilepile-simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         let database = try await DatabasePool.open(at: root + "/template", schema: CatalogueSchema.schema)
-        let mesh = try Mesh(services: [CategoryStore(catalogue: SQLiteCatalogue(database))])
+        let mesh = try Mesh(
+            services: [CategoryStore(catalogue: SQLiteCatalogue(database))], journal: MemoryJobJournal())
         try await mesh.start()
         await mesh.stop()
         await database.close()

@@ -98,7 +98,8 @@ import Testing
 
     @Test func deadlinesOfAMeshPassInSimulatedTime() async {
         let run = await Simulation.run(seed: 1) { simulation in
-            let mesh = try Mesh(services: [Sleeper(clock: simulation.clock)], clock: simulation.clock)
+            let mesh = try Mesh(
+                services: [Sleeper(clock: simulation.clock)], journal: MemoryJobJournal(), clock: simulation.clock)
             try await mesh.start()
             let deadline = Deadline.after(milliseconds: 500, on: simulation.clock)
             let error = await #expect(throws: MeshError.self) {

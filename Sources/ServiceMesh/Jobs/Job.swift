@@ -43,7 +43,7 @@ public final class Job: Sendable {
 
     /// - Parameter published: told of each state that watchers are told of, and whether it is more than progress.
     init(
-        _ snapshot: JobSnapshot, checkpoint: Data? = nil, journal: any JobJournal = MemoryJobJournal(),
+        _ snapshot: JobSnapshot, checkpoint: Data? = nil, journal: any JobJournal,
         clock: MeshClock = .system,
         published: @escaping @Sendable (JobSnapshot, _ isTurn: Bool) -> Void = { _, _ in }
     ) {

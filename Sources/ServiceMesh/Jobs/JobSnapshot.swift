@@ -122,7 +122,7 @@ public struct JobSnapshot: Codable, Sendable, Equatable {
 
 extension JobSnapshot {
     /// Lines, those that are counted only included. The counts may be anybody's.
-    var lineCount: Int {
+    package var lineCount: Int {
         outcomes.values.reduce(0) { count, more in
             let (sum, overflow) = count.addingReportingOverflow(more)
             return overflow ? .max : sum

@@ -1,6 +1,7 @@
 import BenchSupport
 import Foundation
 import ServiceMesh
+import ServiceMeshTesting
 
 /// What a service costs that has more asks than it takes: each one beyond its bound has to be refused at once, and for
 /// nothing.
@@ -17,7 +18,7 @@ struct FloodMeasurement: Sendable {
 
     func figures() async throws -> [Figure] {
         let service = FloodedService()
-        let mesh = try Mesh(services: [service])
+        let mesh = try Mesh(services: [service], journal: MemoryJobJournal())
         try await mesh.start()
         note("mesh: \(asks) asks at a service with \(FloodedService.bound) asks waiting")
         let held = Task {

@@ -1,6 +1,7 @@
 import BenchSupport
 import Foundation
 import ServiceMesh
+import ServiceMeshTesting
 
 /// What an ask costs: through the mesh with every policy on, straight at the actor, and in Erlang/OTP and Go.
 ///
@@ -32,7 +33,7 @@ struct MeshMeasurement: Measurement {
 
     func figures(in work: WorkFolder) async throws -> [Figure] {
         let service = EchoService()
-        let mesh = try Mesh(services: [service])
+        let mesh = try Mesh(services: [service], journal: MemoryJobJournal())
         try await mesh.start()
         let erlang = try PeerAsks.erlang(in: work)
         let go = try PeerAsks.go(in: work)

@@ -1,6 +1,7 @@
 import ControlSocket
 import Foundation
 import ServiceMesh
+import ServiceMeshTesting
 import TestSupport
 
 /// A server on a socket of its own, in front of a mesh with a ``TestService``.
@@ -20,7 +21,7 @@ struct Harness: Sendable {
         path = folder.file("c.sock")
         door = ControlAddress.door(of: path)
         service = TestService()
-        mesh = try Mesh(services: services ?? [service])
+        mesh = try Mesh(services: services ?? [service], journal: MemoryJobJournal())
         try await mesh.start()
         server = try ControlServer(
             mesh: mesh, listener: try ListeningSocket(at: path), door: try ListeningSocket(at: door),

@@ -1,7 +1,9 @@
 import Foundation
+import ServiceMesh
 import Synchronization
 
-/// Keeps jobs for as long as the process lives: the journal of a mesh that has no other.
+/// Keeps jobs for as long as the process lives: the journal of a test's mesh, which has no catalogue. It keeps the promises of
+/// `JobJournal` but one: nothing of it is durable.
 public final class MemoryJobJournal: JobJournal {
     /// Bytes of the receipts of jobs that did not end lately: memory is not as large as a disk.
     private static let bytes: Int64 = 16 << 20
