@@ -3,7 +3,7 @@ import Foundation
 import ServiceMesh
 
 /// How the window looks.
-struct Look: Sendable, CustomStringConvertible {
+struct Look: Sendable, Equatable, CustomStringConvertible {
     var width = 1024
     var isDark = false
     var language = "en-GB"
@@ -17,7 +17,9 @@ struct Look: Sendable, CustomStringConvertible {
 /// What a person does with a page: finds a control by what it says, and presses it where it is seen.
 extension Page {
     /// In every document of this tab: `tests.control(NAME)` is the control that a screen reader calls so, among those of the
-    /// dialog on top where there is one; `tests.point(NAME)` the middle of it, where nothing else covers it.
+    /// dialog on top where there is one; `tests.saying(KEY, VALUES, SELECTOR)` the one whose name is a sentence of the page's, in
+    /// the language that the page speaks, where a value that is not given may be any; `tests.point(ELEMENT)` the middle of an
+    /// element, where nothing else covers it.
     private static let hands = #"""
         window.tests = {
           plain: (text) => text.replace(/[\u2066-\u2069]/g, '').replace(/\s+/g, ' ').trim(),
@@ -31,10 +33,17 @@ extension Page {
             return tests.plain(text);
           },
           isSeen: (element) => element.getClientRects().length > 0 && !element.closest('[inert]'),
-          control(name) {
+          find(isMeant, within = ':root') {
             const root = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document;
-            return [...root.querySelectorAll('button, a[href], input, select, textarea')]
-              .find((element) => tests.isSeen(element) && !element.disabled && tests.name(element) === name);
+            return [...root.querySelectorAll('button, a[href], input, select, textarea')].find((element) => (
+              element.closest(within) && tests.isSeen(element) && !element.disabled && isMeant(tests.name(element))));
+          },
+          control: (name) => tests.find((said) => said === name),
+          saying(key, values, within) {
+            const parts = tests.plain(tests.t(key, values)).split(/\{\w+\}/);
+            const words = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+            const sentence = new RegExp(`^${words.join('.*')}$`, 'u');
+            return tests.find((said) => sentence.test(said), within);
           },
           point(element) {
             if (!element || !tests.isSeen(element)) return null;
@@ -71,6 +80,18 @@ extension Page {
     /// Presses the control with this name, once it is there and nothing covers it.
     func click(on name: String, _ modifiers: Modifiers = []) async throws {
         try await clickWhereSeen("tests.control(\(Self.literal(name)))", modifiers)
+    }
+
+    /// Presses the control whose name is one of the page's sentences, in whatever language the page speaks.
+    /// - Parameters:
+    ///   - key: of the sentence, in `assets/text`.
+    ///   - name: what the sentence has as its `name`; without one, any.
+    ///   - selector: of what the control is in, where several have the same name.
+    func click(onSaying key: String, name: String? = nil, within selector: String = ":root") async throws {
+        // The module that the page has loaded, and with it the sentences of its language.
+        try await run("tests.t ??= (await import('/assets/core/text.js')).t")
+        let values = name.map { "{ name: \(Self.literal($0)) }" } ?? "{}"
+        try await clickWhereSeen("tests.saying(\(Self.literal(key)), \(values), \(Self.literal(selector)))")
     }
 
     /// Presses an element, an expression of JavaScript, once it is there and nothing covers it.

@@ -168,7 +168,7 @@ final class House: Sendable {
     /// A new tab at a place of the page, such as `#/trash`, closed at the end. Whatever the body does there, nothing may
     /// have been thrown in the page, and nothing may have been asked of another machine.
     func inTab(_ look: Look = Look(), at place: String = "#/photos", _ body: (Page) async throws -> Void) async throws {
-        let page = try await Self.newPage(of: browser, beside: paired, look)
+        let page = try await tab(look)
         do {
             try await page.navigate(address + "/" + place)
             try await body(page)
@@ -183,6 +183,9 @@ final class House: Sendable {
         try await page.close()
     }
 
+    /// A tab of the browser that is paired, empty. The caller closes it.
+    func tab(_ look: Look) async throws -> Page { try await Self.newPage(of: browser, beside: paired, look) }
+
     /// A tab of another device, which is not paired yet.
     func stranger(_ look: Look = Look()) async throws -> Page {
         try await Self.newPage(of: browser, beside: nil, look)
@@ -195,7 +198,7 @@ final class House: Sendable {
 
     /// What a test has left is no business of the next one's, also where it has failed: the daemon and the page's program
     /// run, a parent is looking, and the library has its album and nothing else.
-    fileprivate func tidy() async throws {
+    func tidy() async throws {
         try await place.up()
         try await startPage()
         if try await call(GetMode()).mode == .kids { try await smilepile(withPIN: "mode", "parent") }
@@ -248,7 +251,7 @@ final class House: Sendable {
     }
 }
 
-/// One ``House`` for all tests of a suite, tidied after each.
+/// One ``House`` for all tests of a suite, tidied after each that may change it: not between those of a ``Furnished`` suite.
 struct InAHouse: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -263,13 +266,13 @@ struct InAHouse: SuiteTrait, TestTrait, TestScoping {
             await house.close()
             return try outcome.get()
         }
-        guard testCase != nil else { return try await function() }
+        guard testCase != nil, Viewer.current == nil else { return try await function() }
         let outcome = await Self.outcome(of: function)
         do { try await house.tidy() } catch { Issue.record(error, "what is left of the test stays") }
         try outcome.get()
     }
 
-    private static func outcome(of function: @Sendable () async throws -> Void) async -> Result<Void, any Error> {
+    static func outcome(of function: @Sendable () async throws -> Void) async -> Result<Void, any Error> {
         do {
             return .success(try await function())
         } catch {
