@@ -291,9 +291,9 @@ let package = Package(
         tests(
             "SQLiteCatalogueTests",
             [
-                "SQLiteCatalogue", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database", "SmilePile",
-                "CatalogueContract", "CatalogueTestSupport", "ServiceMeshTesting", "TextFolding", "Randomness",
-                "TestSupport",
+                "SQLiteCatalogue", "PhotoFolder", "LibraryStorage", "LibraryModel", "ServiceMesh", "Database",
+                "SmilePile", "CatalogueContract", "CatalogueTestSupport", "ServiceMeshTesting", "TextFolding",
+                "Randomness", "TestSupport",
             ]),
         // An open library, and what tests do with one
         .target(

@@ -23,8 +23,14 @@ import ServiceMesh
 /// transactions that take numbers of one list wait for each other. Photos and categories that come from elsewhere may keep their
 /// numbers; what is given after them is greater all the same.
 ///
+/// A catalogue has one owner at a time (``CatalogueOwnership``): while one has it open, nobody else opens it.
+///
 /// The tests' `CatalogueContract` checks what is promised here, and in the repositories, on any catalogue: <doc:ASecondCatalogue>.
 package protocol Catalogue: Sendable {
+    /// The right to change it. A commit that comes after its end is refused, with an error that is `failed_precondition` at the mesh and
+    /// has ``CatalogueOwnership/fault`` as its sentence, and nothing of it is stored; reads may go on. Jobs are refused in the same way.
+    var ownership: CatalogueOwnership { get }
+
     /// Runs `body` on one state of the catalogue, which it cannot change: the state that the last write before it left, or a later one.
     /// The read ends early where the task is cancelled.
     func read<Value: Sendable>(

@@ -1,6 +1,7 @@
 import CLinux
 import Files
 import Foundation
+import LibraryStorage
 import ServiceMesh
 import Synchronization
 
@@ -35,7 +36,7 @@ package final class LibraryHold: Sendable {
     private let folder: FileIdentity
     private let state: Mutex<State>
 
-    /// - Throws: `failed_precondition` with the holder's pid where another process has it.
+    /// - Throws: `CatalogueIsOwned` with the holder's pid where another process has it.
     package init(path: String) throws {
         self.path = path
         descriptor = clinux_open(path, O_RDONLY | O_DIRECTORY, 0)
@@ -91,6 +92,10 @@ package final class LibraryHold: Sendable {
     }
 
     // MARK: What is wrong with it
+
+    /// The right to change the catalogue in this folder. The lock is never lost, as a lease is; the right ends where the folder, the
+    /// catalogue's files or the lock's file are no longer what was locked.
+    package func makeOwnership() -> CatalogueOwnership { CatalogueOwnership { self.fault } }
 
     /// Why nothing of the library may be changed now, in a sentence for people; nil while all is where it should be. Takes
     /// some microseconds.

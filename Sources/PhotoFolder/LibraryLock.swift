@@ -1,6 +1,7 @@
 import CLinux
 import Files
 import Foundation
+import LibraryStorage
 import ServiceMesh
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 package final class LibraryLock: Sendable {
     private let held: Mutex<Int32?>
 
-    /// - Throws: `failed_precondition` with the holder's pid where another process has it.
+    /// - Throws: `CatalogueIsOwned` with the holder's pid where another process has it.
     package init(path: String) throws {
         let descriptor = clinux_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: path, code: errno) }
@@ -30,9 +31,8 @@ package final class LibraryLock: Sendable {
         return Int64(String(decoding: bytes.prefix(max(0, count ?? 0)).prefix { $0 > 32 }, as: UTF8.self))
     }
 
-    static func served(by pid: Int64?) -> MeshError {
-        MeshError(
-            .failedPrecondition,
+    static func served(by pid: Int64?) -> CatalogueIsOwned {
+        CatalogueIsOwned(
             "This library is served already, by process \(pid.map(String.init) ?? "unknown"). Use that one, or stop it first: smilepile down.",
             details: pid.map { ["pid": .integer($0)] } ?? [:])
     }

@@ -10,7 +10,7 @@ package struct SQLiteCatalogue: Catalogue {
     /// Seen by tests, which let its disk fail, and look at what is stored.
     package let database: DatabasePool
     private let startCheck: CatalogueCheck
-    private let refusal: @Sendable () -> String?
+    package let ownership: CatalogueOwnership
     private let decisions = DecisionIndex()
     private let reserve: SpaceReserve?
     private let jobReserve: SpaceReserve?
@@ -21,30 +21,33 @@ package struct SQLiteCatalogue: Catalogue {
     ///   version's, `data_loss` for a damaged one.
     /// - Parameters:
     ///   - checkpointsWhenIdle: false for tests of full disks: what a checkpoint has emptied of the log is room.
-    ///   - refusal: why nothing may be changed at this moment; see `DatabaseLimits.refusal`.
+    ///   - ownership: of the file. The program that opens it sees to it that no other process does while this is open, since SQLite
+    ///     would let several in.
     package init(
-        at path: String, checkpointsWhenIdle: Bool = true, refusal: @escaping @Sendable () -> String? = { nil }
+        at path: String, checkpointsWhenIdle: Bool = true, ownership: CatalogueOwnership = CatalogueOwnership()
     ) async throws {
         var limits = DatabaseLimits()
-        limits.refusal = refusal
+        limits.refusal = { ownership.fault }
         if !checkpointsWhenIdle { limits.idleCheckpoint = .seconds(86_400) }
         let folder = (path as NSString).deletingLastPathComponent
         try await self.init(
             DatabasePool.open(at: path, schema: CatalogueSchema.schema, limits: limits),
             reserve: SpaceReserve(in: folder, size: SpaceReserve.forDeletions),
-            jobReserve: SpaceReserve(in: folder, size: SpaceReserve.forJobs), refusal: refusal)
+            jobReserve: SpaceReserve(in: folder, size: SpaceReserve.forJobs), ownership: ownership)
     }
 
     /// - Parameter database: with the schema of catalogues.
-    package init(_ database: DatabasePool) { self.init(database, reserve: nil, jobReserve: nil, refusal: { nil }) }
+    package init(_ database: DatabasePool) {
+        self.init(database, reserve: nil, jobReserve: nil, ownership: CatalogueOwnership())
+    }
 
     private init(
         _ database: DatabasePool, reserve: SpaceReserve?, jobReserve: SpaceReserve?,
-        refusal: @escaping @Sendable () -> String?
+        ownership: CatalogueOwnership
     ) {
         self.database = database
         (self.reserve, self.jobReserve) = (reserve, jobReserve)
-        self.refusal = refusal
+        self.ownership = ownership
         startCheck = CatalogueCheck(database)
         // On the commit thread, which waits for the disk anyway. What frees space has a commit after it has.
         for reserve in [reserve, jobReserve].compactMap(\.self) { database.onCommit { _ in reserve.hold() } }
@@ -115,7 +118,7 @@ package struct SQLiteCatalogue: Catalogue {
     package func problems() async -> [String] {
         let stopped = database.writingStopped.map { DatabaseError.writingStopped(detail: $0).description }
         let damage = await startCheck.problems.map { DatabaseError.corrupt(detail: $0).description }
-        return [refusal(), stopped].compactMap { $0 } + damage
+        return [ownership.fault, stopped].compactMap { $0 } + damage
     }
 
     /// Writes all that this process has of the catalogue into one file, also where the catalogue's own files have lost their names.

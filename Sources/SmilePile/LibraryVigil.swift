@@ -15,7 +15,6 @@ package final class LibraryVigil: Sendable {
     private let catalogue: SQLiteCatalogue
     private let files: BlockingPool
     private let log: @Sendable (String) -> Void
-    private let last = Mutex<String?>(nil)
     private let looking = Mutex<Task<Void, Never>?>(nil)
 
     init(
@@ -27,6 +26,7 @@ package final class LibraryVigil: Sendable {
         self.catalogue = catalogue
         self.files = files
         self.log = log
+        catalogue.ownership.observe { log($0 ?? "The library is in its place again, and can be changed.") }
     }
 
     func start(clock: MeshClock = .system) {
@@ -58,7 +58,9 @@ package final class LibraryVigil: Sendable {
         // Nil also where the pool takes nothing more: the next look comes in seconds.
         let lost = try? await files.run({ hold.lostFile })
         if lost != nil, hold.copy == nil { await rescue() }
-        await tell()
+        // After the rescue, which changes what there is to say.
+        let ownership = catalogue.ownership
+        try? await files.run { ownership.look() }
     }
 
     private func rescue() async {
@@ -75,16 +77,5 @@ package final class LibraryVigil: Sendable {
         if let failure {
             log("The catalogue was taken away, and no copy could be written: \(MeshError(describing: failure).message)")
         }
-    }
-
-    private func tell() async {
-        let hold = hold
-        let fault = (try? await files.run { hold.fault }) ?? nil
-        let before = last.withLock { last in
-            defer { last = fault }
-            return last
-        }
-        guard fault != before else { return }
-        log(fault ?? "The library is in its place again, and can be changed.")
     }
 }

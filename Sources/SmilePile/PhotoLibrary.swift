@@ -134,7 +134,7 @@ public final class PhotoLibrary: Sendable {
                 try takeHold(at: path, unlessIn: options.makesNew ? nil : opened)
             }
             let catalogue = try await SQLiteCatalogue(
-                at: folder.catalogue, checkpointsWhenIdle: options.checkpointsWhenIdle, refusal: { hold.fault })
+                at: folder.catalogue, checkpointsWhenIdle: options.checkpointsWhenIdle, ownership: hold.makeOwnership())
             do {
                 try await files.run {
                     try hold.holdCatalogue(SQLiteCatalogue.lastingFiles(at: LibraryFolder.catalogueName))
@@ -218,7 +218,7 @@ public final class PhotoLibrary: Sendable {
                 }
                 return try takeHold(at: path)
             }
-            let catalogue = try await SQLiteCatalogue(at: folder.catalogue, refusal: { hold.fault })
+            let catalogue = try await SQLiteCatalogue(at: folder.catalogue, ownership: hold.makeOwnership())
             let outcome: Result<Bool, any Error>
             do {
                 outcome = .success(

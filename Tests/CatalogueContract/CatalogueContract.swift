@@ -1,4 +1,4 @@
-/// What every implementation of `Catalogue` promises, as checks: of transactions and observers, and of each repository.
+/// What every implementation of `Catalogue` promises, as checks: of transactions, observers and the owner, and of each repository.
 ///
 /// A module of tests runs them: `@Test(arguments: CatalogueContract.repositories)` names each check that fails.
 package enum CatalogueContract {

@@ -6,7 +6,10 @@ import Synchronization
 package protocol CataloguePlace: Sendable {
     /// Opens the catalogue that is kept here. The first time it is new and empty; later, after ``Catalogue/close()``, it has what was
     /// stored.
+    /// - Throws: `CatalogueIsOwned` while it is open already.
     func open() async throws -> any Catalogue
+    /// Ends the right to change the catalogue that is open, in whichever way it may end here. The catalogue is not told.
+    func endOwnership() async throws
     /// Removes all that is kept here. Nothing is open any more.
     func remove() async throws
 }
@@ -86,6 +89,11 @@ final class ContractRun: Sendable {
         state.withLock { $0.catalogue = opened }
     }
 
+    /// Opens it once more beside the one that is open, which has to be refused.
+    func openAgain() async throws -> any Catalogue { try await place.open() }
+
+    func endOwnership() async throws { try await place.endOwnership() }
+
     // MARK: Transactions
 
     func read<Value: Sendable>(
@@ -110,6 +118,17 @@ final class ContractRun: Sendable {
     func equal<Value: Equatable>(_ found: Value, _ wanted: Value, file: String = #fileID, line: Int = #line) {
         if found != wanted { fail("\(found) is not \(wanted)", file, line) }
     }
+
+    /// - Throws: ``Missing`` where there is no value: the check cannot go on.
+    func require<Value>(_ value: Value?, file: String = #fileID, line: Int = #line) throws -> Value {
+        guard let value else {
+            fail("There is nothing.", file, line)
+            throw Missing()
+        }
+        return value
+    }
+
+    struct Missing: Error {}
 
     /// Expects that a write is refused with a case of ``CatalogueError`` and changes nothing.
     /// - Parameter name: the case's.

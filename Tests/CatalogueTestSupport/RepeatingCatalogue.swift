@@ -58,6 +58,8 @@ package struct RepeatingCatalogue: Catalogue {
 
     // MARK: Everything else
 
+    package var ownership: CatalogueOwnership { base.ownership }
+
     package func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void) { base.onCommit(listener) }
 
     package var journal: any JobJournal { base.journal }

@@ -412,6 +412,7 @@ private final class InterruptedCatalogue: Catalogue {
     ) async throws -> Value { try await whole.writeAlone(body) }
 
     func onCommit(_ listener: @escaping @Sendable (Set<CataloguePart>) -> Void) { whole.onCommit(listener) }
+    var ownership: CatalogueOwnership { whole.ownership }
     var journal: any JobJournal { whole.journal }
     func problems() async -> [String] { await whole.problems() }
     func check() async throws -> [String] { try await whole.check() }

@@ -73,5 +73,7 @@ private struct RepeatingPlace: CataloguePlace {
 
     func open() async throws -> any Catalogue { RepeatingCatalogue(try await place.open()) }
 
+    func endOwnership() async throws { try await place.endOwnership() }
+
     func remove() async throws { try await place.remove() }
 }

@@ -2,6 +2,7 @@ import CLinux
 import Files
 import Foundation
 import LibraryModel
+import LibraryStorage
 import LibraryTestSupport
 import PhotoFolder
 import SampleAlbum
@@ -34,7 +35,7 @@ import Testing
         #expect(second?.status == .failedPrecondition && second?.details["pid"] == nil, "\(String(describing: second))")
         // The next change makes the file again, for older programs, which know nothing else.
         #expect(await addition("Lake", to: test) == nil)
-        #expect(throws: MeshError.self) { try LibraryLock(path: test.path + "/library.lock") }
+        #expect(throws: CatalogueIsOwned.self) { try LibraryLock(path: test.path + "/library.lock") }
         await test.library.close()
         try await test.reopened().close()
     }
