@@ -100,6 +100,28 @@ extension CatalogueContract {
             try await run.write { _ = try $0.categories.update(id: album.family, to: Sample.details("New")) }
             run.expect(try await run.read { try $0.categories.all()[0].iconResource == nil })
         },
+        ContractCheck("many categories are updated one after the other, or none of them") { run in
+            let album = try await run.album()
+            let updated = try await run.write { t in
+                run.equal(try t.categories.update([]), [])
+                // A name is free as soon as the one before has another.
+                return try t.categories.update([
+                    (album.cars, Sample.details("Vans")), (album.family, Sample.details("Cars", color: "#010203")),
+                ])
+            }
+            run.equal(updated.map(\.id), [album.cars, album.family])
+            run.equal(updated.map(\.displayName), ["Vans", "Cars"])
+            run.equal(updated.map(\.colorHex)[1], "#010203")
+            run.equal(try await run.read { try $0.categories.all() }, updated.reversed())
+            try await run.refuses("nameTaken") {
+                _ = try $0.categories.update([
+                    (album.family, Sample.details("Kin")), (album.cars, Sample.details("kin")),
+                ])
+            }
+            try await run.refuses("noCategory") {
+                _ = try $0.categories.update([(album.family, Sample.details("Kin")), (.max, Sample.details("X"))])
+            }
+        },
         ContractCheck("categories stand as they are told to") { run in
             let album = try await run.album()
             let third = try await run.write { try $0.categories.insert(Sample.category("Third")).id }

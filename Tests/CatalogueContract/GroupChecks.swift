@@ -28,13 +28,18 @@ extension CatalogueContract {
                 try t.groups.rename("one", to: "New 'é'")
                 run.equal(try t.groups.require("one").name, "New 'é'")
                 run.equal(try t.groups.require("other").name, "other")
-                try t.groups.remove("one")
+                try t.groups.remove([])
+                try t.groups.remove(["one"])
                 run.equal(try t.groups.groups(nil).map(\.id), ["other"])
                 run.equal(try t.groups.groups("other")[0].members.count, 2)
                 run.equal(try t.groups.photoIDs(), ["2"])
                 run.expect(try t.isConsistent())
             }
-            try await run.refuses("noGroup") { try $0.groups.remove("one") }
+            try await run.refuses("noGroup") { try $0.groups.remove(["one"]) }
+            try await run.refuses("noGroup") { try $0.groups.remove(["other", "one"]) }
+            try await run.write { try $0.groups.insert(group("third", at: 3, [])) }
+            try await run.write { try $0.groups.remove(["third", "other"]) }
+            run.equal(try await run.read { try $0.groups.count() }, 0)
             try await run.refuses("noGroup") { try $0.groups.rename("one", to: "x") }
         },
         ContractCheck("a group has twelve members at most") { run in
@@ -88,7 +93,7 @@ extension CatalogueContract {
                 _ = try t.groups.removeMember("ben", from: "other")
                 // Being in a group that a hub keeps needs no token here.
                 try t.groupHubs.put(hub("h"))
-                run.equal(try t.groupHubs.put(group("away", at: 1, [member("ben")], hub: "h")), true)
+                run.equal(try t.groupHubs.put([group("away", at: 1, [member("ben")], hub: "h")]), [])
                 try t.groups.removeUnusedTokens()
                 run.equal(try t.groups.person(token: "d3"), nil)
                 run.equal(try t.groups.person(token: "d2"), "ada")

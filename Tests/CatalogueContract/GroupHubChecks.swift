@@ -14,7 +14,7 @@ extension CatalogueContract {
                 changed.token = .sealed([1, 0, 255])
                 changed.problem = "It's away."
                 changed.syncedAt = Sample.time(.max)
-                run.equal(try t.groupHubs.put(group("g", at: 1, [member("ada")], hub: "b")), true)
+                run.equal(try t.groupHubs.put([group("g", at: 1, [member("ada")], hub: "b")]), [])
                 try t.groupHubs.put(changed)
                 run.equal(try t.groupHubs.all(), [changed, second])
                 // The groups of one that is put again stay.
@@ -46,16 +46,25 @@ extension CatalogueContract {
             try await run.write { t in
                 try t.groupHubs.put(hub("h"))
                 try t.groupHubs.put(hub("i"))
-                run.equal(try t.groupHubs.put(group("one", at: 7, [], hub: "h")), false)
+                run.equal(try t.groupHubs.put([]), [])
+                run.equal(try t.groupHubs.put([group("one", at: 7, [], hub: "h")]), ["one"])
                 run.equal(try t.groups.require("one").members.count, 2)
-                run.equal(try t.groupHubs.put(group("away", at: 7, [member("ada"), member("cleo")], hub: "h")), true)
-                run.equal(try t.groupHubs.put(group("away", at: 8, [], hub: "i")), false)
+                run.equal(try t.groupHubs.put([group("away", at: 7, [member("ada"), member("cleo")], hub: "h")]), [])
+                run.equal(try t.groupHubs.put([group("away", at: 8, [], hub: "i")]), ["away"])
                 var changed = group("away", at: 9, [member("ada"), member("dan")], hub: "h")
                 changed.name = "renamed"
-                run.equal(try t.groupHubs.put(changed), true)
-                run.equal(try t.groupHubs.put(changed), true)
+                run.equal(try t.groupHubs.put([changed]), [])
+                run.equal(try t.groupHubs.put([changed]), [])
                 run.equal(try t.groups.require("away"), changed)
                 run.equal(try t.groups.count(), 3)
+                // Many at once, of which some are another's.
+                let new = group("new", at: 10, [member("eve")], hub: "h")
+                changed.name = "renamed twice"
+                let others = ["one", "other"].map { group($0, at: 7, [], hub: "h") }
+                run.equal(try t.groupHubs.put([others[0], new, changed, others[1]]), ["one", "other"])
+                run.equal(try t.groups.require("new"), new)
+                run.equal(try t.groups.require("away"), changed)
+                run.equal(try t.groups.require("other").members.count, 2)
             }
         },
         ContractCheck("groups that were left are told to their hub once") { run in
@@ -82,7 +91,7 @@ extension CatalogueContract {
             try await run.write { t in
                 try t.groupHubs.put(hub("h"))
                 try t.groupHubs.put(hub("i"))
-                _ = try t.groupHubs.put(group("away", at: 1, [member("ada")], hub: "h"))
+                _ = try t.groupHubs.put([group("away", at: 1, [member("ada")], hub: "h")])
                 func waiting(_ time: Int64) throws -> Set<String> {
                     try t.groupHubs.withOutgoing(at: Sample.time(time))
                 }
@@ -115,13 +124,14 @@ extension CatalogueContract {
                 var waiting = photo("waiting", "away", "ben")
                 waiting.transfer = .outgoing
                 let photos = [photo("own", "away"), photo("by another", "away", "ben"), waiting]
-                func note(_ group: StoredGroup) throws {
+                let own = photo("kept here", "here")
+                func note(_ groups: StoredGroup...) throws {
                     try t.groupHubs.noteUndelivered(
-                        photos, of: group, at: Sample.time(9), .refused, detail: "It's full.")
+                        photos + [own], of: groups, at: Sample.time(9), .refused, detail: "It's full.")
                 }
                 try note(here)
                 run.equal(try t.groupHubs.undelivered(), [])
-                try note(away)
+                try note(here, away)
                 _ = try t.groupHubs.remove("h")
                 let noted = try t.groupHubs.undelivered()
                 run.equal(noted.map(\.id), ["own", "waiting"])

@@ -38,6 +38,7 @@ struct RestoreApplication {
                 }
             }
         try transaction.swipes.insert(plan.newSessions)
+        // ``Group/maximumCount`` at most, and as a rule one or two.
         for group in plan.newGroups { try transaction.groups.insert(group) }
         try plan.lock?.apply(in: transaction)
         overwritten += try update(categories, in: transaction)
@@ -98,10 +99,11 @@ struct RestoreApplication {
         _ categories: [Int64: Int64], in transaction: any CatalogueTransaction
     ) throws -> [Overwritten] {
         var overwritten: [Overwritten] = []
-        for (id, details) in plan.updatedCategories.sorted(by: { $0.key < $1.key }) {
-            let before = try transaction.categories.require(.id(id))
-            let after = try transaction.categories.update(id: id, to: details)
-            overwritten.append(.category(before: before, after: after))
+        let changes = plan.updatedCategories.sorted { $0.key < $1.key }.map { (id: $0.key, to: $0.value) }
+        let there = Dictionary(
+            try transaction.categories.all().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        for after in try transaction.categories.update(changes) {
+            if let before = there[after.id] { overwritten.append(.category(before: before, after: after)) }
         }
         if plan.takesOrder {
             let before = try transaction.categories.all().map(\.id)

@@ -9,17 +9,42 @@ struct RestoreUndoing {
 
     private(set) var lines: [ReceiptLine] = []
     private let transaction: any CatalogueTransaction
+    /// Photos that were overwritten, by uuid, as they are now. They are many, so they are read at once, and written at once at the end.
+    private var photos: [String: Photo]
+    private var restoredPhotos: Set<String> = []
+    /// What is sealed for them, likewise.
+    private let sealed: [String: [SealedRow]]
+    private var restoredFields: [String: [SealedField: [UInt8]]] = [:]
+    private let categories: Set<Int64>
 
-    private init(_ transaction: any CatalogueTransaction) { self.transaction = transaction }
+    private init(_ changes: [Overwritten], in transaction: any CatalogueTransaction) throws {
+        self.transaction = transaction
+        var (uuids, sealed): (Set<String>, Set<String>) = ([], [])
+        for change in changes {
+            switch change {
+            case .photo(_, let after): uuids.insert(after.uuid)
+            case .sealed(let uuid, _, _, _): sealed.insert(uuid)
+            case .category, .order, .preferences: break
+            }
+        }
+        let wanted = Array(uuids.union(sealed))
+        photos = Dictionary(
+            zip(wanted, try transaction.photos.find(wanted.map { .uuid($0) })).compactMap { uuid, photo in
+                photo.map { (uuid, $0) }
+            }, uniquingKeysWith: { first, _ in first })
+        self.sealed = try transaction.sealedFields.values(of: Array(sealed))
+        categories = Set(try transaction.categories.all().map(\.id))
+    }
 
     /// - Returns: a line for each photo, category and so on that was overwritten.
     /// - Throws: `not_found` where the job has overwritten nothing.
     static func run(_ job: JobID, in transaction: any CatalogueTransaction) throws -> [ReceiptLine] {
         let changes = try transaction.overwritten.changes(by: job)
         guard !changes.isEmpty else { throw nothing(job) }
-        var undoing = RestoreUndoing(transaction)
+        var undoing = try RestoreUndoing(changes, in: transaction)
         // The last change first, as always.
         for change in changes.reversed() { try undoing.undo(change) }
+        try undoing.write()
         try transaction.overwritten.removeChanges(by: job)
         return undoing.lines
     }
@@ -33,12 +58,17 @@ struct RestoreUndoing {
 
     private mutating func undo(_ change: Overwritten) throws {
         switch change {
-        case .photo(let before, let after): try undo(before, after)
+        case .photo(let before, let after): undo(before, after)
         case .category(let before, let after): try undo(before, after)
         case .order(let before, let after): try undoOrder(before, after)
         case .preferences(let before, let after): try undo(before, after)
-        case .sealed(let photo, let field, let before, let after): try undoSealed(photo, field, before, after)
+        case .sealed(let photo, let field, let before, let after): undoSealed(photo, field, before, after)
         }
+    }
+
+    private func write() throws {
+        try transaction.photos.update(restoredPhotos.compactMap { photos[$0] })
+        try transaction.sealedFields.set(restoredFields)
     }
 
     /// A line that says what has its own value again, and one that says what has not.
@@ -56,8 +86,8 @@ struct RestoreUndoing {
         lines.append(ReceiptLine(item: item, outcome: RestorePlan.conflict, detail: "\(what) is not there any more"))
     }
 
-    private mutating func undo(_ before: Photo, _ after: Photo) throws {
-        guard var photo = try transaction.photos.find(.uuid(after.uuid)) else { return gone(after.path, "the photo") }
+    private mutating func undo(_ before: Photo, _ after: Photo) {
+        guard var photo = photos[after.uuid] else { return gone(after.path, "the photo") }
         var (restored, changed): ([String], [String]) = ([], [])
         for field in EditableField.all where !field.isEqual(before, after) {
             if field.isEqual(photo, after) {
@@ -68,17 +98,21 @@ struct RestoreUndoing {
             }
         }
         if before.categoryId != after.categoryId {
-            if photo.categoryId == after.categoryId, try transaction.categories.find(.id(before.categoryId)) != nil {
+            if photo.categoryId == after.categoryId, categories.contains(before.categoryId) {
                 photo.categoryId = before.categoryId
                 restored.append("category")
             } else {
                 changed.append("category")
             }
         }
-        if !restored.isEmpty { try transaction.photos.update(photo) }
+        if !restored.isEmpty {
+            photos[after.uuid] = photo
+            restoredPhotos.insert(after.uuid)
+        }
         tell(photo.path, restored: restored, changed: changed)
     }
 
+    /// One by one, since each may take a name that another one has just given up; there are ``CategoryLimits/count`` at most.
     private mutating func undo(_ before: Category, _ after: Category) throws {
         guard let now = try transaction.categories.find(.id(before.id)) else {
             return gone(after.displayName, "the category")
@@ -135,16 +169,15 @@ struct RestoreUndoing {
         tell("settings", restored: restored, changed: changed)
     }
 
-    private mutating func undoSealed(_ uuid: String, _ name: String, _ before: Data, _ after: Data) throws {
-        let photo = try transaction.photos.find(.uuid(uuid))
+    private mutating func undoSealed(_ uuid: String, _ name: String, _ before: Data, _ after: Data) {
+        let photo = photos[uuid]
         let item = photo?.path ?? uuid
-        let now = try transaction.sealedFields.values(of: uuid).first { $0.name.field == name }?.sealed
-        guard photo != nil, let field = SealedField(rawValue: name), let now else {
-            return gone(item, "a sealed field")
-        }
+        guard photo != nil, let field = SealedField(rawValue: name),
+            let now = restoredFields[uuid]?[field] ?? sealed[uuid]?.first(where: { $0.name.field == name })?.sealed
+        else { return gone(item, "a sealed field") }
         // One that was sealed with another key since is one that somebody has changed: its old value opens no more.
         guard now == Array(after) else { return tell(item, restored: [], changed: [RestorePlan.sealedFields]) }
-        try transaction.sealedFields.set([field: Array(before)], of: uuid)
+        restoredFields[uuid, default: [:]][field] = Array(before)
         tell(item, restored: [RestorePlan.sealedFields], changed: [])
     }
 }

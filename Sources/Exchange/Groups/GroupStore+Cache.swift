@@ -49,11 +49,8 @@ extension GroupStore {
             $0.transfer == .outgoing && $0.expiresAt <= time.now
         }
         guard !expired.isEmpty else { return }
-        for group in try transaction.groups.groups(nil) {
-            let photos = expired.filter { $0.groupId == group.id }
-            guard !photos.isEmpty else { continue }
-            try transaction.groupHubs.noteUndelivered(photos, of: group, at: time.wall, .expired)
-        }
+        try transaction.groupHubs.noteUndelivered(
+            expired, of: transaction.groups.groups(nil), at: time.wall, .expired)
     }
 
     private func matchFiles() async throws {

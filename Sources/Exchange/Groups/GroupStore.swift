@@ -248,7 +248,7 @@ public actor GroupStore: MeshService {
                 try transaction.noteWaiting(in: stored, at: clocks.time(in: transaction))
             }
             let photos = try transaction.groups.photos(of: id).map(\.id)
-            try transaction.groups.remove(id)
+            try transaction.groups.remove([id])
             try transaction.groups.removeUnusedTokens()
             return photos
         }

@@ -123,6 +123,6 @@ extension CatalogueTransaction {
     /// Notes what waits to go out to a group that goes because somebody wants it to.
     func noteWaiting(in group: StoredGroup, at time: GroupTime) throws {
         let waiting = try groups.photos(of: group.id).filter { $0.transfer == .outgoing && $0.expiresAt > time.now }
-        try groupHubs.noteUndelivered(waiting, of: group, at: time.wall, .left)
+        try groupHubs.noteUndelivered(waiting, of: [group], at: time.wall, .left)
     }
 }

@@ -82,36 +82,35 @@ struct HubSync: Sendable {
             let now = time.wall
             let groups = try HubAnswers.groups(sent, of: hub, at: now, known: known).filter { !left.contains($0.id) }
             let gone = Set(known.keys).subtracting(groups.map(\.id))
-            var notes: [ReceiptLine] = []
-            var count = all.count - gone.count
-            for group in groups {
-                let isNew = known[group.id] == nil
-                guard !isNew || count < Group.maximumCount else {
-                    let detail = "there are \(Group.maximumCount) groups here, which is the most"
-                    notes.append(ReceiptLine(item: group.id, outcome: "refused", detail: detail))
-                    continue
-                }
-                if try !transaction.groupHubs.put(group) {
-                    let detail = "another machine keeps a group with this id"
-                    notes.append(ReceiptLine(item: group.id, outcome: "refused", detail: detail))
-                } else if isNew {
-                    count += 1
-                }
+            // As many new ones as there is room for, the first ones.
+            let here = Set(all.map(\.id))
+            let new = groups.filter { !here.contains($0.id) }
+            let tooMany = Set(new.dropFirst(max(0, Group.maximumCount - all.count + gone.count)).map(\.id))
+            let leftAlone = try transaction.groupHubs.put(groups.filter { !tooMany.contains($0.id) })
+            var notes = groups.compactMap { group -> ReceiptLine? in
+                let detail: String? =
+                    if leftAlone.contains(group.id) {
+                        "another machine keeps a group with this id"
+                    } else if tooMany.contains(group.id) {
+                        "there are \(Group.maximumCount) groups here, which is the most"
+                    } else {
+                        nil
+                    }
+                return detail.map { ReceiptLine(item: group.id, outcome: "refused", detail: $0) }
             }
             var (photos, lost): ([StoredGroupPhoto], [StoredGroupPhoto]) = ([], [])
             let ofGone = Dictionary(grouping: try transaction.groups.photos(of: Array(gone)), by: \.groupId)
             for group in there where gone.contains(group.id) {
                 let those = ofGone[group.id] ?? []
-                let waiting = those.filter { $0.transfer == .outgoing }
-                try transaction.groupHubs.noteUndelivered(waiting, of: group, at: now, .groupGone)
                 photos += those
-                lost += waiting
+                lost += those.filter { $0.transfer == .outgoing }
                 let count = those.count { $0.expiresAt > time.now }
                 let went = count == 0 ? "" : "; with it went \(count == 1 ? "1 photo" : "\(count) photos")"
                 let detail = "'\(group.name)' is gone, or you are not in it any more\(went)"
                 notes.append(ReceiptLine(item: group.id, outcome: "gone", detail: detail))
-                try transaction.groups.remove(group.id)
             }
+            try transaction.groupHubs.noteUndelivered(lost, of: there, at: now, .groupGone)
+            try transaction.groups.remove(Array(gone))
             return (photos.map(\.id), notes, lost)
         }
         outcome.lost += lost.count
@@ -180,7 +179,7 @@ struct HubSync: Sendable {
             // Whoever has left the group since has given it up themselves.
             guard let group = try transaction.groups.groups(photo.groupId).first else { return }
             try transaction.groupHubs.noteUndelivered(
-                [photo], of: group, at: clocks.wall.now(), isTaken ? .anotherPhoto : .refused,
+                [photo], of: [group], at: clocks.wall.now(), isTaken ? .anotherPhoto : .refused,
                 detail: isTaken ? nil : error.message)
             try transaction.groups.removePhotos([photo.id])
         }
@@ -290,7 +289,7 @@ struct HubSync: Sendable {
                 there.append(photo)
                 try transaction.groups.setTime(time.reading)
             }
-            try transaction.groupHubs.noteUndelivered(replaced, of: stored, at: time.wall, .anotherPhoto)
+            try transaction.groupHubs.noteUndelivered(replaced, of: [stored], at: time.wall, .anotherPhoto)
             return replaced
         }
         outcome.lines += replaced.map { line($0, "replaced", "the other machine has another photo of that day") }

@@ -38,6 +38,7 @@ extension SealedFieldStore {
         let text = try await deriver.export(keys, passphrase: request.passphrase)
         let ids = Set(keys.map(\.id.description))
         try await catalogue.write { transaction in
+            // A handful: each rotation adds one, and removes those that nothing is sealed with.
             for var key in try transaction.sealedFields.keys() where ids.contains(key.id) {
                 key.exportedAt = .now()
                 try transaction.sealedFields.store(key)

@@ -15,9 +15,10 @@ package protocol CategoryRepository {
     /// - Parameter new: validated before.
     /// - Throws: `nameTaken`; `tooManyCategories`.
     func insert(_ new: [CategoryEntry]) throws -> [Category]
-    /// Writes name, colour and icon.
+    /// Writes name, colour and icon, of one after the other.
+    /// - Returns: these as they are then, in the same order.
     /// - Throws: `noCategory`; `nameTaken` by another one.
-    func update(id: Int64, to new: CategoryDetails) throws -> Category
+    func update(_ changes: [(id: Int64, to: CategoryDetails)]) throws -> [Category]
     /// Puts categories at the positions 0, 1, … as they stand in `ids`, which names every one once.
     func reorder(_ ids: [Int64]) throws
     /// Deletes it, and with it the photos that are in it still.
@@ -66,6 +67,9 @@ package struct CategoryEntry: Sendable {
 extension CategoryRepository {
     /// - Throws: as for many.
     package func insert(_ new: CategoryEntry) throws -> Category { try insert([new])[0] }
+
+    /// - Throws: as for many.
+    package func update(id: Int64, to new: CategoryDetails) throws -> Category { try update([(id, new)])[0] }
 
     /// - Throws: `noCategory`, with some of the names that there are where it was named by its name.
     package func require(_ key: CategoryKey) throws -> Category {

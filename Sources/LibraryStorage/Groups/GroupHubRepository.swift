@@ -14,10 +14,10 @@ package protocol GroupHubRepository {
     /// - Returns: whether it was there.
     func remove(_ id: String) throws -> Bool
 
-    /// Enters a group of a hub with its members, or makes it what it is there. A group that is kept here or by another hub is left
+    /// Enters groups of a hub with their members, or makes them what they are there. A group that is kept here or by another hub is left
     /// alone, whatever this hub says.
-    /// - Returns: false there.
-    func put(_ group: StoredGroup) throws -> Bool
+    /// - Returns: the ids of those that are left alone.
+    func put(_ groups: [StoredGroup]) throws -> Set<String>
     /// Groups that were left here, and that the hub does not know of yet.
     func departures(from hub: String) throws -> [String]
     func addDeparture(_ group: String, from hub: String) throws
@@ -37,19 +37,24 @@ extension GroupHubRepository {
         GroupHubList(hubs: try all().map(\.shown), undelivered: try undelivered())
     }
 
-    /// Notes that of these photos those that wait to go out, or that this library's person had sent, come to nobody.
+    /// Notes that of these photos those that wait to go out, or that this library's person had sent, come to nobody. A photo of none of
+    /// the groups is left out, as is one of a group that no hub keeps.
     package func noteUndelivered(
-        _ photos: [StoredGroupPhoto], of group: StoredGroup, at moment: Timestamp,
+        _ photos: [StoredGroupPhoto], of groups: [StoredGroup], at moment: Timestamp,
         _ reason: UndeliveredGroupPhoto.Reason, detail: String? = nil
     ) throws {
-        let own = group.ownMember?.userId
-        guard let hub = try all().first(where: { $0.id == group.hub }) else { return }
-        try add(
-            photos.filter { $0.transfer == .outgoing || $0.senderId == own }.map { photo in
-                UndeliveredGroupPhoto(
-                    id: photo.id, groupId: group.id, groupName: group.name, hub: hub.address, sentAt: photo.createdAt,
-                    noticedAt: moment, reason: reason, detail: detail)
-            })
+        guard !photos.isEmpty else { return }
+        let addresses = Dictionary(try all().map { ($0.id, $0.address) }, uniquingKeysWith: { first, _ in first })
+        let byID = Dictionary(groups.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let lost = photos.compactMap { photo -> UndeliveredGroupPhoto? in
+            guard let group = byID[photo.groupId], let address = group.hub.flatMap({ addresses[$0] }),
+                photo.transfer == .outgoing || photo.senderId == group.ownMember?.userId
+            else { return nil }
+            return UndeliveredGroupPhoto(
+                id: photo.id, groupId: group.id, groupName: group.name, hub: address, sentAt: photo.createdAt,
+                noticedAt: moment, reason: reason, detail: detail)
+        }
+        if !lost.isEmpty { try add(lost) }
     }
 }
 

@@ -11,8 +11,8 @@ package protocol GroupRepository {
     func insert(_ group: StoredGroup) throws
     /// - Throws: `noGroup`, as all that name one.
     func rename(_ id: String, to name: String) throws
-    /// Removes it with its members and photos.
-    func remove(_ id: String) throws
+    /// Removes groups with their members and photos.
+    func remove(_ ids: [String]) throws
     /// - Throws: `tooManyMembers`; the catalogue's own error for one who is in it, and for a second person of this library.
     func insert(_ members: [GroupMember], into group: String) throws
     /// - Returns: whether they were in it.

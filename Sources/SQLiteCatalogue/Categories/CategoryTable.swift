@@ -87,13 +87,15 @@ struct CategoryTable: CategoryRepository {
         throw CatalogueError.nameTaken(other)
     }
 
-    func update(id: Int64, to new: CategoryDetails) throws -> Category {
-        try requireExists(id)
-        try refuseClash(new.displayName, except: id)
-        try connection.execute(
-            "UPDATE categories SET display_name = ?, name_key = ?, color_hex = ?, icon_resource = ? WHERE id = ?",
-            new.displayName, CategoryName.key(new.displayName), new.colorHex, new.iconResource, id)
-        return try require(.id(id))
+    func update(_ changes: [(id: Int64, to: CategoryDetails)]) throws -> [Category] {
+        try changes.map { id, new in
+            try requireExists(id)
+            try refuseClash(new.displayName, except: id)
+            try connection.execute(
+                "UPDATE categories SET display_name = ?, name_key = ?, color_hex = ?, icon_resource = ? WHERE id = ?",
+                new.displayName, CategoryName.key(new.displayName), new.colorHex, new.iconResource, id)
+            return try require(.id(id))
+        }
     }
 
     func reorder(_ ids: [Int64]) throws {

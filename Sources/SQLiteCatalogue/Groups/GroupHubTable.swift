@@ -53,22 +53,30 @@ struct GroupHubTable: GroupHubRepository {
 
     // MARK: Groups
 
-    func put(_ group: StoredGroup) throws -> Bool {
-        let groups = GroupTable(connection: connection)
-        guard let there = try groups.groups(group.id).first else {
-            try groups.insert(group)
-            return true
+    func put(_ groups: [StoredGroup]) throws -> Set<String> {
+        guard !groups.isEmpty else { return [] }
+        let table = GroupTable(connection: connection)
+        var there = Dictionary(try table.groups(nil).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var leftAlone: Set<String> = []
+        for group in groups {
+            if let known = there[group.id] {
+                guard let hub = group.hub, known.hub == hub else {
+                    leftAlone.insert(group.id)
+                    continue
+                }
+                guard known.name != group.name || known.createdAt != group.createdAt || known.members != group.members
+                else { continue }
+                try connection.execute(
+                    "UPDATE groups SET name = ?, created_at = ? WHERE id = ?", group.name,
+                    group.createdAt.milliseconds, group.id)
+                try connection.execute("DELETE FROM group_members WHERE group_id = ?", group.id)
+                try table.insert(group.members, into: group.id)
+            } else {
+                try table.insert(group)
+            }
+            there[group.id] = group
         }
-        guard let hub = group.hub, there.hub == hub else { return false }
-        guard there.name != group.name || there.createdAt != group.createdAt || there.members != group.members else {
-            return true
-        }
-        try connection.execute(
-            "UPDATE groups SET name = ?, created_at = ? WHERE id = ?", group.name, group.createdAt.milliseconds,
-            group.id)
-        try connection.execute("DELETE FROM group_members WHERE group_id = ?", group.id)
-        try groups.insert(group.members, into: group.id)
-        return true
+        return leftAlone
     }
 
     func departures(from hub: String) throws -> [String] {

@@ -56,9 +56,11 @@ struct GroupTable: GroupRepository {
         }
     }
 
-    func remove(_ id: String) throws {
-        guard try connection.execute("DELETE FROM groups WHERE id = ?", id) > 0 else {
-            throw CatalogueError.noGroup(id)
+    func remove(_ ids: [String]) throws {
+        for id in ids {
+            guard try connection.execute("DELETE FROM groups WHERE id = ?", id) > 0 else {
+                throw CatalogueError.noGroup(id)
+            }
         }
     }
 
