@@ -27,8 +27,8 @@ public struct WebListener: Sendable {
 /// await server.stop()
 /// ```
 ///
-/// What may be asked, by whom and in which shape is in <doc:Interface>. Whether somebody may have it is the daemon's
-/// to say; whether a browser may ask at all is decided here.
+/// What may be asked, by whom and in which shape is in <doc:Interface>. The daemon says whether a client may
+/// have it; whether a browser may ask at all is decided here.
 public final class WebServer: Sendable {
     public let address: ListeningAddress
     private let http: HTTPServer
@@ -41,8 +41,8 @@ public final class WebServer: Sendable {
     /// - Parameters:
     ///   - listener: the server's from now on.
     ///   - names: under which browsers reach it, beside `localhost` and addresses in digits.
-    ///   - files: what everybody may have.
-    ///   - accessLog: for what other machines ask.
+    ///   - files: that every client may have.
+    ///   - accessLog: for the requests of other machines.
     ///   - connect: makes a connection to the daemon's door; called for each device, and again where one has ended.
     /// - Throws: `MeshError`.
     public init(
@@ -69,7 +69,7 @@ public final class WebServer: Sendable {
         Task { [devices] in await devices.start() }
     }
 
-    /// Takes nobody in any more, ends what runs, and returns when nothing does.
+    /// Takes no client in any more, ends the running requests, and returns when none runs.
     public func stop() async {
         // The connections to the daemon first: then no request waits for it.
         pictures.stop()

@@ -193,8 +193,8 @@ extension CommandTable {
         },
     ]
 
-    /// The backup's lock came with it, so that whoever has restored it is a kid now and reads no receipt without the PIN. On a terminal
-    /// they are asked for it, and do not come here.
+    /// The backup's lock came with it, so that the person who has restored it has the role of a kid now, and reads no receipt without
+    /// the PIN. On a terminal the person is asked for the PIN, and this is not called.
     private static func tellLocked(
         orThrow error: MeshError, _ session: Session, _ library: any LibraryConnection
     ) async throws -> ExitCode {

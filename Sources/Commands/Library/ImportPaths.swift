@@ -12,7 +12,7 @@ enum ImportPaths {
     /// Bytes of a list on standard input.
     private static let listBytes = 32 << 20
 
-    /// The absolute paths that were named, those of a list on standard input where `-` stands.
+    /// The absolute paths that were named; `-` stands for the paths of a list on standard input.
     /// - Throws: ``CommandFailure``.
     static func named(_ operands: [String], _ session: Session) async throws -> [String] {
         var paths: [String] = []

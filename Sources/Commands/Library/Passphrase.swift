@@ -2,7 +2,7 @@ import CommandLineInterface
 import Foundation
 
 /// Where a passphrase comes from: a person at the terminal, who does not see it, or a file, or standard input. Never an
-/// argument: those are seen by everybody on the machine, and kept in the shell's history.
+/// argument: arguments are seen by everybody on the machine, and kept in the shell's history.
 enum Passphrase {
     /// Bytes that are read in search of the first line.
     private static let mostBytes = 100_000

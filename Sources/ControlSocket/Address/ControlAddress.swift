@@ -52,7 +52,7 @@ public enum ControlAddress {
     /// `~/.local/state/smilepile`. Not made.
     public static func stateFolder(_ environment: [String: String]) -> String {
         if let state = absolute(environment["XDG_STATE_HOME"]) { return state + "/smilepile" }
-        // HOME before what the password file says: whoever sets it means it.
+        // HOME before the password file's entry: a person who sets it means it.
         return (absolute(environment["HOME"]) ?? NSHomeDirectory()) + "/.local/state/smilepile"
     }
 

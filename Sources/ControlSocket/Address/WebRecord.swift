@@ -24,12 +24,12 @@ public struct WebRecord: Codable, Sendable, Equatable {
     /// For the daemon that listens at `socket`.
     public static func path(socket: String) -> String { socket + ".web" }
 
-    /// What runs for this daemon; nil where nothing does.
+    /// The page's program that runs for this daemon; nil where none does.
     public static func running(socket: String) -> WebRecord? {
         let descriptor = clinux_open(path(socket: socket), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        // Whoever gets the lock finds nobody at work.
+        // Where the lock can be had, no program of the page runs.
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
         var room = [UInt8](repeating: 0, count: bytes)
         let count = pread(descriptor, &room, room.count, 0)

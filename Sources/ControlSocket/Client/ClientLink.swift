@@ -131,7 +131,7 @@ final class ClientLink: Sendable {
 
     var isOpen: Bool { state.withLock { $0.ending == nil } }
 
-    /// Ends the connection; whoever waits for a reply gets `reason`.
+    /// Ends the connection; each request that waits for a reply gets `reason`.
     func end(_ reason: any Error) {
         state.withLock { state in
             if state.ending == nil { state.ending = reason }
@@ -195,7 +195,7 @@ final class ClientLink: Sendable {
         return count
     }
 
-    /// Waits until there is something to read, and sends meanwhile what waits. False when the connection is to end.
+    /// Waits until there is something to read, and sends the lines that wait meanwhile. False when the connection is to end.
     private func wait(on socket: Int32) -> Bool {
         var isQuiet = false
         while true {

@@ -38,7 +38,7 @@ public final class ControlClient: Sendable {
 
     deinit { close() }
 
-    /// Ends the connection. What still waits for a reply gets ``ControlError/closed(_:)``.
+    /// Ends the connection. A request that still waits for a reply gets ``ControlError/closed(_:)``.
     public func close() { link.end(ControlError.closed("it was closed on this side")) }
 
     /// Whether the connection has not ended, as far as this side knows. A request on one that has ended fails at once, and

@@ -41,7 +41,7 @@ final class ClientConnection: Sendable {
         if socket >= 0 { close(socket) }
     }
 
-    /// Changes the state, and lets go on whoever can by that: those who wait here, the reactor, other connections.
+    /// Changes the state, and resumes all that can go on by that: requests that wait here, the reactor, other connections.
     @discardableResult
     private func change<Result: Sendable>(_ body: (inout ConnectionState) -> Result) -> Result {
         let (result, granted) = changeHere(body)
@@ -105,8 +105,8 @@ final class ClientConnection: Sendable {
     private static let tooManyFiles = MeshError(
         .resourceExhausted, "Open files wait that were not taken. Read the replies that are there, and ask again.")
 
-    /// Writes an update once everything before it has been taken by the kernel, so that what changes meanwhile
-    /// is reduced to the newest by whoever produces it. The line is made when there is room for it.
+    /// Writes an update once everything before it has been taken by the kernel, so that of several changes meanwhile the
+    /// observation sends only the newest. The line is made when there is room for it.
     /// - Throws: `CancellationError` when the request was cancelled or the connection is gone; what `make` throws.
     func writeUpdate(_ size: ReplySize, _ make: () throws -> [UInt8]) async throws {
         try await waitForRoom(for: nil, size)
@@ -158,8 +158,8 @@ final class ClientConnection: Sendable {
     /// Who it is for, where somebody has said so.
     var identifiedName: String? { state.withLock { $0.held.name } }
 
-    /// What a request has earned that has succeeded. Nothing where the role was made to fall meanwhile: whoever locks up
-    /// locks out who was on the way in.
+    /// Gives the connection the role that a request has earned which succeeded. Nothing is given where the role was made to fall
+    /// meanwhile: a person who locks up also locks out a request that was on the way.
     func grant(_ grant: HeldRole.Grant, for id: RequestID) {
         state.withLock { state in
             guard state.running[id]?.falls == state.falls else { return }
@@ -190,8 +190,8 @@ final class ClientConnection: Sendable {
         endForbidden()
     }
 
-    /// Ends what only looks, and needs more than the role that the connection has now. From the reactor's thread, as every
-    /// cancellation.
+    /// Ends the requests that only look, and need more than the role that the connection has now. Called on the reactor's thread, as
+    /// every cancellation is.
     func endForbidden() {
         let tasks = state.withLock { state -> [Task<Void, Never>] in
             let now = roleClock()
@@ -261,14 +261,14 @@ final class ClientConnection: Sendable {
     /// Whether nothing runs, nothing waits, and more may come.
     var isIdle: Bool { state.withLock { $0.isOpen && $0.isIdle } }
 
-    /// The client has said its last; what runs goes on.
+    /// The client has said its last; requests that run go on.
     func endInput() {
         state.withLock { state in
             if state.isOpen { state.phase = .ended }
         }
     }
 
-    /// Cancels what runs and takes no more requests; replies still go out.
+    /// Cancels the requests that run and takes no more; replies still go out.
     func refuse(shuttingDown: Bool) {
         let tasks = state.withLock { state -> [Task<Void, Never>] in
             state.phase = shuttingDown ? .ended : .refused(since: MonotonicClock.now())
@@ -280,7 +280,7 @@ final class ClientConnection: Sendable {
 
     // MARK: The socket, from the reactor's thread
 
-    /// Sends what waits. When all of it is gone, those who wait for room go on.
+    /// Sends the lines that wait. When all of them are gone, the requests that wait for room go on.
     func flush() { change { $0.flush() } }
 
     /// What to wait for now. Ends the output side first where a refused client has got everything.

@@ -6,7 +6,7 @@ struct ConnectionState {
     /// Where the connection is on its way from the first line to the end.
     enum Phase {
         case open
-        /// No more requests come; what runs is finished and flushed.
+        /// No more requests come; the running ones are finished, and their replies flushed.
         case ended
         /// The client broke a limit: what it still sends is thrown away, so that it can read why.
         case refused(since: UInt64)
@@ -46,7 +46,7 @@ struct ConnectionState {
     var hasSaidGoodbye = false
     /// Whether the reactor knows that it should look here, or will be told.
     var isAttended = false
-    /// Whether the reactor reads nothing here although the outbox is not what keeps it from it.
+    /// Whether the reactor reads nothing here for another reason than a full outbox.
     var isHeldBack = false
 
     var outbox = Outbox()
@@ -115,7 +115,7 @@ struct ConnectionState {
         }
     }
 
-    /// What waits now has to be gone before the time is taken anew.
+    /// The lines that wait now have to be gone before the time is taken anew.
     private mutating func markDrain(at now: UInt64) {
         drainsSince = now
         drainsUntil = outbox.count
@@ -140,7 +140,7 @@ struct ConnectionState {
     func mayRead(_ core: ServerCore) -> Bool {
         let limits = core.limits
         guard outbox.count <= limits.outboxBytes else { return false }
-        // While others wait for room, nobody adds to what is not read.
+        // While other connections wait for room, no request adds to lines that their client does not read.
         if !outbox.isEmpty, core.budget.contendedSince != nil { return false }
         return requestBytes <= limits.lineBytes || core.requestBytes <= limits.requestBytes
     }
@@ -176,8 +176,8 @@ struct ConnectionState {
         return true
     }
 
-    /// Lets in those who wait and have room now, in the order in which they came; what is small does not wait behind
-    /// what is large.
+    /// Lets in the requests that wait and have room now, in the order in which they came; a small reply does not wait behind
+    /// a large one.
     /// - Returns: whom to wake when the lock is free.
     mutating func letIn(to connection: ClientConnection) -> [CheckedContinuation<Void, any Error>] {
         var entered: [CheckedContinuation<Void, any Error>] = []
@@ -202,7 +202,7 @@ struct ConnectionState {
         return entered
     }
 
-    /// Tells the budget what the connection holds now, and gives back what nobody here takes.
+    /// Tells the budget how many bytes the connection holds now, and gives back room that no request here takes.
     /// - Returns: the connections whose turn has come by that.
     mutating func settle(with core: ServerCore) -> [ClientConnection] {
         core.countFiles(outbox.fileCount - countedFiles)

@@ -11,7 +11,7 @@ public struct ControlLimits: Sendable, Equatable {
     /// Requests of one connection that run at the same time.
     public var requestsInFlight: Int
     public var connections: Int
-    /// Those of ``connections`` that came through the door, so that a page's program cannot keep the command line out.
+    /// How many of the ``connections`` may have come through the door, so that a page's program cannot keep the command line out.
     public var doorConnections: Int { connections - connections / 4 }
     /// Bytes that wait in a connection's outbox before no more requests are read from it.
     public var outboxBytes: Int

@@ -54,7 +54,7 @@ public final class ControlServer: Sendable {
     public struct Identification: Sendable {
         /// The name of who it is for, from a method's reply; nil where that has none.
         let name: @Sendable (Data) -> String?
-        /// The role that whoever has this name begins with at this moment, nil for none. Called with the connection's lock
+        /// The role that the client with this name begins with at this moment, nil for none. Called with the connection's lock
         /// held, so that nobody is let in who has just been forgotten, or as more than the mode allows: it must not block.
         let role: @Sendable (String) -> Role?
 
@@ -105,21 +105,21 @@ public final class ControlServer: Sendable {
     /// The path of the socket, for messages.
     public var path: String { listener.path }
 
-    /// Lowers the roles of open connections: what switching to kids mode does. New connections ask `roleForPeer`. When it
-    /// returns, no request that arrives gets the old role, and what reads or observes with it is being ended; what
-    /// writes is left to its end, so that its reply can say what was done.
+    /// Lowers the roles of open connections, as switching to kids mode does. New connections ask `roleForPeer`. When this
+    /// returns, no request that arrives gets the old role, and requests that read or observe with it are being ended. A request
+    /// that writes is left to its end, so that its reply can say what was done.
     public func lowerRoles(_ fall: RoleFall) async {
         await core.perform { $0.lowerRoles(fall) }
     }
 
-    /// Ends what roles do not allow any more whose time is over: for tests, whose clocks wake nobody.
+    /// Ends the requests of connections whose role's time is over: for tests, whose clocks wake no thread.
     func endForbidden() async { await core.perform { $0.endForbidden() } }
 
     /// Looks for the socket's name: for tests, which do not wait for its time.
     func restoreName() async { await core.perform { $0.restoreName() } }
 
-    /// Accepts no connection and starts no request from now on: each that comes is answered with `unavailable`. What
-    /// runs goes on and is answered; who waits for it can still cancel it, and ask with `rpc.ping` whether anybody is
+    /// Accepts no connection and starts no request from now on: each that comes is answered with `unavailable`. A request
+    /// that runs goes on and is answered; its client can still cancel it, and ask with `rpc.ping` whether the daemon is
     /// there.
     public func drain() async {
         withdraw()

@@ -1,7 +1,7 @@
 /// Where connections come in.
 struct Entrance: Sendable {
     var listener: ListeningSocket
-    /// Whether whoever comes in here is nobody until a service knows who that is, whatever user they are.
+    /// Whether a client that comes in here is nobody until a service knows who it is, whatever user it runs as.
     let isDoor: Bool
 
     /// For the reactor's epoll set.

@@ -35,7 +35,7 @@ final class InlineExecutor: TaskExecutor {
     /// From now on the calling thread queues here and calls ``runAll()``.
     func adopt() { setThread(Self.callingThread) }
 
-    /// From now on nobody queues here; what is queued goes to the pool.
+    /// From now on no job is queued here; the queued ones go to the pool.
     func release() {
         for job in setThread(0) { Self.giveToPool(job) }
     }
@@ -53,7 +53,7 @@ final class InlineExecutor: TaskExecutor {
 
     var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
 
-    /// Runs what is queued, and what that queues. Called by the serving thread.
+    /// Runs the queued jobs, and the jobs that these queue. Called by the serving thread.
     func runAll() {
         let executor = asUnownedTaskExecutor()
         while let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) {

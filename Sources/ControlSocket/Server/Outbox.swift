@@ -5,7 +5,7 @@ import ServiceMesh
 /// Bytes on their way to a client that did not fit into the kernel's buffer.
 ///
 /// Kept in pieces and not in one array, which would have to be copied to grow and to shrink, and would hold up to four
-/// times what waits.
+/// times the bytes that wait.
 struct Outbox {
     /// Lines shorter than this are put together, so that many of them go out in one call.
     private static let smallPiece = 16 << 10
@@ -27,7 +27,7 @@ struct Outbox {
 
     enum Movement { case moved, full, broken }
 
-    /// Sends `line` now as far as it goes, behind what waits already, and keeps the rest.
+    /// Sends `line` now as far as it goes, behind the lines that wait already, and keeps the rest.
     /// - Parameter files: that go with its first byte; 8 at most.
     /// - Returns: false where the connection is broken.
     mutating func put(_ line: [UInt8], _ files: [OwnedFile] = [], on socket: Int32) -> Bool {
@@ -51,7 +51,7 @@ struct Outbox {
             socket, bytes.baseAddress, bytes.count, descriptors, Int32(descriptors.count))
     }
 
-    /// Keeps `line` behind what waits already, and sends nothing.
+    /// Keeps `line` behind the lines that wait already, and sends nothing.
     mutating func append(_ line: [UInt8], _ files: [OwnedFile] = []) {
         count += line.count
         guard files.isEmpty else {
@@ -70,7 +70,7 @@ struct Outbox {
         }
     }
 
-    /// Sends what waits, as far as the kernel takes it.
+    /// Sends the lines that wait, as far as the kernel takes them.
     mutating func flush(on socket: Int32) -> Movement {
         var moved = false
         while !isEmpty {

@@ -119,10 +119,11 @@ struct Reactor: ~Copyable {
         for entry in entries.values { entry.connection.lowerRole(fall) }
     }
 
-    /// Ends what a connection's role does not allow any more.
+    /// Ends the requests that a connection's role does not allow any more.
     mutating func endForbidden(of key: UInt64) { entries[key]?.connection.endForbidden() }
 
-    /// Ends what it does not allow at this moment, as when a time is over: for tests, whose clocks wake nobody.
+    /// Ends the requests that no connection's role allows at this moment, as when its time is over: for tests, whose clocks wake no
+    /// thread.
     mutating func endForbidden() {
         for entry in entries.values { entry.connection.endForbidden() }
     }
@@ -173,7 +174,7 @@ struct Reactor: ~Copyable {
 
     private static func openSpare() -> Int32 { clinux_open("/dev/null", O_RDONLY, 0) }
 
-    /// Tells whoever is next why they are not served; left alone they would wait for ever.
+    /// Tells the next client why it is not served; left alone, it would wait for ever.
     /// - Returns: false where there was no descriptor even for that.
     private mutating func refuseNext(of listener: ListeningSocket) -> Bool {
         guard spare >= 0 else { return false }

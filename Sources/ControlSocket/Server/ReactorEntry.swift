@@ -34,7 +34,7 @@ final class ReactorEntry {
 
     /// The moment by which something has to have happened here, nil for none.
     /// - Parameters:
-    ///   - contendedSince: since when others wait for what this connection may hold; nil where nobody does.
+    ///   - contendedSince: since when other connections wait for room that this one holds; nil where none does.
     ///   - stall: nanoseconds that it has.
     func deadline(contendedSince: UInt64?, stall: UInt64) -> UInt64? {
         var next = min(expiresAt ?? .max, lineExpiresAt ?? .max)

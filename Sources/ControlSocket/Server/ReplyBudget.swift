@@ -1,15 +1,15 @@
 import ServiceMesh
 import Synchronization
 
-/// The bytes that all connections together may hold for replies: those that wait for their reader, and the room set
-/// aside for those that are being made.
+/// The bytes that all connections together may hold for replies: of replies that wait for their client, and of the room set
+/// aside for replies that are being made.
 ///
 /// Room for a reply that may be large is asked for before its request starts, because once the reply is there, it is too
-/// late: it can only be kept or thrown away. Who finds none waits in a queue, in which each connection has one place
-/// whatever it wants to do, so that the one with sixty requests does not push back the one with a single one.
+/// late: it can only be kept or thrown away. A request that finds none waits in a queue, in which each connection
+/// has one place, so that a connection with sixty requests does not push back one with a single request.
 ///
 /// Small replies are counted and wait for nobody: they are bounded by the number of requests, and the owner who wants to
-/// see what is going on, or to stop it, must not wait for those who do not read.
+/// see what is going on, or to stop it, must not wait for clients that do not read.
 final class ReplyBudget: Sendable {
     private struct State {
         var held = 0

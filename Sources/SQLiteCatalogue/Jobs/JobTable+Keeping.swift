@@ -51,7 +51,7 @@ extension JobTable {
 }
 
 extension JobLineTable {
-    /// How many lines there are of each outcome, those that are counted only left out.
+    /// How many lines there are of each outcome, without the lines that are only counted.
     static func listed(of job: Int64, in connection: Connection) throws -> [String: Int] {
         let counts = try connection.query("SELECT outcome, count(*) FROM job_lines WHERE job = ? GROUP BY outcome", job)
         {
@@ -60,7 +60,7 @@ extension JobLineTable {
         return Dictionary(counts, uniquingKeysWith: { first, _ in first })
     }
 
-    /// How many lines were told of, those that are counted only included.
+    /// How many lines were told of, with the lines that are only counted.
     static func counted(of job: Int64, in connection: Connection) throws -> Int {
         try outcomes(of: job, in: connection).values.reduce(0) { sum, count in
             let (sum, overflow) = sum.addingReportingOverflow(max(0, count))
@@ -79,7 +79,7 @@ extension JobLineTable {
         ) { (try $0[0], try $0[1]) } ?? (0, 0)
     }
 
-    /// Removes, of the next `limit` lines, those that do not stay.
+    /// Removes the lines that do not stay, of the next `limit` ones.
     /// - Parameter keeping: asked for the outcome of each line, in their order.
     /// - Returns: where to go on, nil after the last.
     static func thin(

@@ -111,7 +111,7 @@ struct PhotoSearch {
         return found + (try named(by: sieveOfRest, rest, words, limit: missing))
     }
 
-    /// Those that the text index names, the newest first.
+    /// The photos that the text index names, the newest first.
     private func named(
         by sieve: Sieve, _ filter: SQLFilter, _ words: FoundWords, limit: Int
     ) throws -> [Photo] {
@@ -147,7 +147,7 @@ struct PhotoSearch {
         return places.count <= Self.indexAloneAtMost ? places : nil
     }
 
-    /// Those at these places that are matches indeed.
+    /// The photos at these places that are matches indeed.
     private func compared(
         _ places: [Int64], _ words: FoundWords, limit: Int
     ) throws -> [Photo] {

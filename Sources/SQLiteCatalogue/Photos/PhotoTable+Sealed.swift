@@ -18,7 +18,7 @@ extension PhotoTable {
             Self.sealedPlaces, query.end == nil, query.end?.date ?? 0, query.end?.id ?? 0, query.limit + 1
         ) { PhotoPlace(date: try $0[0], id: try $0[1]) }
         let photos = try findReadable(places.prefix(query.limit).map { .id($0.id) })
-        // Those in the trash have their fields still.
+        // Photos in the trash have their fields still.
         let total: Int? = try connection.value(
             """
             SELECT count(*) FROM (SELECT DISTINCT photo_uuid FROM sealed_fields) AS s

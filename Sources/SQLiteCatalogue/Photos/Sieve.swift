@@ -6,7 +6,7 @@ struct Sieve {
     private var mark: String?
     /// Nothing passes.
     let isEmpty: Bool
-    /// Those that a photo must all have; none where one is enough.
+    /// The trigrams that a photo must all have; none where one is enough.
     let required: [String]
     /// What a photo must pass besides.
     private let others: [Sieve]

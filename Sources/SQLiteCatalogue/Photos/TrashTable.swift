@@ -165,7 +165,7 @@ struct TrashTable: TrashRepository {
         return staying
     }
 
-    /// Restores those of which nothing has to be decided, with a few statements: their ids are free, their categories are there,
+    /// Restores the photos of which nothing has to be decided, with a few statements: their ids are free, their categories are there,
     /// and no other photo is the same picture.
     ///
     /// One after the other they take a square of their number: SQLite keeps what a savepoint has changed in a chain of blocks, and

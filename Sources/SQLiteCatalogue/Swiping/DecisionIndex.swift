@@ -39,7 +39,7 @@ final class DecisionIndex: Sendable {
         postponed.add(1, ordering: .acquiringAndReleasing).newValue - indexed.load(ordering: .acquiring)
     }
 
-    /// Runs a write, and counts it among those under way.
+    /// Runs a write, and counts it among the writes under way.
     func whileWriting<Value: Sendable>(_ write: () async throws -> Value) async throws -> Value {
         writes.add(1, ordering: .acquiringAndReleasing)
         defer { writes.subtract(1, ordering: .acquiringAndReleasing) }

@@ -37,7 +37,7 @@ struct ReviewTable: ReviewRepository {
         next.session = try Self.cut(&sessions, to: limit) ?? connection.value(Self.lastNumber) ?? 0
         next.decision = try Self.cut(&decisions, to: limit) ?? connection.value(Self.lastDecision) ?? 0
         next.undone = try Self.cut(&undone, to: limit) ?? connection.value(Self.lastUndone) ?? 0
-        // Those that were deleted were told, or are not there to be told.
+        // Decisions that were deleted were told, or are not there to be told.
         next.session = max(next.session, cursor.session)
         next.decision = max(next.decision, cursor.decision)
         next.undone = max(next.undone, cursor.undone)
@@ -113,7 +113,7 @@ struct ReviewTable: ReviewRepository {
     // MARK: Taking
 
     func merge(_ changes: ReviewChanges, from source: String) throws -> TakenReviews {
-        // Those that are made here have their places, and times, before any that come.
+        // Decisions that are made here have their places, and times, before any that come.
         _ = try swipes.indexDecisions(limit: .max)
         var (sessions, rows) = (0, 0)
         for session in changes.sessions {

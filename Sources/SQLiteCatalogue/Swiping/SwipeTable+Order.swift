@@ -81,7 +81,7 @@ extension SwipeTable {
     }
 
     /// Marks decisions as processed.
-    /// - Returns: those that count.
+    /// - Returns: the decisions that count.
     func markProcessed(_ actions: [PhotoAction]) throws -> [PhotoAction] {
         for action in actions {
             try connection.execute("UPDATE swipe_actions SET is_processed = 1 WHERE id = ?", action.id)

@@ -18,9 +18,9 @@ public enum ServerCell {
         if ccell_limit_server(descriptors) != 0 { missing.append("limits") }
         // A sanitizer's own thread does what no cell allows.
         let isSanitized = ccell_is_sanitized() == 1
-        // First: whoever may not be dumped may not say which users there are either.
+        // First: a process that may not be dumped may not say which users there are either.
         note("namespaces", isSanitized ? 0 : ccell_leave_namespaces())
-        // No descriptor is closed: what is open is wanted, and the rest was closed by who started this program.
+        // No descriptor is closed: the open ones are wanted, and the program that started this one has closed the rest.
         if ccell_detach(UInt32.max) != 0 { missing.append("no new privileges") }
         // Not to be gone without: the first look at a thread would end the process.
         if cworkqueue_answer_ourselves() != 0 { return ["anything: " + reason(errno)] }

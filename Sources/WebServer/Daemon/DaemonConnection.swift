@@ -15,7 +15,7 @@ public protocol DaemonConnection: Sendable {
     ) async throws -> Data
     /// Asks for something that comes with an open file.
     func open(method: String, params: Data) async throws -> (reply: Data, file: OwnedFile)
-    /// What still waits for a reply fails.
+    /// Requests that still wait for a reply fail.
     func close()
 }
 

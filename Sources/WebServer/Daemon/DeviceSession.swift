@@ -19,7 +19,7 @@ actor DeviceSession {
     private let connect: @Sendable () async throws -> any DaemonConnection
     private var current: (any DaemonConnection)?
     private var making: Task<any DaemonConnection, any Error>?
-    /// How often the connection was ended from this side: what was being made then is not wanted any more.
+    /// How often the connection was ended from this side: a connection that was being made then is not wanted any more.
     private var disconnects = 0
     private var isForgotten = false
     private let streams = Mutex<[ObjectIdentifier: @Sendable () -> Void]>([:])
@@ -35,8 +35,8 @@ actor DeviceSession {
         current = first
     }
 
-    /// The session of whoever has this token, with its connection.
-    /// - Throws: `MeshError` with the status `unauthenticated` where nobody has; `ControlError` without a daemon.
+    /// The session of the device that has this token, with its connection.
+    /// - Throws: `MeshError` with the status `unauthenticated` where no device has it; `ControlError` without a daemon.
     static func open(
         _ token: String, connect: @escaping @Sendable () async throws -> any DaemonConnection
     ) async throws -> DeviceSession {
@@ -85,7 +85,7 @@ actor DeviceSession {
 
     /// Tells the daemon once more that the device is here, which shows people when each was here last.
     nonisolated func remind() {
-        // Nobody waits for it, and what it says is said by the observation of the devices too.
+        // No request waits for the reply, which tells nothing that the observation of the devices does not tell.
         Task { _ = try? await connection().call("device.authenticate", ["token": .string(token)]) }
     }
 

@@ -28,9 +28,9 @@ actor Devices {
     private var watch: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - pictures: of which those of a device go with it.
+    ///   - pictures: kept for devices; a device's own go with it.
     ///   - shared: for pairing, and to hear of devices.
-    ///   - onForget: told of the token of a device that the daemon has forgotten: what it has under way ends.
+    ///   - onForget: told of the token of a device that the daemon has forgotten, so that the device's requests end.
     init(
         pictures: KeptPictures, shared: SharedConnection, onForget: @escaping @Sendable (String) -> Void = { _ in },
         now: @escaping @Sendable () -> UInt64 = { MonotonicClock.now() },
@@ -69,7 +69,7 @@ actor Devices {
         while true {
             let before = changes
             let session = try await DeviceSession.open(token, connect: connect)
-            // Said of a moment that may be over: what has changed since was told before there was a session to end.
+            // The answer is of a moment that may be over: a change since then was told before there was a session to end.
             guard changes == before else {
                 await session.forget()
                 continue
@@ -109,7 +109,7 @@ actor Devices {
         pictures.forget(token)
     }
 
-    /// 20 to 128 letters, digits, `-` and `_`: what no token can be is not asked about.
+    /// 20 to 128 letters, digits, `-` and `_`: the daemon is not asked about a text that can be no token.
     static func isToken(_ text: String) -> Bool {
         (20...128).contains(text.utf8.count)
             && text.utf8.allSatisfy {
@@ -134,7 +134,7 @@ actor Devices {
         }
     }
 
-    /// Observes the daemon's devices, and puts out at each change whoever is none of them any more.
+    /// Observes the daemon's devices, and ends at each change the sessions of devices that are gone.
     /// - Returns: how long to wait before the next time.
     private func follow() async -> Duration {
         do {

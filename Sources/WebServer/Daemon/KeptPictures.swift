@@ -27,7 +27,7 @@ final class KeptPictures: Sendable {
     private struct State {
         /// Whether the daemon tells of changes.
         var isTold = false
-        /// How often what was asked for before has become old.
+        /// How often the pictures that were asked for before have become old.
         var age: UInt64 = 0
         var pictures: [Key: Kept] = [:]
         var bytes = 0
@@ -56,7 +56,7 @@ final class KeptPictures: Sendable {
 
     /// What is to be asked for before the daemon is asked for a picture, so that a change in between is noticed; nil where
     /// nothing would be kept.
-    /// - Parameter session: of whoever asks, by whose connection changes are heard of where nobody's does so yet.
+    /// - Parameter session: of the device that asks; by its connection changes are heard of where no other's does so yet.
     func age(_ session: DeviceSession) -> UInt64? {
         state.withLock { state in
             if state.watch == nil, !state.isStopped {
@@ -73,12 +73,12 @@ final class KeptPictures: Sendable {
             if let old = state.pictures[key] { state.bytes -= old.response.cost }
             state.pictures[key] = Kept(response: response, until: now &+ UInt64(seconds) * 1_000_000_000)
             state.bytes += response.cost
-            // All at once, and seldom: what is asked for again is back with the next request.
+            // All at once, and seldom: a picture that is wanted again is back with the next request.
             if state.bytes > Self.most { state.clear() }
         }
     }
 
-    /// Nothing is given to this device any more, nor kept of what it has asked for.
+    /// This device gets no kept picture any more, and the ones that it has asked for are dropped.
     func forget(_ token: String) {
         state.withLock { state in
             state.age += 1
@@ -91,8 +91,8 @@ final class KeptPictures: Sendable {
 
     // MARK: Changes
 
-    /// Observes the newest photo and how many there are, which every device may: what comes is not looked at. Until the
-    /// connection ends, by whatever; whoever asks for a picture after that has it taken up again.
+    /// Observes the newest photo and how many there are, which every device may; only that a change comes matters, and not which. This
+    /// ends with the connection, and begins again with the next device that asks for a picture.
     private func follow(_ session: DeviceSession) async {
         do {
             let params = try JSONEncoder().encode(["limit": 1])

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Tokens of members that the daemon has known lately: what tells them from strangers before it is asked again. They are in memory
-/// and nowhere else. What one of them may, and whether it still may anything, the daemon says each time.
+/// Tokens of members that the daemon has known lately, by which members are told from strangers before the daemon is asked again. They
+/// are in memory and nowhere else. The daemon says each time what a member may do, and whether it still may do anything.
 final class KnownTokens: Sendable {
     /// Nanoseconds. A member's machine asks every quarter of an hour, and a little more by chance.
     static let lifetime: UInt64 = 1_800_000_000_000
-    /// Past it those that were not seen for long are forgotten, and then all.
+    /// Past it the tokens that were not seen for long are forgotten, and then all.
     private static let most = 4_096
 
     private let seen = Mutex([String: UInt64]())

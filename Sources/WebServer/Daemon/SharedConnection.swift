@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// One connection for what is not any device's: pairing, and members of groups on other machines, each of whose requests brings the
+/// One connection for requests that are no device's: pairing, and members of groups on other machines, each of whose requests brings the
 /// token that says whose it is. It stays nobody's.
 actor SharedConnection {
     private let connect: @Sendable () async throws -> any DaemonConnection

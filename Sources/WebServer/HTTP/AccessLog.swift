@@ -30,7 +30,7 @@ public final class AccessLog: Sendable {
 
     deinit { close(descriptor) }
 
-    /// What is written of one request.
+    /// The fields of one request that are written.
     struct Entry {
         let client: String
         /// Nil where the request could not be understood.
@@ -41,7 +41,7 @@ public final class AccessLog: Sendable {
         let milliseconds: UInt64
     }
 
-    /// That a line could not be written is no reason to refuse whoever asks.
+    /// A line that cannot be written is no reason to refuse the request.
     func note(_ entry: Entry, at time: Timestamp = .now()) {
         let line = Array(Self.line(entry, at: time).utf8)
         // By one call, so that lines of two threads do not mix.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The connections of a server: whose they are, how long each may take for what it is doing, and whether its client is still there.
 ///
-/// When there are too many, or too many from one network, the oldest goes whose client has shown no token that is known: whoever
-/// holds connections open keeps nobody out who was let in.
+/// When there are too many, or too many from one network, the oldest connection goes whose client has shown no known token: a client
+/// that holds connections open keeps no paired device out.
 ///
 /// libmicrohttpd closes a connection on which nothing moves. That is not enough: a byte a second is movement, and while a
 /// request is being worked on nothing is read, so that nobody notices that its client has gone.
@@ -44,7 +44,7 @@ final class ConnectionTable: Sendable {
         self.mostOfNetwork = mostOfNetwork
     }
 
-    /// - Returns: a key, which is never 0 and greater than those before.
+    /// - Returns: a key, which is never 0 and greater than all keys before.
     func add(socket: Int32, network: String, deadline: UInt64) -> UInt64 {
         state.withLock { state in
             let key = state.nextKey
@@ -76,10 +76,10 @@ final class ConnectionTable: Sendable {
         state.entries[key]?.deadline = nil
     }
 
-    /// Notes whose a connection is: of a device that is known, and not of what somebody claims.
+    /// Notes whose a connection is: of a device that the daemon knows, and not of one that the client claims to be.
     func note(_ key: UInt64, token: String) { state.withLock { $0.entries[key]?.token = token } }
 
-    /// Closes what a device has under way, but for event streams.
+    /// Closes the connections on which a device has requests, but for event streams.
     func cut(token: String) {
         state.withLock { state in
             for (key, entry) in state.entries where entry.token == token && !entry.hasStream {
@@ -123,7 +123,7 @@ final class ConnectionTable: Sendable {
 
     var allStreams: [EventStream] { state.withLock { Array($0.streams.values) } }
 
-    /// Closes what is past its time, and tells who waits for a client that has gone.
+    /// Closes the connections that are past their time, and tells the requests that wait for a client which has gone.
     func look(now: UInt64) {
         let gone = state.withLock { state -> [@Sendable () -> Void] in
             var gone: [@Sendable () -> Void] = []

@@ -36,7 +36,7 @@ final class EventStream: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter lastID: of the last event that the browser had; those of this stream come after it.
+    /// - Parameter lastID: of the last event that the browser had; the events of this stream come after it.
     init(after lastID: UInt64, now: UInt64) {
         state = Mutex(State(lastID: lastID, lastActivity: now))
         // Something at once, so that the browser knows that it is connected, and when to come again.
@@ -63,10 +63,10 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Nothing is sent after what waits.
+    /// Nothing is sent after the events that wait.
     func end() { wake { $0.hasEnded = true } }
 
-    /// What is done when the browser has gone, at once where it has.
+    /// Has `work` called when the browser has gone, at once where it has.
     func onLeave(_ work: @escaping @Sendable () -> Void) {
         let hasLeft = state.withLock { state in
             if !state.hasLeft { state.onLeave = work }

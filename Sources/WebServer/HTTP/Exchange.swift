@@ -98,8 +98,8 @@ final class Exchange: Sendable {
             let (received, most) = state.withLock { ($0.received, $0.mostUnread) }
             let left = bodyBytes - received
             if piece != nil {
-                // What is not wanted is read for the answer's sake: a client that still sends when the connection is
-                // closed never sees it. Up to a point.
+                // A body that is not wanted is read for the answer's sake, up to a point: a client that still sends when the
+                // connection is closed never sees the answer.
                 count(piece)
                 taken = true
                 return left <= most

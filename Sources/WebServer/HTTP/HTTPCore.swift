@@ -3,7 +3,7 @@ import CMicroHTTPD
 import ServiceMesh
 import Synchronization
 
-/// What the connections of a server share: its table, its limits, and who answers.
+/// What the connections of a server share: its table, its limits, and the part that answers.
 final class HTTPCore: Sendable {
     private struct State {
         /// Connections that libmicrohttpd does not look at, because a task of ours has to end first.
@@ -62,7 +62,7 @@ final class HTTPCore: Sendable {
         waiter?.resume()
     }
 
-    /// Ends what runs, and returns when no connection sleeps any more.
+    /// Ends the running requests, and returns when no connection sleeps any more.
     func stop() async {
         state.withLock { $0.isStopping = true }
         for stream in table.allStreams { stream.end() }

@@ -25,7 +25,7 @@ final class HTTPServer: Sendable {
     private static let heartbeat: UInt64 = 15_000_000_000
 
     private struct Handle: @unchecked Sendable {
-        // Sendable because it is used once, to stop, by whoever took it out of the mutex.
+        // Sendable because it is used once, to stop, by the one task that took it out of the mutex.
         let daemon: OpaquePointer
         let context: Unmanaged<HTTPCore>
     }
@@ -91,11 +91,11 @@ final class HTTPServer: Sendable {
         thread.start()
     }
 
-    /// Ends what runs, and returns when the threads have ended. Again does nothing. Who comes meanwhile is told that the
-    /// server stops.
+    /// Ends the running requests, and returns when the threads have ended. A second call does nothing. A client that comes meanwhile is
+    /// told that the server stops.
     ///
     /// Not `MHD_quiesce_daemon`, which would close the door first: in 0.9.75 it takes the listener from the epoll sets of
-    /// the threads while each of them does so too, and whoever comes second (or, with the listener closed then, at all)
+    /// the threads while each of them does so too, and the thread that comes second (or, with the listener closed then, any)
     /// ends the whole program.
     func stop() async {
         let taken = handle.withLock { handle in

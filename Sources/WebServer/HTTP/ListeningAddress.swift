@@ -124,7 +124,7 @@ public struct ListeningAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// An address without its port. One of IPv4 that came over IPv6 is the same client.
-    /// What counts as one client: an address of IPv4; of IPv6 the first 64 bits, since whoever has one has them all.
+    /// What counts as one client: an address of IPv4; of one of IPv6 the first 64 bits, since a client has all addresses with these.
     static func network(of address: UnsafePointer<sockaddr>) -> String {
         let text = text(of: address)
         guard text.contains(":") else { return text }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// How many requests each client has left: a bucket for each, which fills again with time.
 final class RequestRate: Sendable {
-    /// Clients that are remembered; past it those that have a full bucket are forgotten, and then all.
+    /// Clients that are remembered; past it the clients that have a full bucket are forgotten, and then all.
     private static let most = 4_096
 
     private struct Bucket {
@@ -38,7 +38,7 @@ final class RequestRate: Sendable {
         }
     }
 
-    /// Gives back a request that was none of those that are counted here.
+    /// Gives a token back for a request that turned out not to count here.
     func give(_ client: String, now: UInt64) {
         buckets.withLock { buckets in
             guard var bucket = buckets[client] else { return }

@@ -10,7 +10,7 @@ extension Router {
             try acquireAnonymousSlot(.member, head.network)
             throw Refusal.unknownToken
         }
-        // Before a body is taken in, and the daemon asked: whoever tries tokens has few requests, whatever they cost here.
+        // Before a body is taken in, and the daemon asked: a client that tries tokens has few requests, whatever they cost here.
         if !knownTokens.contains(token, now: MonotonicClock.now()) { try acquireAnonymousSlot(.member, head.network) }
         let member = Member(token: token, client: head.network, base: base(head) + "/api/photos/", router: self)
         let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map {
@@ -262,7 +262,7 @@ private final class PictureReceiver: BodyReceiver {
 }
 
 extension RequestHead {
-    /// What can be no token is not asked about.
+    /// A text that can be no token is not asked about.
     var bearerToken: String? {
         guard let text = header("authorization"), text.lowercased().hasPrefix("bearer ") else { return nil }
         let token = text.dropFirst("bearer ".count).drop { $0 == " " }

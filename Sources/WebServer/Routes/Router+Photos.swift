@@ -13,7 +13,7 @@ extension Router {
         return .ask(bodyBytes: 0) { _ in
             await Response.of {
                 let key = isTrashed ? nil : KeptPictures.Key(head, token: visitor.token)
-                // Before anything is asked: what changes meanwhile makes the answer one that is not kept.
+                // Before the daemon is asked: a picture that changes meanwhile is not kept.
                 let session = try await visitor.session()
                 let age = key == nil ? nil : pictures.age(session)
                 let connection = try await session.connection()
@@ -64,7 +64,7 @@ struct PictureFacts: Decodable {
     let size: UInt64
     /// Of the photo: it changes whenever one of its files does.
     let contentDigest: String
-    /// What it was called where it came from.
+    /// The photo's file name where it came from.
     let name: String?
 }
 

@@ -12,7 +12,7 @@ extension Router {
     func drawing(_ head: RequestHead, _ visitor: Visitor) -> Intake {
         .ask(bodyBytes: 2_048) { body in
             await Response.of {
-                // Whoever was forgotten is told so here too.
+                // A device that was forgotten is told so here too.
                 _ = try await visitor.session()
                 guard let request = try? JSONDecoder().decode(Request.self, from: body),
                     let code = QRCode(request.text)

@@ -60,7 +60,7 @@ extension Router {
             return .ask(bodyBytes: 0) { _ in
                 await Response.of {
                     let connection = try await visitor.session().connection()
-                    // Not by resuming it, which ends whoever is writing.
+                    // Not by resuming it, which would end the connection that is writing.
                     guard let received = try await Uploads.received(id, on: connection) else { throw Refusal.notFound }
                     return Response(
                         200, headers: [Header("Upload-Offset", "\(received)"), Header("Cache-Control", "no-store")])
@@ -216,7 +216,7 @@ private final class UploadReceiver: BodyReceiver {
             return state.position
         }
         do {
-            // What was written is the daemon's to say: the last of it may be on its way through the pipe.
+            // The daemon says how many bytes were written: the last of them may be on their way through the pipe.
             guard try await received() == position else { return Response(await ended()) }
             uploads.release(id, by: self)
             return Response(
@@ -231,7 +231,8 @@ private final class UploadReceiver: BodyReceiver {
         try await Uploads.received(id, on: visitor.session().connection())
     }
 
-    /// What is said where the daemon takes no more of it: another connection goes on with it, its disk is full, or it was discarded.
+    /// The refusal where the daemon takes no more of an upload: another connection goes on with it, its disk is full, or it was
+    /// discarded.
     private func ended() async -> Refusal {
         uploads.release(id, by: self)
         do {

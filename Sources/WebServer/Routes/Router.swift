@@ -15,7 +15,7 @@ final class Router: Sendable {
     let uploads: Uploads
     let pictures: KeptPictures
     let disk: BlockingPool
-    /// For what members of groups on other machines ask.
+    /// For the questions of members of groups on other machines.
     let members: SharedConnection
     let knownTokens = KnownTokens()
     let uploadSlots: UploadSlots
@@ -134,8 +134,8 @@ final class Router: Sendable {
             headers: [Header("Allow", allowed)])
     }
 
-    /// What somebody tries who is not known. Each has requests of its own: whoever guesses the tokens of groups keeps no new
-    /// browser out.
+    /// What a client tries that is not known. Each kind has requests of its own: a client that guesses the tokens of groups keeps no
+    /// new browser out.
     enum Stranger: CaseIterable {
         case code, browser, member
     }
@@ -184,7 +184,7 @@ extension RequestHead {
         }
     }
 
-    /// What a form of another page cannot send.
+    /// A content type that a form of another page cannot send.
     func requireJSON() throws(Refusal) {
         let type = header("content-type")?.split(separator: ";").first?.lowercased()
         guard type == "application/json" else {
