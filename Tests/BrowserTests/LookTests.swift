@@ -29,8 +29,7 @@ extension BrowserTests {
         func soIsThePairingScreen(_ sight: Sight) async throws { try await Looks.check(sight) }
     }
 
-    @Suite(.needsAxe, .furnished({ try await $0.beginKidsMode() }, clear: { try await $0.endKidsMode() }))
-    struct KidsLookTests {
+    @Suite(.needsAxe, .furnished(KidsHouse.furnish, clear: KidsHouse.clear)) struct KidsLookTests {
         @Test(arguments: Sight.all(View.ofAChild, in: Looks.all))
         func soIsKidsMode(_ sight: Sight) async throws { try await Looks.check(sight) }
     }

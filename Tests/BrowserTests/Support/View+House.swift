@@ -184,14 +184,15 @@ enum LongTexts {
     }
 }
 
-extension House {
-    func beginKidsMode() async throws {
-        _ = try await call(SetPIN(pin: PIN(Self.pin)))
-        _ = try await call(SetMode(mode: .kids))
+/// A house in kids mode.
+enum KidsHouse {
+    static func furnish(_ house: House) async throws {
+        _ = try await house.call(SetPIN(pin: PIN(House.pin)))
+        _ = try await house.call(SetMode(mode: .kids))
     }
 
-    func endKidsMode() async throws {
-        try await smilepile(withPIN: "mode", "parent")
-        _ = try await call(ClearPIN(pin: PIN(Self.pin)))
+    static func clear(_ house: House) async throws {
+        try await house.smilepile(withPIN: "mode", "parent")
+        _ = try await house.call(ClearPIN(pin: PIN(House.pin)))
     }
 }
