@@ -107,7 +107,7 @@ extension ZipReader {
     /// A document, in memory if it is short.
     /// - Throws: as ``/ZipArchive/ZipReader/extract(_:to:cancelled:progress:)``; `.entryTooLarge`.
     func document(_ index: Int, in scratch: Scratch) throws -> DocumentBytes {
-        let entry = entries[index]
+        let entry = try entries[index]
         guard entry.size > DocumentBytes.short, let file = try scratch.makeFile() else {
             return DocumentBytes(try read(index, limit: BackupFormat.maximumDocument))
         }

@@ -26,7 +26,7 @@ struct FolderCopying: Sendable {
         /// Files that the folder has, by their places in the list.
         var there = EntrySet()
         /// What the thumbnails are that were copied, by their places in the list: nothing is on record of those.
-        var thumbnails = EntryTable<FolderInventory.Known>()
+        let thumbnails: EntryTable<ContentDigest>
         /// Files that were copied, and their bytes.
         var added = 0
         var addedBytes: Int64 = 0
@@ -58,7 +58,7 @@ struct FolderCopying: Sendable {
         _ files: SpooledList<BackedUpFile>, _ inventory: FolderInventory, at time: Timestamp, job: Job
     ) async throws -> Found {
         var (found, reading, copying) = try await pool.run {
-            var found = Found()
+            var found = Found(thumbnails: EntryTable(in: namedFiles.scratch))
             var (reading, copying) = ([Int](), Wanted())
             try forEachPossible(files, &found) { place, file, found in
                 switch try inventory.step(for: file, at: time) {
@@ -332,7 +332,7 @@ extension FolderCopying.Found {
         switch copied {
         case .whole(let digest):
             there.insert(place)
-            if file.isThumbnail { thumbnails[place] = .init(size: digest.size, digest: digest.sha256.hex) }
+            if file.isThumbnail { try thumbnails.put(digest, at: place) }
             added += 1
             addedBytes += digest.size
             if isMended { mended.append(file.path) }
@@ -360,7 +360,8 @@ struct FolderFiles: Sendable {
         get throws {
             guard let place = try files.place(of: file.path), found.there.contains(place) else { return nil }
             guard file.isThumbnail else { return file.digest.map { .init(size: file.size, digest: $0) } }
-            return try found.thumbnails[place] ?? inventory.told(of: file.path)
+            if let digest = try found.thumbnails[place] { return .init(size: digest.size, digest: digest.sha256.hex) }
+            return try inventory.told(of: file.path)
         }
     }
 }

@@ -419,7 +419,7 @@ struct BackupWriter: Sendable {
 extension ZipWriter {
     /// Blocks.
     func write(_ document: BackupDocument, as entry: Int) throws {
-        let run = EntryRun(entry..<entry + 1, of: self)
+        let run = try EntryRun(entry..<entry + 1, of: self)
         _ = try run.copy(entry, reading: document.bytes, cancelled: { false })
         _ = try run.finish(cancelled: { false })
     }
