@@ -11,7 +11,7 @@ public struct ZipLimits: Sendable, Hashable {
     /// An entry of at most this many bytes may have any ratio: it is no bomb alone, and an empty picture or a
     /// sparse database of that size is honest.
     public var ratioFreeBytes: Int64
-    /// Bytes of the central directory, which is held in memory while it is checked.
+    /// Bytes of the central directory. It is read a part at a time, and what is kept of it is about as long.
     public var maximumDirectoryBytes: Int
 
     public init(
