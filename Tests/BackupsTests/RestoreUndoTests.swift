@@ -12,8 +12,9 @@ import Testing
     /// A library whose backup says other things than it says now, with what it says.
     private func changed() async throws -> (test: TestLibrary, backup: String) {
         let test = try await TestLibrary.livedIn()
-        let (path, _) = try await test.backUp()
         let photos = try await test.allPhotos()
+        _ = try await test.mesh.send(SetPhotoDetail(id: photos[3].id, location: "at home"))
+        let (path, _) = try await test.backUp()
         let wheels = try await test.mesh.send(GetCategory(displayName: "Wheels"))
         _ = try await test.mesh.send(EditCategory(id: wheels.id, displayName: "WHEELS", colorHex: "#999999"))
         let ids = try await test.mesh.send(ListCategories()).categories.map(\.id)
@@ -29,9 +30,12 @@ import Testing
 
     private func state(_ test: TestLibrary) async throws -> [String] {
         let settings = try await test.mesh.send(GetSettings())
-        let location = try await test.mesh.send(GetPhotoDetail(id: test.allPhotos()[3].id)).location
+        var locations: [String] = []
+        for photo in try await test.allPhotos() {
+            locations.append(try await test.mesh.send(GetPhotoDetail(id: photo.id)).location ?? "-")
+        }
         return try await test.allPhotos().map { "\($0)" } + test.mesh.send(ListCategories()).categories.map { "\($0)" }
-            + ["\(settings.swipeThreshold) \(settings.enableHapticFeedback) \(location ?? "-")"]
+            + ["\(settings.swipeThreshold) \(settings.enableHapticFeedback) \(locations)"]
     }
 
     @Test func allThatWasOverwrittenIsPutBack() async throws {

@@ -106,12 +106,12 @@ extension CatalogueContract {
                 run.equal(try t.categories.update([]), [])
                 // A name is free as soon as the one before has another.
                 return try t.categories.update([
-                    (album.cars, Sample.details("Vans")), (album.family, Sample.details("Cars", color: "#010203")),
+                    (album.cars, Sample.details("Vans")), (album.family, Sample.details("Cars", color: "#0A0B0C")),
                 ])
             }
             run.equal(updated.map(\.id), [album.cars, album.family])
             run.equal(updated.map(\.displayName), ["Vans", "Cars"])
-            run.equal(updated.map(\.colorHex)[1], "#010203")
+            run.equal(updated.last?.colorHex, "#0A0B0C")
             run.equal(try await run.read { try $0.categories.all() }, updated.reversed())
             try await run.refuses("nameTaken") {
                 _ = try $0.categories.update([
