@@ -273,7 +273,7 @@ let package = Package(
         program("server-cell-probe", path: "Tests/ServerCellProbe", ["WebServer", "CAttempts"]),
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors"]),
-        tests("ScratchTests", ["Scratch", "Files", "ServiceMesh", "TestSupport"]),
+        tests("ScratchTests", ["Scratch"]),
         tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "ServiceMeshTesting", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),
@@ -414,7 +414,7 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
         fuzzing(
             "backup-json", path: "BackupJSON",
             [
-                "Backups", "BackupFormats", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder",
+                "Backups", "BackupFormats", "LibraryStorage", "Scratch", "SQLiteCatalogue", "PhotoFolder",
                 "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "ZipArchive", "CSQLite", "TestSupport",
             ]),
         fuzzing(

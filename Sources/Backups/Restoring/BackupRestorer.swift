@@ -254,7 +254,7 @@ struct BackupRestorer: Sendable {
         let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
         let names = staged.compactMapValues(\.names)
         let completes = staged.compactMapValues(\.completes)
-        let sidecars = staged.mapValues(\.sidecars)
+        let sidecars = staged.compactMapValues { $0.sidecars.isEmpty ? nil : $0.sidecars }
         let unopened = (staged.values.compactMap(\.line) + unsealed).sorted { $0.item < $1.item }
         let id = job.id
         return try await catalogue.writeAlone { transaction in
