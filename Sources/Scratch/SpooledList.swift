@@ -79,12 +79,14 @@ package struct SpooledList<Element: Codable & Sendable>: Sendable {
     }
 
     package func contains(where isMeant: (Element) throws -> Bool) throws -> Bool {
-        // Nobody wants more of them than one; what is left is walked past quickly enough.
-        var isFound = false
-        try forEach { element in
-            if !isFound, try isMeant(element) { isFound = true }
+        do {
+            try forEach { (element: Element) in
+                if try isMeant(element) { throw Found() }
+            }
+            return false
+        } catch is Found {
+            return true
         }
-        return isFound
     }
 
     /// A list of what is made of each element.
@@ -115,6 +117,9 @@ package struct SpooledList<Element: Codable & Sendable>: Sendable {
         }
     }
 }
+
+/// Ends a walk through a list.
+private struct Found: Error {}
 
 /// Where lists lie that do not fit into memory.
 package struct Scratch: Sendable {

@@ -34,17 +34,19 @@ struct FolderSnapshot {
                 name: entry.name, size: entry.size, modified: entry.modified ?? 0,
                 offset: try documents.dataOffset(of: entry.index) ?? 0)
         }
-        let others = try Self.names(documents, in: folder, namedFiles.scratch, salvaging: salvaging).filter {
-            !own.contains($0)
-        }
         // A link in the place of one of them would lead anywhere.
         let parts = try SnapshotFolder.parts.filter { part in
             try FileSystem.status(folder.file(String(part.dropLast()))).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
         }
-        let inFolder = try others.compactMap { try Self.file($0, in: folder, parts) }
+        var files = SpooledList<UnpackedEntries.File>.Spooler(in: namedFiles.scratch)
+        for file in inSnapshot { try files.append(file) }
+        try Self.forEachName(documents, in: folder, namedFiles.scratch, salvaging: salvaging) { name in
+            guard !own.contains(name), let file = try Self.file(name, in: folder, parts) else { return }
+            try files.append(file)
+        }
         modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
         reader = try ZipReader(
-            unpacked: UnpackedEntries(SpooledList(inSnapshot + inFolder)) { name throws(ZipError) in
+            unpacked: UnpackedEntries(files.finish()) { name throws(ZipError) in
                 if own.contains(name) {
                     let again = clinux_reopen(snapshot.number, O_RDONLY | O_NONBLOCK | O_NOCTTY)
                     guard again >= 0 else { throw .readFailed(errno: errno) }
@@ -83,20 +85,26 @@ struct FolderSnapshot {
     }
 
     /// Names of the files that are looked for in the folder.
-    private static func names(
-        _ documents: ZipReader, in folder: SnapshotFolder, _ scratch: Scratch, salvaging: Bool
-    ) throws -> [String] {
+    private static func forEachName(
+        _ documents: ZipReader, in folder: SnapshotFolder, _ scratch: Scratch, salvaging: Bool,
+        _ body: (String) throws -> Void
+    ) throws {
+        let listed: SpooledList<BackupManifest.File>
         do {
-            return try manifest(in: documents, scratch).files?.compactMap { $0.path } ?? []
+            listed = try manifest(in: documents, scratch).files ?? []
         } catch  where salvaging {
-            return SnapshotFolder.parts.flatMap { part in
-                ((try? FileSystem.names(in: folder.file(part))) ?? []).compactMap { $0 }.map { part + $0 }
+            for part in SnapshotFolder.parts {
+                for name in (try? FileSystem.names(in: folder.file(part))) ?? [] {
+                    if let name { try body(part + name) }
+                }
             }
+            return
         } catch let error as MeshError {
             throw error
         } catch {
             throw MeshError(refusingBackup: "its manifest cannot be read: \(MeshError(describing: error).message)")
         }
+        try listed.forEach { try body($0.path) }
     }
 
     fileprivate static func manifest(in documents: ZipReader, _ scratch: Scratch) throws -> BackupManifest {

@@ -27,10 +27,10 @@ struct UnpackedBackup {
         guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFDIR else { return nil }
         let (root, document) = try Self.root(in: path)
         modified = Timestamp(milliseconds: Self.milliseconds(document))
-        var files: [UnpackedEntries.File] = []
+        var files = SpooledList<UnpackedEntries.File>.Spooler(in: namedFiles.scratch)
         try Self.list(path, root, depth: 0, &files)
         reader = try ZipReader(
-            unpacked: UnpackedEntries(SpooledList(files)) { name throws(ZipError) in
+            unpacked: UnpackedEntries(files.finish()) { name throws(ZipError) in
                 do {
                     return try namedFiles.open(path + "/" + name).descriptor
                 } catch let failure as FileSystem.Failure {
@@ -79,14 +79,15 @@ struct UnpackedBackup {
 
     /// - Parameter folder: below `path`, with a slash at its end, or empty.
     private static func list(
-        _ path: String, _ folder: String, depth: Int, _ files: inout [UnpackedEntries.File]
+        _ path: String, _ folder: String, depth: Int,
+        _ files: inout SpooledList<UnpackedEntries.File>.Spooler
     ) throws {
         for name in try FileSystem.names(in: path + "/" + folder) {
             guard files.count < BackupFormat.maximumEntries else {
                 throw MeshError(refusingBackup: "it has more than \(BackupFormat.maximumEntries) files.")
             }
             guard let name else {
-                files.append(.init(name: folder + "?", size: 0, modified: 0, fault: .nameNotUTF8))
+                try files.append(.init(name: folder + "?", size: 0, modified: 0, fault: .nameNotUTF8))
                 continue
             }
             let entry = folder + name
@@ -101,7 +102,7 @@ struct UnpackedBackup {
             case S_IFLNK: fault = .symbolicLink
             default: fault = .specialFile
             }
-            files.append(
+            try files.append(
                 .init(name: entry, size: Int64(found.st_size), modified: milliseconds(found), fault: fault))
         }
     }

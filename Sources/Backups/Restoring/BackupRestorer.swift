@@ -174,17 +174,24 @@ struct BackupRestorer: Sendable {
     private func distrustDamagedFiles(
         _ plan: RestorePlan, _ backup: CheckedBackup, dryRun: Bool, job: Job
     ) async throws -> RestorePlan {
-        let read = dryRun ? plan.insteadOfDamaged : plan.kept
-        guard !read.isEmpty else { return plan }
-        job.begin(phase: "comparing", items: Int64(read.count))
-        var sound = Set(plan.kept.keys).subtracting(read.keys)
+        let kept = plan.kept
+        let read = { @Sendable uuid in dryRun ? plan.insteadOfDamaged[uuid] : try kept[uuid] }
+        let count = dryRun ? plan.insteadOfDamaged.count : kept.count
+        guard count > 0 else { return plan }
+        job.begin(phase: "comparing", items: Int64(count))
+        var unsound: Set<String> = []
         let wanted = try await pool.run {
-            try backup.contents.photos.spooled(in: backup.contents.scratch) { read[$0.photo.uuid] == nil ? nil : $0 }
+            try backup.contents.photos.spooled(in: backup.contents.scratch) { sourced in
+                try read(sourced.photo.uuid) == nil ? nil : sourced
+            }
         }
         for place in wanted.indices {
-            let sourced = try await pool.run { try wanted.element(at: place) }
+            let (sourced, found) = try await pool.run {
+                let sourced = try wanted.element(at: place)
+                return (sourced, try read(sourced.photo.uuid))
+            }
             let uuid = sourced.photo.uuid
-            guard let there = read[uuid] else { continue }
+            guard let there = found else { continue }
             try await job.mayContinue()
             var isSound = try await isSound(there.path, there.contentDigest)
             if isSound, let kept = plan.ofSameSource[uuid] {
@@ -195,13 +202,13 @@ struct BackupRestorer: Sendable {
                     if !isSound { break }
                 }
             }
-            if isSound { sound.insert(uuid) }
+            if !isSound { unsound.insert(uuid) }
             job.advance(items: 1)
         }
         // A photo whose reading was called off is not a damaged one.
         try Task.checkCancellation()
-        let trusted = sound
-        return try await pool.run { try plan.distrusting(backup.contents) { trusted.contains($0) } }
+        let distrusted = unsound
+        return try await pool.run { try plan.distrusting(backup.contents) { !distrusted.contains($0) } }
     }
 
     private func isSound(_ path: String, _ expected: String) async throws -> Bool {
@@ -263,7 +270,7 @@ struct BackupRestorer: Sendable {
                 contents, opened, digests: backup.digest(of:), damaged: damaged, mode: mode,
                 prefersBackup: prefersBackup,
                 in: transaction)
-            if plan.mode == .replace { plan = try plan.distrusting(contents) { preview.kept[$0] != nil } }
+            if plan.mode == .replace { plan = try plan.distrusting(contents) { try preview.kept[$0] != nil } }
             plan.lines = try unknown + plan.damagedLines(contents) + plan.lines
             plan.completions = plan.completions.compactMapValues { completion in
                 // What was staged is called after the photo as it was then.

@@ -56,16 +56,17 @@ struct RestoreApplication {
         var portion: [SourcedPhoto] = []
         func entered(_ sourced: SourcedPhoto) throws -> SourcedPhoto? {
             let photo = sourced.photo
-            if mode == .merge && plan.kept[photo.uuid] != nil { return nil }
+            let there = try plan.kept[photo.uuid]
+            if mode == .merge && there != nil { return nil }
             // One that is kept may be staged too: it was not there for a while.
             guard
-                let path = try plan.kept[photo.uuid].map({ try StoredName(catalogued: $0.path) })
+                let path = try there.map({ try StoredName(catalogued: $0.path) })
                     ?? names[photo.uuid]?.photo,
                 let category = categories[photo.categoryId]
             else {
                 throw MeshError(.internal, "The photo \(photo.path) was not staged. Please report it.")
             }
-            if contents.isForeign, let there = plan.kept[photo.uuid] {
+            if contents.isForeign, let there {
                 return sourced.describing(there, in: category)
             }
             var entered = sourced
@@ -79,7 +80,7 @@ struct RestoreApplication {
                 entered.photo.mediaType = own.mediaType
             }
             // Of the same picture, where the backup is from before it was kept.
-            entered.photo.camera = photo.camera ?? plan.kept[photo.uuid]?.camera
+            entered.photo.camera = photo.camera ?? there?.camera
             entered.photo.sidecars = plan.ofSameSource[photo.uuid]?.sidecars ?? sidecars[photo.uuid] ?? []
             return entered
         }

@@ -136,9 +136,9 @@ extension RestorePlan {
         let isProcessed: Bool
     }
 
-    private func reviewed(_ session: SwipeRecord) -> [ReviewedPhoto] {
-        let actions = session.actions.map { action in
-            (action: action, photo: kept[action.decision.photo]?.uuid ?? action.decision.photo)
+    private func reviewed(_ session: SwipeRecord) throws -> [ReviewedPhoto] {
+        let actions = try session.actions.map { action in
+            (action: action, photo: try kept[action.decision.photo]?.uuid ?? action.decision.photo)
         }
         return actions.sorted {
             ($0.photo, $0.action.timestamp.milliseconds, $0.action.decision.action.rawValue)
@@ -155,11 +155,11 @@ extension RestorePlan {
     /// Rejected: to take the backup's session where that is asked for. What was applied since would wait to be applied again, or
     /// be gone from the history of what was done to a photo; and a decision that was taken back here was taken back on the other
     /// machines of this person too, where it can never come back.
-    mutating func compareSessions(_ contents: BackupContents, with there: [SwipeRecord]) {
+    mutating func compareSessions(_ contents: BackupContents, with there: [SwipeRecord]) throws {
         let known = Dictionary(there.map { ($0.sessionID, $0) }, uniquingKeysWith: { first, _ in first })
         for session in contents.swipeSessions {
             guard let own = known[session.sessionID] else { continue }
-            var fields = reviewed(own) == reviewed(session) ? [] : [Self.reviewDecisions]
+            var fields = try reviewed(own) == reviewed(session) ? [] : [Self.reviewDecisions]
             if own.endTime != session.endTime { fields.append("end") }
             keep("review \(session.sessionID.prefix(8))", fields)
         }

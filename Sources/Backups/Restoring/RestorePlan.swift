@@ -20,7 +20,7 @@ struct RestorePlan: Sendable {
     /// Under the paths and categories that they have in the backup.
     private(set) var newPhotos: SpooledList<Photo> = []
     /// Photos that stay as they are (merge), or whose file stays in use (replace), by the backup's uuid.
-    var kept: [String: Photo] = [:]
+    var kept = KeptPhotos()
     /// Kept photos that were made from the same source as the backup's (replace), by its uuid: what they have of that source
     /// stays.
     var ofSameSource: [String: Photo] = [:]
@@ -167,7 +167,7 @@ struct RestorePlan: Sendable {
         var lines: [ReceiptLine] = []
         try contents.photos.forEach { sourced in
             let photo = sourced.photo
-            let there = kept[photo.uuid]
+            let there = try kept[photo.uuid]
             if damaged.contains(photo.path) {
                 let isOwn = there.map { $0.contentDigest != photo.contentDigest } ?? false
                 lines.append(
@@ -204,10 +204,10 @@ struct RestorePlan: Sendable {
         in transaction: any CatalogueTransaction
     ) throws {
         var there: [String: Set<String>] = [:]
-        let own = try transaction.sealedFields.values(of: opened.unopened.keys.compactMap { kept[$0]?.uuid })
+        let own = try transaction.sealedFields.values(of: opened.unopened.keys.compactMap { try kept[$0]?.uuid })
         for uuid in opened.unopened.keys {
             // What cannot be opened cannot be compared: only what the library does not have is missing.
-            guard let photo = kept[uuid] else { continue }
+            guard let photo = try kept[uuid] else { continue }
             there[uuid] = Set((own[photo.uuid] ?? []).map(\.name.field))
                 .union(photo.sidecars.indices.map(SealedSidecar.field))
         }
@@ -217,11 +217,11 @@ struct RestorePlan: Sendable {
         if opened.isLocked { locked = unopened.first }
         lines += unopened
         guard !opened.values.isEmpty else { return }
-        let owned = try transaction.sealedFields.values(of: opened.values.keys.map { kept[$0]?.uuid ?? $0 })
+        let owned = try transaction.sealedFields.values(of: opened.values.keys.map { try kept[$0]?.uuid ?? $0 })
         try contents.photos.forEach { sourced in
             let photo = sourced.photo
             guard var values = opened.values[photo.uuid] else { return }
-            let there = kept[photo.uuid]
+            let there = try kept[photo.uuid]
             guard mode == .merge || (contents.isForeign && there != nil) else {
                 sealed[photo.uuid] = values
                 return
@@ -256,10 +256,11 @@ struct RestorePlan: Sendable {
         try mergeCategories(contents, prefersBackup, in: transaction)
         var completions: [(completion: Completion, source: String)] = []
         var newPhotos = SpooledList<Photo>.Spooler(in: contents.scratch)
+        var kept = SpooledList<KeptPhotos.Kept>.Spooler(in: contents.scratch)
         try contents.photos.forEachMatch(in: transaction) { sourced, there in
             let photo = sourced.photo
             if let there {
-                kept[photo.uuid] = there
+                try kept.append(.init(uuid: photo.uuid, photo: there))
                 let completion = isForeign ? nil : try Self.completion(of: there, from: sourced, digests)
                 if let completion { completions.append((completion, sourced.sourceDigest)) }
                 compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
@@ -268,6 +269,7 @@ struct RestorePlan: Sendable {
             }
         }
         self.newPhotos = try newPhotos.finish()
+        self.kept = try KeptPhotos(kept.finish())
         var completed: Set<Int64> = []
         let ofSource = try transaction.photos.find(sourceDigests: completions.map(\.source))
         for ((completion, _), found) in zip(completions, ofSource)
@@ -276,7 +278,7 @@ struct RestorePlan: Sendable {
         }
         let known = try transaction.swipes.known(contents.swipeSessions.map(\.sessionID))
         newSessions = contents.swipeSessions.filter { !known.contains($0.sessionID) }
-        if !known.isEmpty { compareSessions(contents, with: try transaction.swipes.history()) }
+        if !known.isEmpty { try compareSessions(contents, with: try transaction.swipes.history()) }
         comparePreferences(contents, with: try transaction.settings.settings(), prefersBackup: prefersBackup)
     }
 
@@ -312,7 +314,7 @@ struct RestorePlan: Sendable {
             guard let index = unused[key(wanted)]?.firstIndex(where: isMeant),
                 let there = unused[key(wanted)]?.remove(at: index)
             else { return false }
-            kept[photo.uuid] = there.photo
+            kept.put(there.photo, photo.uuid)
             if there.sourceDigest == wanted.sourceDigest { ofSameSource[photo.uuid] = there.photo }
             return true
         }
@@ -336,7 +338,7 @@ struct RestorePlan: Sendable {
                 mayBecome(wanted, there)
             else { return wanted.photo }
             unused[key(there)]?.removeAll { $0.photo.id == there.photo.id }
-            kept[wanted.photo.uuid] = there.photo
+            kept.put(there.photo, wanted.photo.uuid)
             ofSameSource[wanted.photo.uuid] = there.photo
             insteadOfDamaged[wanted.photo.uuid] = there.photo
             return nil
@@ -348,15 +350,15 @@ struct RestorePlan: Sendable {
 extension RestorePlan {
     /// The plan with kept files that are not trusted taken from the backup instead; the library's own copies of
     /// them go to the trash. Blocks.
-    func distrusting(_ contents: BackupContents, _ isSound: (String) -> Bool) throws -> RestorePlan {
-        guard kept.keys.contains(where: { !isSound($0) }) else { return self }
+    func distrusting(_ contents: BackupContents, _ isSound: (String) throws -> Bool) throws -> RestorePlan {
+        guard try kept.contains({ try !isSound($0) }) else { return self }
         var plan = self
         var photos = SpooledList<Photo>.Spooler(in: contents.scratch)
         try newPhotos.forEach { try photos.append($0) }
         try contents.photos.forEach { sourced in
             let photo = sourced.photo
-            guard let there = plan.kept[photo.uuid], !isSound(photo.uuid) else { return }
-            plan.kept[photo.uuid] = nil
+            guard let there = try plan.kept[photo.uuid], try !isSound(photo.uuid) else { return }
+            try plan.kept.remove(photo.uuid)
             // It goes to the trash with the library's own copy.
             plan.ofSameSource[photo.uuid] = nil
             plan.insteadOfDamaged[photo.uuid] = nil

@@ -152,7 +152,7 @@ private final class MemoryCatalogue: @unchecked Sendable {
                     let plan = try RestorePlan.make(
                         backup.contents, mode: mode, in: SQLTransaction(connection: connection))
                     let names = Dictionary(
-                        plan.newPhotos.compactMap { photo in
+                        try plan.newPhotos.compactMap { photo in
                             StoredName(.photos, photo.uuid + ".jpg").map { (photo.uuid, PhotoNames(photo: $0)) }
                         }, uniquingKeysWith: { first, _ in first })
                     let application = RestoreApplication(
