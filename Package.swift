@@ -273,7 +273,7 @@ let package = Package(
         program("server-cell-probe", path: "Tests/ServerCellProbe", ["WebServer", "CAttempts"]),
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors"]),
-        tests("ScratchTests", ["Scratch"]),
+        tests("ScratchTests", ["Scratch", "TestSupport"]),
         tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "ServiceMeshTesting", "TestSupport"]),
         tests("DatabaseTests", ["Database", "CSQLite", "Executors", "TestSupport"]),

@@ -21,6 +21,7 @@ final class Packer: Encoder {
 
     func put(_ byte: UInt8) { bytes.append(byte) }
     func put(_ record: [UInt8]) { bytes.append(contentsOf: record) }
+    func prepend(_ first: [UInt8]) { bytes = first + bytes }
 
     /// Seven bits at a time, the lowest first.
     func put(unsigned value: UInt64) {

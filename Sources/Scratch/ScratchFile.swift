@@ -33,6 +33,14 @@ package final class ScratchFile: Sendable {
         try FileSystem.write(bytes, to: descriptor, at: position, folder)
     }
 
+    /// All that was written, of which there are so many bytes.
+    package func bytes(_ count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            try read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+            initialized = count
+        }
+    }
+
     /// Fills the buffer with what was written at a position.
     /// - Throws: `FileSystem.Failure`, also where less was written than is asked for.
     package func read(into bytes: UnsafeMutableRawBufferPointer, at position: Int64) throws {

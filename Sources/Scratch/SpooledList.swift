@@ -1,9 +1,11 @@
+import Files
 import ServiceMesh
 
 /// A list that does not have to fit into memory: its elements are packed, and lie in a ``ScratchFile`` once they are many.
 ///
 /// It has half a byte in memory for each element, and what one reader needs to read, some hundred KiB. Any number of threads may
-/// read it at once. Small lists have no file. What is read may fail with the disk, so that it is no `Collection`.
+/// read it at once. Small lists have no file, and neither has any where the disk is full, or takes no files: somebody may want a backup
+/// just because of that. What is read may fail with the disk, so that it is no `Collection`.
 package struct SpooledList<Element: Codable & Sendable>: Sendable {
     /// Elements of which one place is known; those behind the first of them are walked past.
     fileprivate static var block: Int { 16 }
@@ -140,7 +142,8 @@ package struct Scratch: Sendable {
 extension SpooledList {
     /// Makes a list, element by element.
     package struct Spooler {
-        private let scratch: Scratch
+        /// Nil where all of it stays in memory.
+        private var folder: String?
         private let packer = Packer()
         private let record = Packer()
         private var places: [Int64] = []
@@ -148,9 +151,9 @@ extension SpooledList {
         private var file: ScratchFile?
         package private(set) var count = 0
 
-        package init(in scratch: Scratch) { self.scratch = scratch }
+        package init(in scratch: Scratch) { folder = scratch.folder }
 
-        /// - Throws: `FileSystem.Failure`, as where the disk is full.
+        /// - Throws: `FileSystem.Failure` where the disk does not give back what was written.
         package mutating func append(_ element: Element) throws {
             if count % SpooledList.block == 0 { places.append(written + Int64(packer.bytes.count)) }
             record.removeAll()
@@ -158,19 +161,24 @@ extension SpooledList {
             packer.put(unsigned: UInt64(record.bytes.count))
             packer.put(record.bytes)
             count += 1
-            if packer.bytes.count >= SpooledList.portion, let folder = scratch.folder { try flush(to: folder) }
+            if packer.bytes.count >= SpooledList.portion, let folder { try flush(to: folder) }
         }
 
         private mutating func flush(to folder: String) throws {
-            let file = try file ?? ScratchFile(in: folder)
-            self.file = file
-            try packer.bytes.withUnsafeBytes { try file.write($0, at: written) }
-            written += Int64(packer.bytes.count)
-            packer.removeAll()
+            do {
+                let file = try file ?? ScratchFile(in: folder)
+                try packer.bytes.withUnsafeBytes { try file.write($0, at: written) }
+                self.file = file
+                written += Int64(packer.bytes.count)
+                packer.removeAll()
+            } catch is FileSystem.Failure {
+                try packer.prepend(file?.bytes(Int(written)) ?? [])
+                (file, written, self.folder) = (nil, 0, nil)
+            }
         }
 
         package mutating func finish() throws -> SpooledList {
-            if let folder = scratch.folder, file != nil { try flush(to: folder) }
+            if let folder, file != nil { try flush(to: folder) }
             return SpooledList(
                 count: count, places: places + [written + Int64(packer.bytes.count)],
                 content: file.map { .file($0) } ?? .memory(packer.bytes))

@@ -1,5 +1,6 @@
 import Foundation
 import Scratch
+import TestSupport
 import Testing
 
 @Suite
@@ -30,9 +31,32 @@ struct ScratchRecordsTests {
         #expect(both == several)
     }
 
-    @Test func aFolderThatIsGoneIsSaidToBe() throws {
+    @Test(.enabled(if: SmallDisk.isPossible)) func thoseForWhichTheDiskHasNoRoomStayInMemory() throws {
+        let disk = try SmallDisk(megabytes: 2)
+        defer { disk.unmount() }
+        let records = ScratchRecords(of: 7, in: Scratch(in: disk.folder.path))
+        for number in 0..<400_000 {
+            if number == 100_000 { try disk.fill() }
+            try record(number).withUnsafeBytes { try records.write($0, at: number) }
+        }
+        disk.relieve()
+        // One that is there in both ways is the later one.
+        try record(5).withUnsafeBytes { try records.write($0, at: 399_999) }
+        var found = [UInt8](repeating: 0, count: 14)
+        for number in stride(from: 0, to: 399_998, by: 101) {
+            try found.withUnsafeMutableBytes { try records.read(into: $0, at: number) }
+            if found != record(number) + record(number + 1) { Issue.record("\(number): \(found)") }
+        }
+        try found.withUnsafeMutableBytes { try records.read(into: $0, at: 399_998) }
+        #expect(found == record(399_998) + record(5))
+    }
+
+    @Test func withoutAFileTheyStayInMemory() throws {
         let records = ScratchRecords(of: 1 << 20, in: Scratch(in: "/nowhere"))
-        let large = [UInt8](repeating: 0, count: 1 << 20)
-        #expect(throws: (any Error).self) { try large.withUnsafeBytes { try records.write($0, at: 0) } }
+        let large = [UInt8](repeating: 7, count: 1 << 20)
+        try large.withUnsafeBytes { try records.write($0, at: 1) }
+        var found = [UInt8](repeating: 0, count: 1 << 20)
+        try found.withUnsafeMutableBytes { try records.read(into: $0, at: 1) }
+        #expect(found == large)
     }
 }

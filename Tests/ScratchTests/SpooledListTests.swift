@@ -1,5 +1,6 @@
 import Foundation
 import Scratch
+import TestSupport
 import Testing
 
 @Suite
@@ -55,16 +56,32 @@ struct SpooledListTests {
     }
 
     @Test
-    func aShortListHasNoFile() throws {
-        // In a folder that is not there a file could not be made.
-        let scratch = Scratch(in: "/nowhere/at/all")
-        var short = SpooledList<Int>.Spooler(in: scratch)
-        for number in 0..<1000 { try short.append(number) }
-        #expect(try short.finish().element(at: 999) == 999)
-        var long = SpooledList<String>.Spooler(in: scratch)
-        #expect(throws: (any Error).self) {
-            for _ in 0..<10_000 { try long.append(String(repeating: "a", count: 100)) }
+    func aListStaysInMemoryWhereNoFileCanBeMade() throws {
+        var spooler = SpooledList<String>.Spooler(in: Scratch(in: "/nowhere/at/all"))
+        for number in 0..<20_000 { try spooler.append("\(number) " + String(repeating: "a", count: 100)) }
+        let list = try spooler.finish()
+        for number in [0, 1, 9_999, 19_999] {
+            #expect(try list.element(at: number).hasPrefix("\(number) "))
         }
+    }
+
+    /// A backup to another disk is wanted all the more when the library's own is full.
+    @Test(.enabled(if: SmallDisk.isPossible))
+    func aListGoesOnInMemoryWhenTheDiskIsFull() throws {
+        let disk = try SmallDisk(megabytes: 2)
+        defer { disk.unmount() }
+        var spooler = SpooledList<Sample>.Spooler(in: Scratch(in: disk.folder.path))
+        for number in 0..<20_000 {
+            try spooler.append(sample(number))
+            // The first ones are in the file by then.
+            if number == 4000 { try disk.fill() }
+        }
+        let list = try spooler.finish()
+        try list.forEach { index, element in
+            if element != sample(index) { Issue.record("\(index)") }
+        }
+        #expect(list.count == 20_000)
+        #expect(try list.element(at: 3999) == sample(3999))
     }
 
     @Test

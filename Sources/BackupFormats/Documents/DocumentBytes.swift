@@ -63,7 +63,8 @@ package struct DocumentBytes: ByteSource, Sendable {
 
 /// A document that is written.
 final class DocumentOutput {
-    private let scratch: Scratch
+    /// Where it is written, if it is long.
+    private var scratch: Scratch
     private let hasher = ContentHasher()
     private var file: ScratchFile?
     private var written = 0
@@ -71,7 +72,7 @@ final class DocumentOutput {
 
     init(in scratch: Scratch) { self.scratch = scratch }
 
-    /// - Throws: `FileSystem.Failure`, as where the disk is full.
+    /// - Throws: `FileSystem.Failure` where the disk does not give back what was written.
     func append(_ bytes: Data) throws {
         bytes.withUnsafeBytes { hasher.update($0) }
         buffer.append(bytes)
@@ -79,11 +80,17 @@ final class DocumentOutput {
     }
 
     private func flush() throws {
-        guard let file = try file ?? scratch.makeFile() else { return }
-        self.file = file
-        try buffer.withUnsafeBytes { try file.write($0, at: Int64(written)) }
-        written += buffer.count
-        buffer.removeAll(keepingCapacity: true)
+        do {
+            guard let file = try file ?? scratch.makeFile() else { return }
+            try buffer.withUnsafeBytes { try file.write($0, at: Int64(written)) }
+            self.file = file
+            written += buffer.count
+            buffer.removeAll(keepingCapacity: true)
+        } catch is FileSystem.Failure {
+            // The library's disk is full, and all the more is a backup wanted.
+            buffer = Data(try file?.bytes(written) ?? []) + buffer
+            (file, written, scratch) = (nil, 0, .memory)
+        }
     }
 
     func finish() throws -> (bytes: DocumentBytes, digest: ContentDigest) {
@@ -108,14 +115,18 @@ extension ZipReader {
     /// - Throws: as ``/ZipArchive/ZipReader/extract(_:to:cancelled:progress:)``; `.entryTooLarge`.
     func document(_ index: Int, in scratch: Scratch) throws -> DocumentBytes {
         let entry = try entries[index]
-        guard entry.size > DocumentBytes.short, let file = try scratch.makeFile() else {
+        guard entry.size > DocumentBytes.short, let file = try? scratch.makeFile() else {
             return DocumentBytes(try read(index, limit: BackupFormat.maximumDocument))
         }
         guard entry.size <= BackupFormat.maximumDocument else {
             throw ZipError.entryTooLarge(
                 name: entry.name, size: entry.size, limit: Int64(BackupFormat.maximumDocument))
         }
-        _ = try extract(index, to: file.descriptor)
+        do {
+            _ = try extract(index, to: file.descriptor)
+        } catch ZipError.diskFull {
+            return DocumentBytes(try read(index, limit: BackupFormat.maximumDocument))
+        }
         return DocumentBytes(file, count: Int(entry.size))
     }
 }
