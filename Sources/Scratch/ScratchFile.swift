@@ -19,7 +19,7 @@ package final class ScratchFile: Sendable {
             descriptor = unnamed
             return
         }
-        // FAT and some file systems of networks know no files without a name: it gets one, and loses it at once.
+        // FAT and some file systems of networks know no files without a name: mkstemp gives it one, and it loses that at once.
         var template = Array((folder + "/scratch-XXXXXX").utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "make", path: folder, code: errno) }
