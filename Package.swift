@@ -243,7 +243,8 @@ let package = Package(
             "smilepile-bench",
             [
                 "FaultCampaign", "StressCampaign", "BenchSupport", "SmilePile", "LibraryModel", "ControlSocket",
-                "ServiceMesh", "ServiceMeshTesting", "Sealing", "TextFolding", "Browser", "Randomness",
+                "ServiceMesh", "ServiceMeshTesting", "Sealing", "TextFolding", "Browser", "Randomness", "SampleAlbum",
+                "ZipArchive",
             ]),
 
         // Tests mirror Sources

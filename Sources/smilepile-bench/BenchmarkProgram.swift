@@ -8,6 +8,7 @@ enum BenchmarkProgram {
             MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, ImagesMeasurement.self,
             BackupMeasurement.self, RepeatedBackupMeasurement.self, StoppedBackupMeasurement.self,
             DurableMeasurement.self, DailyMeasurement.self, SocketMeasurement.self, CatalogueMeasurement.self,
+            ScaleMeasurement.self,
             WebMeasurement.self, HubMeasurement.self,
         ]
     }
@@ -17,6 +18,8 @@ enum BenchmarkProgram {
         Arguments.Option("json", nil, "prints the report as JSON"),
         Arguments.Option("help", nil, "shows this"),
     ]
+    /// Of measurements.
+    private static let strict = Arguments.Option("strict", nil, "ends with 1 where a figure does not hold")
 
     static func run(_ arguments: [String]) async throws {
         guard let name = arguments.first, name != "--help", name != "help" else { return print(overview) }
@@ -34,7 +37,7 @@ enum BenchmarkProgram {
         guard found != nil || name == AllCommand.name else {
             throw Arguments.Mistake(description: "There is no command '\(name)'.\n\n\(overview)")
         }
-        let options = (found?.options ?? AllCommand.options) + common
+        let options = (found?.options ?? AllCommand.options) + [strict] + common
         let parsed = try Arguments(rest, options: options)
         guard !parsed.isSet("help") else { return print(help(name, found?.summary ?? AllCommand.summary, options)) }
         if let word = parsed.words.first {
@@ -49,7 +52,15 @@ enum BenchmarkProgram {
             } else {
                 await AllCommand.figures(parsed, in: work)
             }
-        try Report(figures: figures).print(asJSON: parsed.isSet("json"))
+        let report = Report(figures: figures)
+        try report.print(asJSON: parsed.isSet("json"))
+        if parsed.isSet(strict.name), report.missed > 0 { throw Missed(count: report.missed) }
+    }
+
+    /// Figures that do not hold.
+    private struct Missed: Error, CustomStringConvertible {
+        let count: Int
+        var description: String { "\(count) of the figures above \(count == 1 ? "does" : "do") not hold." }
     }
 
     private static func stress(_ arguments: some Sequence<String>) async throws {

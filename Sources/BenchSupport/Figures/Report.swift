@@ -8,6 +8,9 @@ package struct Report: Codable {
         self.figures = figures
     }
 
+    /// Figures that do not hold.
+    package var missed: Int { figures.count { $0.holds == false } }
+
     package func print(asJSON: Bool) throws {
         if asJSON {
             let encoder = JSONEncoder()

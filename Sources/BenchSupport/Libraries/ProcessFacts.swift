@@ -27,9 +27,10 @@ package enum ProcessFacts {
         return kilobytes << 10
     }
 
-    /// Forgets this process's peak, so that the next one is of what comes now.
-    package static func forgetPeak() {
-        try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+    /// Forgets a process's peak, so that the next one is of what comes now.
+    /// - Parameter pid: this process's unless told.
+    package static func forgetPeak(of pid: Int32 = getpid()) {
+        try? "5".write(toFile: "/proc/\(pid)/clear_refs", atomically: false, encoding: .utf8)
     }
 
     /// Seconds on a core that programs have taken which this process started and which have ended.

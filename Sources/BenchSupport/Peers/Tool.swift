@@ -37,7 +37,7 @@ package struct Tool: Sendable {
 package struct Command: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         let command: String
-        let status: Int32
+        package let status: Int32
         let output: String
 
         package init(command: String, status: Int32, output: String) {
