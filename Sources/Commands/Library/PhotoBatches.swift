@@ -1,9 +1,10 @@
 import CommandLineInterface
 
-/// Requests over more photos than one may name.
+/// Changes to many photos, as requests one after the other.
 enum PhotoBatches {
-    /// As many as the daemon takes at once.
-    static let size = 10_000
+    /// Each request is a transaction, and nobody else changes anything meanwhile: so many photos take some 20 ms. The daemon takes
+    /// 10,000 at once, with which others would wait for half a second.
+    static let size = 500
 
     /// Sends them one after the other, each of which is done as a whole or not at all.
     /// - Parameter size: how many photos one names.
