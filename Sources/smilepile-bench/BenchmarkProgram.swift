@@ -6,7 +6,8 @@ enum BenchmarkProgram {
     static var measurements: [any Measurement.Type] {
         [
             MeshMeasurement.self, ObservationMeasurement.self, ImportMeasurement.self, ImagesMeasurement.self,
-            BackupMeasurement.self, RepeatedBackupMeasurement.self, StoppedBackupMeasurement.self,
+            BackupMeasurement.self, FolderBackupMeasurement.self, RepeatedBackupMeasurement.self,
+            StoppedBackupMeasurement.self,
             DurableMeasurement.self, DailyMeasurement.self, SocketMeasurement.self, CatalogueMeasurement.self,
             ScaleMeasurement.self,
             WebMeasurement.self, HubMeasurement.self,
@@ -98,7 +99,7 @@ enum BenchmarkProgram {
                 (AllCommand.name, AllCommand.summary), (StressCommand.name, StressCommand.summary),
                 (FaultsCommand.name, FaultsCommand.summary),
             ]
-        let lines = commands.map { "  " + $0.0.padded(to: 12) + $0.1 }
+        let lines = commands.map { "  " + $0.0.padded(to: 14) + $0.1 }
         return """
             Measures SmilePile beside the programs that others would use.
 

@@ -21,6 +21,7 @@ package struct Tool: Sendable {
     package static let vips = Tool(name: "vipsthumbnail", package: "libvips-tools")
     package static let zip = Tool(name: "zip", package: "zip")
     package static let restic = Tool(name: "restic", package: "restic")
+    package static let rsync = Tool(name: "rsync", package: "rsync")
     package static let sevenZip = Tool(name: "7z", package: "p7zip-full")
     package static let unzip = Tool(name: "unzip", package: "unzip")
     package static let redis = Tool(name: "redis-server", package: "redis-server")

@@ -21,6 +21,7 @@ final class ScaledLibrary {
     }
 
     let photos: Int
+    let path: String
     let daemon: ScaleDaemon
     let work: WorkFolder
     /// Names of two categories; the first one has photos.
@@ -40,11 +41,11 @@ final class ScaledLibrary {
     private var others: [ScaleDaemon] = []
 
     private init(
-        _ photos: Int, _ daemon: ScaleDaemon, _ categories: (String, String), _ picture: TinyPicture,
+        _ photos: Int, at path: String, _ daemon: ScaleDaemon, _ categories: (String, String), _ picture: TinyPicture,
         in work: WorkFolder
     ) {
-        (self.photos, self.daemon, self.categories, self.picture) = (photos, daemon, categories, picture)
-        self.work = work
+        (self.photos, self.path, self.daemon) = (photos, path, daemon)
+        (self.categories, self.picture, self.work) = (categories, picture, work)
         written = photos
     }
 
@@ -57,7 +58,7 @@ final class ScaledLibrary {
         let path = work.newPath("scaled")
         let picture = try TinyPicture()
         let daemon = try await fill(path, photos, distribution, picture, in: work)
-        let scaled = ScaledLibrary(photos, daemon, (name(0), name(1)), picture, in: work)
+        let scaled = ScaledLibrary(photos, at: path, daemon, (name(0), name(1)), picture, in: work)
         switch distribution {
         case .day, .years: break
         case .trash: try daemon.run(["photos", "delete", "\(photos / 2 + 1)-\(photos)"], in: work)
@@ -94,9 +95,11 @@ final class ScaledLibrary {
     private static func name(_ number: Int) -> String { "Album \(number)" }
 
     /// Files of new photos, in a folder of their own, which has become `sources`.
-    func writeSources() throws {
-        sources = try write(written..<written + few)
-        written += few
+    /// - Parameter count: ``few`` unless told.
+    func writeSources(_ count: Int? = nil) throws {
+        let end = written + (count ?? few)
+        sources = try write(written..<end)
+        written = end
     }
 
     /// Files that are known since they were imported.
