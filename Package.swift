@@ -143,7 +143,7 @@ let package = Package(
             "Importing",
             [
                 "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files",
-                "AndroidDatabase", "Imaging", "ImageWorkerProtocol", "Sidecars", "TextFolding", "ZipArchive",
+                "AndroidDatabase", "Imaging", "ImageWorkerProtocol", "Scratch", "Sidecars", "TextFolding", "ZipArchive",
                 "CLinux",
             ]),
         // What a backup's file says, in each dialect
@@ -318,6 +318,7 @@ let package = Package(
             [
                 "SmilePile", "Importing", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "PhotoFolder",
                 "AndroidDatabase", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Imaging",
+                "Scratch",
                 "ZipArchive", "SampleAlbum", "Randomness", "ServiceMeshTesting", "CatalogueTestSupport",
                 "LibraryTestSupport", "TestSupport", "cell-probe",
             ]),

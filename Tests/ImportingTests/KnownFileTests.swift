@@ -117,7 +117,7 @@ struct KnownFileTests {
             paths: [FilePath(text: day)], selection: .all,
             namedFiles: NamedFiles(library: folder.file("library"), files: [], folders: []),
             now: Timestamp(milliseconds: .max), isCancelled: { false })
-        let file = try #require(found.files.first)
+        let file = try #require(try found.files.files(0..<1).first)
         #expect(try file.stamp != nil && file.unchangedStamp() == file.stamp)
         try FileManager.default.moveItem(atPath: day, toPath: day + " of Monday")
         #expect(try file.unchangedStamp() == nil)

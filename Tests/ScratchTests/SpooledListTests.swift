@@ -95,6 +95,19 @@ struct SpooledListTests {
         #expect(try !list.contains { $0 == 1000 })
     }
 
+    /// 150,000 are three portions.
+    @Test(arguments: [0, 1, 1000, 150_000])
+    func aListIsSorted(_ count: Int) throws {
+        // Each number once: 7919 divides none of the counts.
+        let mixed = SpooledList((0..<count).map { $0 * 7919 % count })
+        var walk = SpooledWalk(try mixed.sorted(in: Scratch(in: folder)) { $0 > $1 })
+        for expected in (0..<count).reversed() {
+            let found = try walk.next()
+            try #require(found == expected)
+        }
+        #expect(try walk.next() == nil)
+    }
+
     @Test
     func manyThreadsReadAtOnce() async throws {
         var spooler = SpooledList<Sample>.Spooler(in: Scratch(in: folder))

@@ -33,7 +33,7 @@ struct LegacyPhotoFiles: Sendable {
             paths: [FilePath(bytes: folder.utf8)], selection: .all, namedFiles: namedFiles, now: .now(),
             isCancelled: isCancelled)
         if let failure = sources.gone.first { throw failure }
-        let found = sources.files
+        let found = try sources.files.compactMap { $0 }
         files = found
         byName = Dictionary(grouping: found.indices) { Self.components(found[$0].path.text).last ?? "" }
     }

@@ -47,20 +47,27 @@ struct KnownSources: Sendable {
     ///
     /// Where the job is stopped, those that were not come to are missing. What cannot be looked up, for a page that the disk has
     /// lost, is missing too, and read.
-    func photos(of files: [SourceFiles.File], for job: Job) async -> [Int: Int64] {
-        var known: [Int: Int64] = [:]
+    func photos(of files: SourceFileList, for job: Job) async throws -> KnownPhotos {
+        var known = KnownPhotos(in: namedFiles.scratch)
         for start in stride(from: 0, to: files.count, by: Self.batch) {
             guard (try? await job.mayContinue()) != nil else { break }
-            let batch = files[start..<min(start + Self.batch, files.count)]
+            let batch = try await pool.run { try files.files(start..<min(start + Self.batch, files.count)) }
             let found = (try? await photos(of: batch)) ?? [:]
-            known.merge(found) { first, _ in first }
-            job.advance(items: Int64(found.count), bytes: SourceFiles.bytes(of: found.keys.map { files[$0] }))
+            let before = known
+            known = try await pool.run {
+                var known = before
+                try known.append(batch.indices.map { found[$0] })
+                return known
+            }
+            var bytes: Int64 = 0
+            for place in found.keys { bytes.add(clamping: batch[place].size) }
+            job.advance(items: Int64(found.count), bytes: bytes)
         }
         return known
     }
 
     /// - Parameter files: at most ``batch``.
-    private func photos(of files: ArraySlice<SourceFiles.File>) async throws -> [Int: Int64] {
+    private func photos(of files: [SourceFiles.File]) async throws -> [Int: Int64] {
         let stamps = files.compactMap(\.stamp)
         guard !stamps.isEmpty else { return [:] }
         let found = try await mesh.send(FindKnownFiles(files: stamps)).photos

@@ -175,9 +175,11 @@ public actor PhotoImporter: MeshService {
             return await receipt(of: request, stopping: job)
         }
         job.record(found.refused.filter { !done.contains($0.item) })
-        let rest = found.files.filter { !done.contains($0.item) }
-        job.begin(phase: isDryRun ? "checking" : "importing", items: Int64(found.files.count), bytes: found.bytes)
-        job.advance(items: Int64(found.files.count - rest.count), bytes: found.bytes - SourceFiles.bytes(of: rest))
+        let scratch = namedFiles.scratch
+        let all = found.files
+        let rest = try await files.run { try all.without(done, in: scratch) }
+        job.begin(phase: isDryRun ? "checking" : "importing", items: Int64(all.count), bytes: all.bytes)
+        job.advance(items: Int64(all.count - rest.count), bytes: all.bytes - rest.bytes)
 
         let categoryNamed: @Sendable (String) async throws -> LibraryModel.Category = { name in
             try await mesh.category(named: name)
@@ -188,15 +190,15 @@ public actor PhotoImporter: MeshService {
             keepsOriginals: keepsOriginals, isDryRun: isDryRun, timeouts: TimeoutBudget())
         let sources = KnownSources(
             mesh: mesh, namedFiles: namedFiles, photoFiles: photoFiles, pool: files, keepsOriginals: keepsOriginals)
-        let known = request.verifyKnown == true ? [:] : await sources.photos(of: rest, for: job)
+        let known =
+            request.verifyKnown == true
+            ? KnownPhotos(in: scratch) : try await sources.photos(of: rest, for: job)
         var passedOver = found.passedOver
         var compared: [KnownFile] = []
         let order = EntryOrder(width: width)
+        var next = UnknownFiles(rest, known)
         await withTaskGroup(of: (SourceFiles.File, Ending).self) { group in
-            var next = rest.enumerated().lazy.filter { known[$0.offset] == nil }.makeIterator()
-            func startNext() {
-                // Interrupted, the rest has no line, so that the next run finds it.
-                guard !job.isInterrupted, let (number, file) = next.next() else { return }
+            func start(_ number: Int, _ file: SourceFiles.File) {
                 order.add(number)
                 group.addTask {
                     await order.begin(number)
@@ -214,7 +216,10 @@ public actor PhotoImporter: MeshService {
                     return (file, await self.ending(of: file, by: one))
                 }
             }
-            for _ in 0..<width + EntryOrder.lookahead { startNext() }
+            for _ in 0..<width + EntryOrder.lookahead {
+                // Interrupted, the rest has no line, so that the next run finds it.
+                if !job.isInterrupted, let found = await next.next(from: files) { start(found.number, found.file) }
+            }
             // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
             while let (file, ending) = await group.next() {
                 switch ending {
@@ -226,14 +231,21 @@ public actor PhotoImporter: MeshService {
                     passedOver[why, default: 0] += 1
                     job.advance(items: 1, bytes: file.size)
                 }
-                startNext()
+                if !job.isInterrupted, let found = await next.next(from: files) { start(found.number, found.file) }
             }
         }
         await keepKnown(&compared)
         if job.isInterrupted { throw CancellationError() }
+        if let fault = next.fault { throw fault }
         // Last, so that of very many lines those are listed that tell something new.
-        for (number, file) in rest.enumerated() {
-            if let photo = known[number] { job.record(one.knownLine(file, of: photo)) }
+        for start in stride(from: 0, to: rest.count, by: KnownSources.batch) {
+            let lines = try await files.run {
+                let places = start..<min(start + KnownSources.batch, rest.count)
+                return zip(try rest.files(places), try known.photos(places)).compactMap { file, photo in
+                    photo.map { one.knownLine(file, of: $0) }
+                }
+            }
+            for line in lines { job.record(line) }
         }
         return await receipt(job, category: category, passedOver, isDryRun: isDryRun)
     }
@@ -343,30 +355,6 @@ public actor PhotoImporter: MeshService {
             passedOver: Dictionary(uniqueKeysWithValues: passedOver.map { ($0.key.rawValue, $0.value) }),
             isDryRun: isDryRun,
             ending: ending ?? (notDone > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))
-    }
-}
-
-extension Mesh {
-    /// What one import was told, else what the library is set to.
-    func keepsOriginals(_ told: Bool?) async throws -> Bool {
-        if let told { return told }
-        return try await send(GetSettings()).keepOriginals
-    }
-}
-
-extension Mesh {
-    /// The category that has a name, by the rules for names (`CategoryName.key`); a new one where none has.
-    func category(named name: String) async throws -> LibraryModel.Category {
-        // Two photos of one import may ask at once, and a person beside them: who comes second finds what the first has made.
-        for _ in 0..<2 {
-            do {
-                return try await send(GetCategory(displayName: name))
-            } catch let error as MeshError where error.status == .notFound {}
-            do {
-                return try await send(AddCategory(displayName: name))
-            } catch let error as MeshError where error.status == .alreadyExists {}
-        }
-        return try await send(GetCategory(displayName: name))
     }
 }
 

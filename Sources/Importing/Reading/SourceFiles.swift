@@ -20,19 +20,6 @@ struct SourceFiles {
         let stamp: FileStamp?
         /// What lies beside it, where its folder was read.
         let folder: SourceFolder?
-
-        init(
-            path: FilePath, item: String? = nil, _ status: stat, stamp: FileStamp? = nil, in folder: SourceFolder? = nil
-        ) {
-            self.path = path
-            self.item = item ?? path.text
-            self.stamp = stamp
-            self.folder = folder
-            size = Int64(status.st_size)
-            let (seconds, overflow) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1000)
-            modified = Timestamp(
-                milliseconds: overflow ? .min : seconds &+ Int64(status.st_mtim.tv_nsec) / 1_000_000)
-        }
     }
 
     /// Something that was found: where, and where below the folder that was named.
@@ -43,7 +30,7 @@ struct SourceFiles {
     }
 
     /// To be imported.
-    private(set) var files: [File] = []
+    private(set) var files = SourceFileList.empty
     /// Known already to go nowhere: links, devices, folders that cannot be read.
     private(set) var refused: [ReceiptLine] = []
     /// Neither: how many, by why.
@@ -52,23 +39,14 @@ struct SourceFiles {
     /// Paths that were named and are not there, each refused too.
     private(set) var gone: [FileSystem.Failure] = []
 
-    /// Of the files together; sparse ones may claim more than a number holds.
-    var bytes: Int64 { Self.bytes(of: files) }
-
-    static func bytes(of files: [File]) -> Int64 {
-        files.reduce(0) { sum, file in
-            let (total, overflow) = sum.addingReportingOverflow(file.size)
-            return overflow ? .max : total
-        }
-    }
-
     private let selection: SourceSelection
     private let now: Timestamp
     private let library: FilePath
     private let uploads: String?
     private let ownFiles: Set<FileIdentity>
     private let ownFolders: Set<FileIdentity>
-    private var seen: Set<FilePath> = []
+    /// Paths that were looked at; nil where no path that was named leads into another one, so that none is come to twice.
+    private var seen: Set<FilePath>?
     /// By device, whether a file's status tells it from all others.
     private var tellingApart: [dev_t: Bool] = [:]
     /// Folders that were read for the sidecars in them; those that have none are nil.
@@ -91,22 +69,37 @@ struct SourceFiles {
         // By path alone it would not be recognised where it is mounted a second time.
         ownFiles = namedFiles.ownFiles
         ownFolders = namedFiles.ownFolders
-        for path in paths {
+        var found = SourceFileList.Maker(in: namedFiles.scratch)
+        let named = try paths.map { path in
+            if isCancelled() { throw CancellationError() }
+            return Result { try FileSystem.real(path) }
+        }
+        seen = Self.overlap(named.compactMap { try? $0.get() }) ? [] : nil
+        for (path, real) in zip(paths, named) {
             if isCancelled() { throw CancellationError() }
             do {
-                try look(at: FileSystem.real(path), isCancelled)
+                try look(at: real.get(), isCancelled, &found)
             } catch let failure as FileSystem.Failure {
                 // It was there when the import was asked for, or when it was asked whether it can go on.
                 gone.append(failure)
                 refuse(FilePath(text: ImportSource(text: path.text).path), String(cString: strerror(failure.code)))
             }
         }
-        // Photos of one second get their ids in this order. The number of a picture counts, so that IMG_9 stands before IMG_10;
-        // uploads come in the order in which somebody chose them.
-        files.sort { clinux_compare_numbered($0.item, $1.item) < 0 }
+        files = try found.finish()
     }
 
-    private mutating func look(at named: FilePath, _ isCancelled: () -> Bool) throws {
+    /// Whether one of these paths is another one, or lies below it.
+    private static func overlap(_ paths: [FilePath]) -> Bool {
+        guard paths.count > 1 else { return false }
+        // With a slash at its end, all that lies below a path stands right behind it.
+        let sorted = paths.map { Array(($0.text == "/" ? "/" : $0.text + "/").utf8) }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+        return zip(sorted, sorted.dropFirst()).contains { $1.starts(with: $0) }
+    }
+
+    private mutating func look(
+        at named: FilePath, _ isCancelled: () -> Bool, _ found: inout SourceFileList.Maker
+    ) throws {
         // A list of folders to read, not recursion: depth is the sender's to choose, our stack is not.
         var waiting = [Entry(path: named, inner: named.name, isNamed: true)]
         while let entry = waiting.popLast() {
@@ -116,7 +109,7 @@ struct SourceFiles {
                 refuse(path, "it is the library itself")
                 continue
             }
-            guard seen.insert(path).inserted else { continue }
+            guard seen?.insert(path).inserted != false else { continue }
             do {
                 guard let status = try FileSystem.status(path) else { continue }
                 if let why = reasonToPassOver(entry, isFolder: status.st_mode & S_IFMT == S_IFDIR) {
@@ -130,7 +123,7 @@ struct SourceFiles {
                     refuse(path, "it is the library itself")
                 case S_IFREG where path.withCString(FileSystem.isOfKernel): refuse(path, "it is no file on a disk")
                 case S_IFREG:
-                    files.append(
+                    try found.append(
                         File(
                             path: path, item: item(path), status, stamp: stamp(path, status), in: folder(of: path)))
                 case S_IFDIR: waiting += try entries(of: entry).reversed()

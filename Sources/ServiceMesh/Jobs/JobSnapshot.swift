@@ -132,7 +132,7 @@ extension JobSnapshot {
 
 extension Int64 {
     /// Adds, and stays at the end of the numbers where the sum is beyond.
-    mutating func add(clamping other: Int64) {
+    package mutating func add(clamping other: Int64) {
         let (sum, overflow) = addingReportingOverflow(other)
         self = overflow ? (other > 0 ? .max : .min) : sum
     }
