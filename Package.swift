@@ -60,6 +60,8 @@ let package = Package(
         system("CUtf8proc", apt: "libutf8proc-dev"),
         system("CSodium", apt: "libsodium-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
+        system("CGnuTLS", apt: "libgnutls28-dev"),
+        // Its TLS is GnuTLS, whose package its own brings with it.
         system("CMicroHTTPD", apt: "libmicrohttpd-dev"),
         system("CQRCode", apt: "libqrencode-dev"),
         system("CCurl", apt: "libcurl4-openssl-dev"),
@@ -121,6 +123,8 @@ let package = Package(
             ["Files", "Scratch", "Executors", "TextFolding", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
         module("Sealing", ["Files", "ServiceMesh", "Executors", "CLinux", "CSodium"]),
+        // Certificates for the devices of a home, and the process that keeps what signs them
+        module("HomeAuthority", ["ServiceMesh", "Files", "CLinux", "CGnuTLS"]),
         // Another machine's HTTP: it knows requests and answers, and nothing of photos
         module("HTTPClient", ["ServiceMesh", "CLinux", "CCurl"]),
         module("LibraryModel", ["DateTexts", "ServiceMesh", "TextFolding"]),
@@ -234,7 +238,8 @@ let package = Package(
         program(
             "smilepile-web",
             [
-                "WebServer", "WebPage", "ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "CSystemd",
+                "WebServer", "WebPage", "ControlSocket", "HomeAuthority", "LibraryModel", "ServiceMesh", "Executors",
+                "Files", "CSystemd",
             ]),
         // The helper that opens pictures, shut in: one of several, and of a life of seconds.
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
@@ -287,6 +292,7 @@ let package = Package(
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "Scratch", "Files", "Randomness", "CLinux", "TestSupport"]),
         tests("SealingTests", ["Sealing", "ServiceMesh", "Executors", "TestSupport", "CSodium"]),
+        tests("HomeAuthorityTests", ["HomeAuthority", "ServiceMesh", "CLinux", "TestSupport"]),
         tests("DateTextsTests", ["DateTexts"]),
         tests("SidecarsTests", ["Sidecars", "DateTexts", "Randomness", "TestSupport"]),
         tests(

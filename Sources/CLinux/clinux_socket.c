@@ -2,6 +2,8 @@
 #include "clinux_socket.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -166,3 +168,23 @@ void clinux_wake_clear(int wake) {
         read_bytes = read(wake, &count, sizeof count);
     } while (read_bytes < 0 && errno == EINTR);
 }
+
+int clinux_addresses_watch(void) {
+    int watch = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (watch < 0) return -1;
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_LINK};
+    if (bind(watch, (const struct sockaddr *)&address, sizeof address) == 0) return watch;
+    int code = errno;
+    close(watch);
+    errno = code;
+    return -1;
+}
+
+void clinux_addresses_clear(int watch) {
+    char anything[8192];
+    // ENOBUFS says that there were more than were kept, and that is news enough.
+    while (recv(watch, anything, sizeof anything, 0) > 0 || errno == EINTR || errno == ENOBUFS) {
+    }
+}
+
+int clinux_conversation(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }

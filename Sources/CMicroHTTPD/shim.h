@@ -1,22 +1,72 @@
 // HTTP: libmicrohttpd. Its variadic functions, and the flags that are only safe together, stay in this header.
 #pragma once
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/// A key and the certificate chain that belongs to it, in GnuTLS's terms. Nothing of it changes once it is made.
+struct cmicrohttpd_identity {
+    gnutls_privkey_t key;
+    unsigned count;
+    gnutls_pcert_st chain[8];
+};
+
+static inline void cmicrohttpd_drop_identity(struct cmicrohttpd_identity *identity) {
+    for (unsigned i = 0; i < identity->count; i++) gnutls_pcert_deinit(&identity->chain[i]);
+    if (identity->key) gnutls_privkey_deinit(identity->key);
+    free(identity);
+}
+
+/// Whether a key is the one of a certificate.
+static inline int cmicrohttpd_belong_together(gnutls_privkey_t key, gnutls_pubkey_t certified) {
+    gnutls_pubkey_t own = NULL;
+    unsigned char one[64], other[64];
+    size_t one_size = sizeof one, other_size = sizeof other;
+    int same = gnutls_pubkey_init(&own) == 0 && gnutls_pubkey_import_privkey(own, key, 0, 0) == 0 &&
+        gnutls_pubkey_get_key_id(own, 0, one, &one_size) == 0 &&
+        gnutls_pubkey_get_key_id(certified, 0, other, &other_size) == 0 && one_size == other_size &&
+        memcmp(one, other, one_size) == 0;
+    if (own) gnutls_pubkey_deinit(own);
+    return same;
+}
+
+enum { CMICROHTTPD_NO_KEY = 1, CMICROHTTPD_NO_CERTIFICATE, CMICROHTTPD_NOT_TOGETHER };
+
+/// Reads a key and a chain of up to 8 certificates, both PEM. Returns NULL, and in `fault` what was wrong, where they are none.
+static inline struct cmicrohttpd_identity *cmicrohttpd_make_identity(const char *key, const char *certificate, int *fault) {
+    struct cmicrohttpd_identity *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    gnutls_datum_t text = {(unsigned char *)key, (unsigned)strlen(key)};
+    *fault = CMICROHTTPD_NO_KEY;
+    if (gnutls_privkey_init(&made->key) == 0 &&
+        gnutls_privkey_import_x509_raw(made->key, &text, GNUTLS_X509_FMT_PEM, NULL, 0) == 0) {
+        unsigned count = sizeof made->chain / sizeof *made->chain;
+        text = (gnutls_datum_t){(unsigned char *)certificate, (unsigned)strlen(certificate)};
+        *fault = CMICROHTTPD_NO_CERTIFICATE;
+        if (gnutls_pcert_list_import_x509_raw(made->chain, &count, &text, GNUTLS_X509_FMT_PEM, 0) == 0 && count > 0) {
+            made->count = count;
+            *fault = CMICROHTTPD_NOT_TOGETHER;
+            if (cmicrohttpd_belong_together(made->key, made->chain[0].pubkey)) return made;
+        }
+    }
+    cmicrohttpd_drop_identity(made);
+    return NULL;
+}
 
 /// How a server is started.
 struct cmicrohttpd_options {
-    /// A socket that listens; closed with the server.
-    int listener;
-    unsigned threads;
-    /// Connections in all, and of one address.
+    /// Connections at most.
     unsigned connections;
     /// Seconds without a byte in either direction after which a connection is closed.
     unsigned silent_seconds;
     /// Bytes of a connection's memory: a request's line and headers have to fit, and a response's.
     size_t memory;
-    /// Key and certificate chain as PEM; NULL for plain HTTP. Copied.
-    const char *key, *certificate;
+    /// Gives each connection that begins its key and chain; NULL for plain HTTP. By `cmicrohttpd_of_session` it finds the connection.
+    gnutls_certificate_retrieve_function2 *retrieve;
 };
 
 /// What is called back, always on one of the server's own threads.
@@ -36,22 +86,23 @@ static inline size_t cmicrohttpd_as_it_is(void *context, struct MHD_Connection *
     return strlen(text);
 }
 
-/// Starts a server, or returns NULL. SIGPIPE has to be ignored by the program.
+/// Starts a server of one thread that listens nowhere and takes the connections that it is given, or returns NULL. SIGPIPE has to be
+/// ignored by the program.
+///
+/// Not one server that listens: libmicrohttpd listens at one address, and takes none away and no other ones while it runs.
 static inline struct MHD_Daemon *cmicrohttpd_start(
     const struct cmicrohttpd_options *options, const struct cmicrohttpd_callbacks *callbacks) {
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
-    if (options->key) flags |= MHD_USE_TLS;
+    unsigned flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET;
+    if (options->retrieve) flags |= MHD_USE_TLS;
     struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key},
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)options->retrieve},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL},
     };
-    if (!options->key) tls[0].option = MHD_OPTION_END;
+    if (!options->retrieve) tls[0].option = MHD_OPTION_END;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, callbacks->handle, callbacks->context,
-        MHD_OPTION_LISTEN_SOCKET, options->listener,
-        MHD_OPTION_THREAD_POOL_SIZE, options->threads,
         MHD_OPTION_CONNECTION_LIMIT, options->connections,
         MHD_OPTION_CONNECTION_TIMEOUT, options->silent_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->memory,
@@ -63,6 +114,24 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
         MHD_OPTION_NOTIFY_COMPLETED, callbacks->ended, callbacks->context,
         MHD_OPTION_NOTIFY_CONNECTION, callbacks->connection, callbacks->context,
         MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+}
+
+/// Gives a server a connection that was accepted elsewhere, which is the server's from then on, also where it has no place and closes
+/// it. From any thread.
+static inline void cmicrohttpd_add(struct MHD_Daemon *daemon, int socket) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    // Its client may have gone already.
+    if (getpeername(socket, (struct sockaddr *)&address, &length) != 0) {
+        close(socket);
+        return;
+    }
+    MHD_add_connection(daemon, socket, (struct sockaddr *)&address, length);
+}
+
+/// The connection that a session of TLS is of; libmicrohttpd puts it there before the first byte.
+static inline struct MHD_Connection *cmicrohttpd_of_session(gnutls_session_t session) {
+    return gnutls_session_get_ptr(session);
 }
 
 /// The socket of a connection, or -1.

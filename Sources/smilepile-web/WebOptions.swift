@@ -1,12 +1,16 @@
 import ControlSocket
 import Executors
 import Foundation
+import HomeAuthority
 import LibraryModel
 import WebServer
 
 /// What the web program is started with.
 struct WebOptions {
-    let listen: ListeningAddress
+    /// Nil for a home's addresses, whatever they are.
+    let listen: ListeningAddress?
+    /// Whether it listens for the devices of a home, under an authority that it makes.
+    let isHome: Bool
     let socket: String
     let certificate: String?
     let key: String?
@@ -14,15 +18,18 @@ struct WebOptions {
     let names: [String]
 
     private static let usage = """
-        Usage: smilepile-web [--listen ADDRESS] [--tls-cert FILE --tls-key FILE] [--name NAME]...
+        Usage: smilepile-web [--home] [--listen ADDRESS] [--tls-cert FILE --tls-key FILE] [--name NAME]...
                              [--access-log FILE] [--socket PATH]
 
         Serves the page on which a family looks at its photos, for a daemon that runs on this machine. In the
         foreground; 'smilepile web' starts it in the background and prints where to look.
 
         Options:
+          --home             For the phones and computers of the home: at this machine's private addresses, with TLS
+                             under an authority that is made once and kept beside the sealing key; at port 8469 is
+                             what each device installs once. With --listen, at that private address alone.
           --listen ADDRESS   Where browsers reach it, in digits: 127.0.0.1:8468 unless given. 0.0.0.0:8468 is every
-                             address of this machine; that needs TLS, or --insecure-http.
+                             address of this machine; that needs --home, a certificate, or --insecure-http.
           --tls-cert FILE    The certificate and what leads to its root, as PEM.
           --tls-key FILE     Its key, as PEM.
           --insecure-http    Serve others than this machine without TLS: whoever is in the same network can read
@@ -34,7 +41,8 @@ struct WebOptions {
           --version          Print the version and exit.
           --help             Print this and exit.
 
-        Example:
+        Examples:
+          smilepile-web --home
           smilepile-web --listen 192.168.1.5:8468 --tls-cert photos.pem --tls-key photos.key
 
         Signals: SIGTERM and SIGINT stop it cleanly, a second one at once.
@@ -49,7 +57,7 @@ struct WebOptions {
     ) -> WebOptions {
         var values: [String: String] = [:]
         var names: [String] = []
-        var isInsecure = false
+        var (isInsecure, isHome) = (false, false)
         var rest = arguments.dropFirst()[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -60,6 +68,7 @@ struct WebOptions {
                 print("smilepile-web \(Release.version)")
                 exit(0)
             case "--insecure-http": isInsecure = true
+            case "--home": isHome = true
             default:
                 let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let name = String(parts[0])
@@ -73,20 +82,30 @@ struct WebOptions {
                 if name == "--name" { names.append(value) } else { values[name] = value }
             }
         }
-        let wanted = values["--listen"] ?? ListeningAddress.standard.description
-        guard let listen = ListeningAddress(wanted) else {
-            refuse("--listen takes an address in digits and a port, such as 127.0.0.1:8468, and not '\(wanted)'.")
+        let listen = values["--listen"].map { text -> ListeningAddress in
+            guard let listen = ListeningAddress(text) else {
+                refuse("--listen takes an address in digits and a port, such as 127.0.0.1:8468, and not '\(text)'.")
+            }
+            return listen
         }
         let (certificate, key) = (values["--tls-cert"], values["--tls-key"])
         guard (certificate == nil) == (key == nil) else { refuse("--tls-cert and --tls-key belong together.") }
-        guard listen.isLoopback || certificate != nil || isInsecure else {
+        if isHome {
+            guard certificate == nil, !isInsecure else {
+                refuse("--home brings its own certificate: leave out --tls-cert, --tls-key and --insecure-http.")
+            }
+            guard listen.map({ PrivateAddress($0.host) != nil }) != false else {
+                refuse("--home is for private addresses. For others, give --tls-cert and --tls-key.")
+            }
+        }
+        guard isHome || (listen ?? .standard).isLoopback || certificate != nil || isInsecure else {
             refuse(
-                "Others than this machine would reach \(listen) without TLS, and read along. Give --tls-cert and "
-                    + "--tls-key, or say --insecure-http.")
+                "Others than this machine would reach \(listen ?? .standard) without TLS, and read along. For the devices of "
+                    + "your home say --home. Else give --tls-cert and --tls-key, or say --insecure-http.")
         }
         func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : currentFolder + "/" + path }
         return WebOptions(
-            listen: listen,
+            listen: listen ?? (isHome ? nil : .standard), isHome: isHome,
             socket: absolute(ControlAddress.resolve(option: values["--socket"], environment: environment)),
             certificate: certificate.map(absolute), key: key.map(absolute),
             accessLog: values["--access-log"].map(absolute), names: names)
@@ -100,7 +119,8 @@ struct WebOptions {
     }
 
     private static func refuse(_ sentence: String) -> Never {
-        StandardError.write("smilepile-web: \(sentence)\n\n\(usage)")
+        // Without the whole usage: what started this shows the last lines as the reason.
+        StandardError.write("smilepile-web: \(sentence)\nUsage and examples: smilepile-web --help\n")
         exit(2)
     }
 }

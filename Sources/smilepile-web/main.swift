@@ -2,6 +2,7 @@ import CSystemd
 import ControlSocket
 import Executors
 import Foundation
+import HomeAuthority
 import ServiceMesh
 import Synchronization
 import WebPage
@@ -16,26 +17,21 @@ func log(_ text: String) {
     StandardError.write(prefix + text + "\n")
 }
 
+// The same program as the keeper of a home's authority, which the one that serves the page has started.
+if CommandLine.arguments.dropFirst().first == HomeKeeper.word { ServerCell.detach() }
+let isKeeper = HomeKeeper.run(asked: CommandLine.arguments) { address, port in
+    guard let place = ListeningAddress(host: address.text, port: port) else { throw MeshError(.internal, "no address") }
+    return try WebListener(place).socket
+}
+if isKeeper { exit(0) }
+
 do {
     let options = WebOptions.parse()
     // The first thing of all: it gets nothing of what comes after.
     let connector = try Connector(socket: options.socket)
     // Everything that is a file, while files can still be opened. The order is that of what fails first.
     let claim = try WebRecord.Claim(socket: options.socket)
-    var tls: TLSIdentity?
-    if let certificate = options.certificate, let key = options.key {
-        tls = TLSIdentity(
-            key: try String(contentsOfFile: key, encoding: .utf8),
-            certificate: try String(contentsOfFile: certificate, encoding: .utf8))
-    }
-    let accessLog = try options.accessLog.map { try AccessLog(path: $0) }
-    let names = options.allNames
-    let listener = try WebListener(options.listen)
-    let host = listener.address.isAny ? "127.0.0.1" : listener.address.host
-    let shown = host.contains(":") ? "[\(host)]" : host
-    let address = "\(tls == nil ? "http" : "https")://\(shown):\(listener.address.port)"
-    try claim.write(WebRecord(pid: getpid(), address: address, listens: listener.address.description))
-    let files = PageFiles.all
+    let page = try Page(options, claim)
 
     // While it can still be said. Connections wait at the listener until they are taken.
     sd_notify(0, "READY=1")
@@ -52,14 +48,11 @@ do {
         log("what connects to the daemon is gone, so nothing can be shown any more; start this program again")
         _exit(1)
     }
-    let server = try WebServer(on: listener, tls: tls, names: names, files: files, accessLog: accessLog) {
-        try await door.connect()
-    }
-    log("serving \(options.socket) at \(address), listening on \(server.address)")
+    let serving = try page.serve { try await door.connect() }
 
     for await _ in stops {}
 
-    await server.stop()
+    await serving.stop()
     withExtendedLifetime((claim, signals)) {}
     log("stopped")
 } catch {

@@ -73,3 +73,11 @@ int clinux_epoll_wait(int epoll, struct clinux_event *events, int capacity, int 
 int clinux_wake_create(void);
 void clinux_wake(int wake);
 void clinux_wake_clear(int wake);
+
+/// A descriptor that becomes readable whenever an address of this machine comes or goes (rtnetlink(7)); what is read is of no use, and
+/// `clinux_addresses_clear` takes it. Close-on-exec. Returns -1 with errno set.
+int clinux_addresses_watch(void);
+void clinux_addresses_clear(int watch);
+
+/// Two connected ends over which whole messages go, and no addresses. Both are close-on-exec. Returns 0, or -1 with errno set.
+int clinux_conversation(int ends[2]);

@@ -84,11 +84,21 @@ package struct DaemonLaunch {
     private func failure(_ status: Int32) -> CommandFailure {
         let signal = status & 0x7F
         let how = signal == 0 ? "ended with code \((status >> 8) & 0xFF)" : "was ended by signal \(signal)"
-        let said = log.lastLines(5)
+        let said = log.lastLines(5).map(Self.sentence).filter { !$0.isEmpty }
         return .local(
-            "\(title) did not start: it \(how)."
-                + (said.isEmpty ? " It said nothing." : " It said: " + said.joined(separator: " / "))
+            "\(title) did not start: "
+                + (said.isEmpty ? "it \(how). It said nothing." : said.joined(separator: " ") + " (It \(how).)")
                 + " The whole log: \(log.path)")
+    }
+
+    /// What a line of the log says, without the time and the name of who said it, and without where to read on.
+    static func sentence(_ line: String) -> String {
+        var rest = PlainText.neutralized(line)[...]
+        if let time = rest.prefixMatch(of: #/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z /#) {
+            rest = rest[time.range.upperBound...]
+        }
+        if let name = rest.prefixMatch(of: #/smilepile[a-z-]*: /#) { rest = rest[name.range.upperBound...] }
+        return rest.hasPrefix("Usage and examples: ") ? "" : String(rest)
     }
 
     // MARK: The process

@@ -11,10 +11,13 @@ extension CommandTable {
             details: """
                 It goes on after this program has ended; again, only a new address is made.
                 Each address lets one browser in, within ten minutes. It then stays in.
-                Only this machine reaches it, unless --listen says more.
+                With --home every phone and computer of the home reaches it, over TLS: each opens the first address
+                once and installs what is there, and then the second. Without it, only this machine does, unless
+                --listen says more.
                 """,
             options: [
                 .flag("open", help: "Open it in this machine's browser."),
+                .flag("home", help: "For the devices of the home, at this machine's private addresses."),
                 .value("listen", "ADDRESS", .text, help: "In digits, as 192.168.1.5:8468; 0.0.0.0 for every one."),
                 .value("tls-cert", "FILE", .path, help: "The certificate for others than this machine, as PEM."),
                 .value("tls-key", "FILE", .path, help: "Its key, as PEM."),
@@ -24,7 +27,7 @@ extension CommandTable {
             ],
             examples: [
                 Example("smilepile web --open", "On this machine."),
-                Example("smilepile web --listen 0.0.0.0 --insecure-http", "For every phone of the house."),
+                Example("smilepile web --home", "For every phone of the house."),
             ], isDefaultOfGroup: true
         ) { invocation, session in try await WebStart(invocation: invocation, session: session).run() },
         Command(
@@ -34,6 +37,10 @@ extension CommandTable {
         ) { _, session in try await stopWeb(session) },
         Command(
             words: ["web", "status"], summary: "Show whether the page runs, and where.",
+            details: """
+                For a home also where devices get its certificate, the fingerprint that they show of it, and until when
+                it counts. It is renewed by itself.
+                """,
             examples: [Example("smilepile web status", "Its address, without letting anybody in.")]
         ) { _, session in
             let running = WebRecord.running(socket: session.socketPath)
@@ -43,12 +50,24 @@ extension CommandTable {
                     members["address"] = .string(running.address)
                     members["listens"] = .string(running.listens)
                     members["pid"] = .integer(Int64(running.pid))
+                    if let home = running.home { members["home"] = home.json }
                 }
                 try session.show(json: .object(members))
             } else if let running {
                 var sheet = FactSheet()
                 sheet.add("Address", running.address)
                 sheet.add("Listens on", running.listens)
+                if let home = running.home {
+                    for (address, door) in zip(home.addresses, home.doors) {
+                        sheet.add("For devices", address)
+                        sheet.add("Certificate at", door)
+                    }
+                    if home.addresses.isEmpty { sheet.add("For devices", "this machine is in no home's network") }
+                    sheet.add("Authority", home.authority)
+                    sheet.add("SHA-256", home.fingerprint)
+                    sheet.add("Renewed before", LocalDate.text(Timestamp(milliseconds: home.certificateEnds * 1_000)))
+                    sheet.add("Authority ends", LocalDate.text(Timestamp(milliseconds: home.authorityEnds * 1_000)))
+                }
                 sheet.add("Process", String(running.pid))
                 session.console.show(sheet)
             } else {

@@ -17,18 +17,22 @@ struct WebStart {
         let invitation = try await session.withLibrary { try await $0.send(InviteDevice()).value }
         let base = Self.reachable(running)
         // In the fragment, which a browser keeps to itself: neither a log nor a proxy has it.
-        let address = base + "/#pair=" + invitation.code
+        let fragment = "/#pair=" + invitation.code
         if session.wantsJSON {
-            try session.show(
-                json: [
-                    "address": .string(base), "pairing": .string(address), "listens": .string(running.listens),
-                    "expiresAt": .string("\(invitation.expiresAt)"), "pid": .integer(Int64(running.pid)),
-                    "started": .bool(isNew),
-                ])
+            var members: [String: JSONValue] = [
+                "address": .string(base), "pairing": .string(base + fragment), "listens": .string(running.listens),
+                "expiresAt": .string("\(invitation.expiresAt)"), "pid": .integer(Int64(running.pid)),
+                "started": .bool(isNew),
+            ]
+            if let home = running.home { members["home"] = home.json }
+            try session.show(json: .object(members))
+        } else if let home = running.home {
+            show(home, base + fragment)
         } else {
-            show(address, isForOthers: !Self.isLoopback(running.listens))
+            show(base + fragment, isForOthers: !Self.isLoopback(running.listens))
         }
-        if invocation.has("open") { try await session.openFile(address) }
+        // This machine's own browser has an address without a certificate, where there is one.
+        if invocation.has("open") { try await session.openFile(running.address + fragment) }
         return .done
     }
 
@@ -52,7 +56,7 @@ struct WebStart {
     }
 
     private var arguments: [String] {
-        var arguments: [String] = []
+        var arguments: [String] = invocation.has("home") ? ["--home"] : []
         if let listen = invocation.value("listen") { arguments += ["--listen", listen] }
         for name in ["tls-cert", "tls-key", "access-log"] {
             if let file = invocation.value(name) { arguments += ["--" + name, session.absolute(file)] }
@@ -67,24 +71,44 @@ struct WebStart {
         let wanted = ["listen", "tls-cert", "tls-key", "access-log", "name"].filter { !invocation.values($0).isEmpty }
         let listen = invocation.value("listen") ?? ""
         let isSame = wanted == ["listen"] && [listen, listen + ":8468"].contains(record.listens)
-        guard wanted.isEmpty || isSame else {
+        guard wanted.isEmpty || isSame, !invocation.has("home") || record.home != nil else {
             throw CommandFailure.local(
                 "The page runs already, on \(record.listens). Stop it first, to start it otherwise: smilepile web stop")
         }
         return record
     }
 
+    /// First what each device does once, then what lets one in.
+    private func show(_ home: WebRecord.Home, _ address: String) {
+        let console = session.console
+        guard let door = home.doors.first else {
+            console.result(address)
+            console.message(
+                "No other device reaches this machine yet: it has no address in a home's network. Connect it with the router, "
+                    + "by cable or wireless, and ask again: smilepile web")
+            return
+        }
+        console.message("1. Once on each phone or computer, open there and follow the steps:")
+        console.message("   " + door)
+        console.message("2. Then scan this there, or open it:")
+        showCode(address)
+        console.result(address)
+        console.message("Good for one browser, within \(InviteDevice.validMinutes) minutes. Another: smilepile web")
+    }
+
+    private func showCode(_ address: String) {
+        let console = session.console
+        guard console.results.isTerminal, let code = QRCode(address) else { return }
+        if code.columns <= console.results.columns() ?? 80 { console.result(code.lines) }
+    }
+
     private func show(_ address: String, isForOthers: Bool) {
         let console = session.console
-        if isForOthers, console.results.isTerminal, let code = QRCode(address) {
-            let lines = code.lines
-            let width = console.results.columns() ?? 80
-            if code.columns <= width { console.result(lines) }
-        }
+        if isForOthers { showCode(address) }
         console.result(address)
         console.message("Good for one browser, within \(InviteDevice.validMinutes) minutes. Another: smilepile web")
         if !isForOthers {
-            console.message("Only this machine reaches it. For phones: smilepile web --help")
+            console.message("Only this machine reaches it. For phones: smilepile web stop, then smilepile web --home")
         }
     }
 
@@ -94,8 +118,9 @@ struct WebStart {
         listens.hasPrefix("127.") || listens.hasPrefix("[::1]")
     }
 
-    /// What listens on every address is shown with the one that others in the house reach.
+    /// A home's page is shown with the address that its devices reach, and what listens on every address with the one that others in the house reach.
     static func reachable(_ record: WebRecord) -> String {
+        if let home = record.home { return home.addresses.first ?? record.address }
         let isAny = record.listens.hasPrefix("0.0.0.0:") || record.listens.hasPrefix("[::]:")
         guard isAny, let own = ownAddress(), let port = record.listens.split(separator: ":").last,
             let scheme = record.address.split(separator: ":").first
@@ -119,5 +144,17 @@ struct WebStart {
             return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
         return nil
+    }
+}
+
+extension WebRecord.Home {
+    /// As programs read it.
+    var json: JSONValue {
+        [
+            "addresses": .array(addresses.map(JSONValue.string)), "doors": .array(doors.map(JSONValue.string)),
+            "authority": .string(authority), "fingerprint": .string(fingerprint),
+            "certificateEnds": .string("\(Timestamp(milliseconds: certificateEnds * 1_000))"),
+            "authorityEnds": .string("\(Timestamp(milliseconds: authorityEnds * 1_000))"),
+        ]
     }
 }

@@ -11,15 +11,44 @@ public struct WebRecord: Codable, Sendable, Equatable {
     public let address: String
     /// Numeric, with the port: `0.0.0.0:8468`.
     public let listens: String
+    /// Where it serves a home under an authority of its own; nil where it does not.
+    public let home: Home?
 
-    public init(pid: Int32, address: String, listens: String) {
+    /// A home's address.
+    public struct Home: Codable, Sendable, Equatable {
+        /// `https://192.168.1.5:8468`, the likeliest first; none while this machine is in no home's network.
+        public let addresses: [String]
+        /// `http://192.168.1.5:8469`, in the same order: where a device gets the authority's certificate.
+        public let doors: [String]
+        /// The authority, as devices show it.
+        public let authority: String
+        /// SHA-256 of its certificate, as people compare it.
+        public let fingerprint: String
+        /// When the server's certificate ends, unless it is renewed before; when the authority's does. Seconds since 1970.
+        public let certificateEnds, authorityEnds: Int64
+
+        public init(
+            addresses: [String], doors: [String], authority: String, fingerprint: String, certificateEnds: Int64,
+            authorityEnds: Int64
+        ) {
+            self.addresses = addresses
+            self.doors = doors
+            self.authority = authority
+            self.fingerprint = fingerprint
+            self.certificateEnds = certificateEnds
+            self.authorityEnds = authorityEnds
+        }
+    }
+
+    public init(pid: Int32, address: String, listens: String, home: Home? = nil) {
         self.pid = pid
         self.address = address
         self.listens = listens
+        self.home = home
     }
 
     /// The largest that is read.
-    private static let bytes = 4_096
+    private static let bytes = 8_192
 
     /// For the daemon that listens at `socket`.
     public static func path(socket: String) -> String { socket + ".web" }
@@ -61,11 +90,16 @@ public struct WebRecord: Codable, Sendable, Equatable {
 
         deinit { close(descriptor) }
 
-        /// Says who has it.
+        /// Says who has it. Again, where that changes.
+        ///
+        /// Always of one length: a program in a cell may write to its file and not cut it, and who reads meanwhile finds a whole one.
         /// - Throws: ``ControlError``.
         public func write(_ record: WebRecord) throws {
-            guard let bytes = try? JSONEncoder().encode(record), ftruncate(descriptor, 0) == 0,
-                bytes.withUnsafeBytes({ pwrite(descriptor, $0.baseAddress, $0.count, 0) }) == bytes.count
+            guard var bytes = try? JSONEncoder().encode(record), bytes.count < WebRecord.bytes else {
+                throw ControlError.system(operation: "a file beside the socket", errno: EFBIG)
+            }
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: WebRecord.bytes - bytes.count))
+            guard bytes.withUnsafeBytes({ pwrite(descriptor, $0.baseAddress, $0.count, 0) }) == bytes.count
             else { throw ControlError.system(operation: "a file beside the socket", errno: errno) }
         }
     }

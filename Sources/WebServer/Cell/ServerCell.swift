@@ -29,5 +29,8 @@ public enum ServerCell {
         return missing
     }
 
+    /// What a process gives up that helps such a program from outside: to be looked into, to get new rights, to keep a folder in use.
+    public static func detach() { _ = ccell_detach(UInt32.max) }
+
     private static func reason(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }
 }

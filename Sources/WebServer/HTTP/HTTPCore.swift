@@ -19,6 +19,8 @@ final class HTTPCore: Sendable {
     /// With every response.
     private let headers: [Header]
     private let state = Mutex(State())
+    /// What TLS shows to who connects from now on; nil for plain HTTP.
+    let identity = Mutex<TLSIdentity?>(nil)
 
     init(
         limits: HTTPLimits, table: ConnectionTable, headers: [Header], accessLog: AccessLog? = nil,

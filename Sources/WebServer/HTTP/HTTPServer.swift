@@ -4,14 +4,26 @@ import Foundation
 import ServiceMesh
 import Synchronization
 
-/// A key and the certificate chain that belongs to it, as PEM.
-public struct TLSIdentity: Sendable {
-    let key: String
-    let certificate: String
+/// One connection, as libmicrohttpd's callbacks find it.
+private final class ServedConnection {
+    let key: UInt64
+    private let core: HTTPCore
+    /// What was shown in its handshake, which GnuTLS refers to for as long as the connection is there.
+    private var shown: TLSIdentity?
 
-    public init(key: String, certificate: String) {
+    init(key: UInt64, core: HTTPCore) {
         self.key = key
-        self.certificate = certificate
+        self.core = core
+    }
+
+    /// On the connection's own thread.
+    func identity() -> TLSIdentity? {
+        shown = core.identity.withLock { $0 }
+        return shown
+    }
+
+    static func of(_ connection: OpaquePointer) -> ServedConnection? {
+        cmicrohttpd_context(connection).map { Unmanaged<ServedConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 
@@ -25,53 +37,59 @@ final class HTTPServer: Sendable {
     private static let heartbeat: UInt64 = 15_000_000_000
 
     private struct Handle: @unchecked Sendable {
-        // Sendable because it is used once, to stop, by the one task that took it out of the mutex.
-        let daemon: OpaquePointer
+        // Sendable because it is used once, to stop, by the one task that took it out of the mutex; before that for
+        // `MHD_add_connection`, which is made for other threads.
+        let daemons: [OpaquePointer]
         let context: Unmanaged<HTTPCore>
     }
 
     let core: HTTPCore
     private let handle: Mutex<Handle?>
+    private let acceptor: Acceptor
     private let wake: Int32
 
-    /// - Parameter listener: a socket that listens; the server's from now on.
+    /// - Parameters:
+    ///   - listeners: sockets that listen; the server's from now on.
+    ///   - identity: for TLS; nil for plain HTTP.
     /// - Throws: `MeshError`.
-    init(listener: Int32, tls: TLSIdentity?, core: HTTPCore) throws {
+    init(listeners: [Int32], identity: TLSIdentity?, core: HTTPCore) throws {
         self.core = core
+        core.identity.withLock { $0 = identity }
         // The server's threads refer to it by this until they have ended.
         let context = Unmanaged.passRetained(core)
         var callbacks = Self.callbacks(context.toOpaque())
         let limits = core.limits
         var options = cmicrohttpd_options(
-            listener: listener, threads: UInt32(limits.threads),
             // The table keeps to the limit, and needs the new one to decide which goes.
             connections: UInt32(limits.connections + Self.connectionsThatGo),
-            silent_seconds: UInt32(limits.silentSeconds),
-            memory: limits.headBytes, key: nil, certificate: nil)
-        let daemon: OpaquePointer?
-        if let tls {
-            daemon = tls.key.withCString { key in
-                tls.certificate.withCString { certificate in
-                    (options.key, options.certificate) = (key, certificate)
-                    return cmicrohttpd_start(&options, &callbacks)
-                }
-            }
-        } else {
-            daemon = cmicrohttpd_start(&options, &callbacks)
-        }
-        guard let daemon else {
+            silent_seconds: UInt32(limits.silentSeconds), memory: limits.headBytes,
+            retrieve: identity == nil ? nil : Self.retrieve)
+        let daemons = (0..<limits.threads).compactMap { _ in cmicrohttpd_start(&options, &callbacks) }
+        let handle = Handle(daemons: daemons, context: context)
+        guard daemons.count == limits.threads else {
+            for daemon in daemons { MHD_stop_daemon(daemon) }
             context.release()
-            close(listener)
+            for listener in listeners { close(listener) }
             throw MeshError(
                 .failedPrecondition,
-                tls == nil
-                    ? "The web server could not start its threads. Free some memory or descriptors and try again."
-                    : "The web server could not start with this certificate and key. Do they belong together, as PEM?")
+                "The web server could not start its threads. Free some memory or descriptors and try again.")
         }
-        handle = Mutex(Handle(daemon: daemon, context: context))
+        self.handle = Mutex(handle)
+        // One after the other: each thread gets as many as the others.
+        let next = Atomic(0)
+        acceptor = Acceptor(listeners) { connection in
+            let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            cmicrohttpd_add(handle.daemons[turn % handle.daemons.count], connection)
+        }
         wake = clinux_wake_create()
         watch()
     }
+
+    /// Listens on these from now on, and on no others. Connections that are there stay.
+    func listen(on listeners: [Int32]) { acceptor.listen(on: listeners) }
+
+    /// Shows this to who connects from now on. A server without TLS has none, and gets none.
+    func show(_ identity: TLSIdentity) { core.identity.withLock { if $0 != nil { $0 = identity } } }
 
     /// Looks at the connections until the server stops.
     private func watch() {
@@ -94,9 +112,7 @@ final class HTTPServer: Sendable {
     /// Ends the running requests, and returns when the threads have ended. A second call does nothing. A client that comes meanwhile is
     /// told that the server stops.
     ///
-    /// Not `MHD_quiesce_daemon`, which would close the door first: in 0.9.75 it takes the listener from the epoll sets of
-    /// the threads while each of them does so too, and the thread that comes second (or, with the listener closed then, any)
-    /// ends the whole program.
+    /// The sockets that listen are closed last but one: a client that comes late is told, and does not find nobody.
     func stop() async {
         let taken = handle.withLock { handle in
             defer { handle = nil }
@@ -104,11 +120,12 @@ final class HTTPServer: Sendable {
         }
         guard let taken else { return }
         await core.stop()
+        await acceptor.stop()
         clinux_wake(wake)
         await withCheckedContinuation { continuation in
-            // It waits for the server's threads, and closes the listener.
+            // It waits for the server's threads.
             Thread {
-                MHD_stop_daemon(taken.daemon)
+                for daemon in taken.daemons { MHD_stop_daemon(daemon) }
                 taken.context.release()
                 continuation.resume()
             }.start()
@@ -121,11 +138,13 @@ final class HTTPServer: Sendable {
         cmicrohttpd_callbacks(
             context: context,
             began: { context, target, connection in
-                guard let context, let target, let connection else { return nil }
+                guard let context, let target, let connection, let served = ServedConnection.of(connection) else {
+                    return nil
+                }
                 let core = Unmanaged<HTTPCore>.fromOpaque(context).takeUnretainedValue()
                 let exchange = Exchange(
                     target: String(cString: target), targetBytes: strlen(target),
-                    connection: MHDConnection(pointer: connection), key: HTTPServer.key(of: connection), server: core)
+                    connection: MHDConnection(pointer: connection), key: served.key, server: core)
                 return Unmanaged.passRetained(exchange).toOpaque()
             },
             handle: { _, connection, url, method, version, piece, size, request in
@@ -154,15 +173,26 @@ final class HTTPServer: Sendable {
                         socket: cmicrohttpd_socket(connection),
                         network: core.network(of: MHDConnection(pointer: connection)),
                         deadline: core.now() &+ UInt64(core.limits.headSeconds) * 1_000_000_000)
-                    place.pointee = UnsafeMutableRawPointer(bitPattern: UInt(key))
-                } else {
-                    core.table.remove(UInt64(UInt(bitPattern: place.pointee)))
+                    place.pointee = Unmanaged.passRetained(ServedConnection(key: key, core: core)).toOpaque()
+                } else if let served = place.pointee {
+                    place.pointee = nil
+                    // GnuTLS has given up the session by now, and what it showed.
+                    core.table.remove(Unmanaged<ServedConnection>.fromOpaque(served).takeRetainedValue().key)
                 }
             })
     }
 
-    /// The connection's entry in the table.
-    private static func key(of connection: OpaquePointer) -> UInt64 {
-        UInt64(UInt(bitPattern: cmicrohttpd_context(connection)))
-    }
+    /// What is shown to who has connected just now. No context comes with it but the connection.
+    private static let retrieve:
+        @convention(c) (
+            gnutls_session_t?, UnsafePointer<gnutls_datum_t>?, Int32, UnsafePointer<gnutls_pk_algorithm_t>?, Int32,
+            UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?, UnsafeMutablePointer<UInt32>?,
+            UnsafeMutablePointer<gnutls_privkey_t?>?
+        ) -> Int32 = { session, _, _, _, _, chain, count, key in
+            guard let session, let chain, let count, let key, let connection = cmicrohttpd_of_session(session),
+                let identity = ServedConnection.of(connection)?.identity()
+            else { return -1 }
+            identity.show(chain, count, key)
+            return 0
+        }
 }

@@ -50,6 +50,30 @@ public struct ListeningAddress: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Where a socket listens; nil for one that does not.
+    init?(listener: Int32) {
+        var (isListening, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        var bound = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        guard getsockopt(listener, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening != 0 else {
+            return nil
+        }
+        let found = withUnsafeMutablePointer(to: &bound) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> (String, UInt16)? in
+                guard getsockname(listener, address, &length) == 0 else { return nil }
+                return (Self.text(of: address), Self.port(of: address))
+            }
+        }
+        guard let found, [sa_family_t(AF_INET), sa_family_t(AF_INET6)].contains(bound.ss_family) else { return nil }
+        self.init(host: found.0, port: found.1, isIPv6: bound.ss_family == sa_family_t(AF_INET6))
+    }
+
+    /// An address in digits, as this machine's system writes it, with a port.
+    public init?(host: String, port: UInt16) {
+        guard let parsed = ListeningAddress(host.contains(":") ? "[\(host)]" : host) else { return nil }
+        self = parsed.with(port: port)
+    }
+
     /// Whether only this machine reaches it.
     public var isLoopback: Bool { host == "::1" || (!isIPv6 && host.hasPrefix("127.")) }
 
@@ -93,8 +117,9 @@ public struct ListeningAddress: Sendable, Equatable, CustomStringConvertible {
         let reason =
             switch errno {
             case EADDRINUSE: "another program listens there already. Choose another port with --listen"
-            case EADDRNOTAVAIL: "this machine does not have that address"
-            case EACCES: "ports below 1024 are for root"
+            case EADDRNOTAVAIL:
+                "this machine does not have that address. Those that it has are told by: ip -brief address"
+            case EACCES: "ports below 1024 are for root. Choose another port with --listen"
             case let code: String(cString: strerror(code)).lowercased()
             }
         return MeshError(.failedPrecondition, "The web server cannot listen on \(self): \(reason).")

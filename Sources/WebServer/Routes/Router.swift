@@ -20,12 +20,14 @@ final class Router: Sendable {
     let knownTokens = KnownTokens()
     let uploadSlots: UploadSlots
     let table: ConnectionTable
+    let whereabouts: Whereabouts
     /// Whether this server speaks TLS itself.
     let isSecure: Bool
 
     init(
         safety: Safety, files: [StaticFile], limits: HTTPLimits, cookie: TokenCookie, devices: Devices,
-        pictures: KeptPictures, disk: BlockingPool, members: SharedConnection, table: ConnectionTable, isSecure: Bool
+        pictures: KeptPictures, disk: BlockingPool, members: SharedConnection, table: ConnectionTable,
+        whereabouts: Whereabouts, isSecure: Bool
     ) {
         self.safety = safety
         self.files = Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
@@ -43,6 +45,7 @@ final class Router: Sendable {
         self.disk = disk
         self.members = members
         self.table = table
+        self.whereabouts = whereabouts
         self.isSecure = isSecure
         uploadSlots = UploadSlots(limits.picturesAtOnce)
     }
@@ -107,6 +110,9 @@ final class Router: Sendable {
             try head.require(.post)
             try head.requireJSON()
             return drawing(head, visitor)
+        case ("whereabouts", 1):
+            try head.require(.get)
+            return telling(visitor)
         case ("unpair", 1):
             try head.require(.post)
             return unpairing(head, visitor)

@@ -15,12 +15,13 @@ struct Site: Sendable {
 
     init(
         _ daemon: FakeDaemon, limits: HTTPLimits = HTTPLimits(), files: [StaticFile] = [], names: [String] = [],
-        accessLog: AccessLog? = nil
+        accessLog: AccessLog? = nil, whereabouts: Whereabouts = Whereabouts()
     ) throws {
         self.daemon = daemon
         let address = try #require(ListeningAddress("127.0.0.1:0"))
         server = try WebServer(
-            on: WebListener(address), names: names, files: files, limits: limits, accessLog: accessLog
+            on: [WebListener(address)], names: names, files: files, limits: limits, accessLog: accessLog,
+            whereabouts: whereabouts
         ) { try daemon.connect() }
     }
 
@@ -102,13 +103,13 @@ final class RawHTTP: Sendable {
 
     deinit { Foundation.close(socket) }
 
-    static func connect(_ port: UInt16) async throws -> RawHTTP {
+    static func connect(_ port: UInt16, host: String = "127.0.0.1") async throws -> RawHTTP {
         try await threads.run {
             let descriptor = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
-            inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+            inet_pton(AF_INET, host, &address.sin_addr)
             let status = withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

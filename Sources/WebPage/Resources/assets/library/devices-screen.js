@@ -9,7 +9,7 @@ import { session } from '../core/session.js';
 import { moment, relative, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import '../review/review-machines.js';
-import { handedOver, isOwnMachine } from './handed-over.js';
+import { handedOver, reachable } from './handed-over.js';
 
 class DevicesScreen extends Component {
   #list = element('ul', { class: 'stack' }, element('li', { class: 'quiet' }, t('state.loading')));
@@ -60,13 +60,15 @@ class DevicesScreen extends Component {
 
   async #invite() {
     const { code, expiresAt } = await ask('device.invite');
-    const address = `${location.origin}/#pair=${code}`;
+    const { origin, door, fingerprint, isOnlyHere } = await reachable();
     await showDialog({
       title: t('devices.add'),
       body: [
-        element('p', {}, t('devices.inviteHelp', { time: relative(expiresAt) })),
-        isOwnMachine(location.hostname) && element('p', { class: 'attention' }, t('devices.onlyHere')),
-        ...await handedOver(address, t('devices.qrCode'))].filter(Boolean),
+        isOnlyHere && element('p', { class: 'attention' }, t('devices.onlyHere')),
+        door && element('p', {}, t('devices.doorFirst')), door && element('pre', { class: 'wrap' }, door),
+        door && element('p', { class: 'quiet small' }, t('devices.fingerprint', { fingerprint })),
+        element('p', {}, t(door ? 'devices.inviteThen' : 'devices.inviteHelp', { time: relative(expiresAt) })),
+        ...await handedOver(`${origin}/#pair=${code}`, t('devices.qrCode'))].filter(Boolean),
     });
   }
 }

@@ -1,6 +1,7 @@
 // An address with a secret in it, as one hands it to another device or another family: a code for a camera, the text, and a
 // way to copy it. Nothing keeps it: it is gone with the dialog that shows it.
 
+import { fetched } from '../core/daemon.js';
 import { element, textButton } from '../core/dom.js';
 import { describe } from '../core/dialog.js';
 import { t } from '../core/text.js';
@@ -8,6 +9,20 @@ import { qrCode } from './qr-code.js';
 
 /** Whether an address with this name means the same machine on every machine: itself. */
 export const isOwnMachine = (hostname) => /^(localhost$|127\.|\[::1\]$)/.test(hostname);
+
+/**
+ * Where another device reaches this page: not by this device's own address, where that is one which leads every device to itself.
+ *
+ * @returns {Promise<{ origin: string, door?: string, fingerprint?: string, isOnlyHere: boolean }>} the door is where a device first gets a
+ *   certificate of this home's own
+ */
+export async function reachable() {
+  // A server from before has no such address to ask, and then this device's own has to do.
+  const { addresses = [], doors = [], fingerprint } = await fetched('/whereabouts').then((reply) => reply.json()).catch(() => ({}));
+  const isOwn = isOwnMachine(location.hostname);
+  const origin = isOwn ? addresses[0] ?? location.origin : location.origin;
+  return { origin, door: doors[Math.max(0, addresses.indexOf(origin))], fingerprint, isOnlyHere: isOwnMachine(new URL(origin).hostname) };
+}
 
 /**
  * A text with a button that copies it. What came of that is said beside the button: a message at the window's edge would be

@@ -4,7 +4,7 @@
 import { element } from '../core/dom.js';
 import { Refusal, explained, showDialog } from '../core/dialog.js';
 import { t } from '../core/text.js';
-import { handedOver, isOwnMachine } from './handed-over.js';
+import { handedOver, isOwnMachine, reachable } from './handed-over.js';
 
 /** Whether what is sent there can be read on the way. */
 const isPlain = ({ protocol, hostname }) => protocol === 'http:' && !isOwnMachine(hostname);
@@ -21,13 +21,14 @@ const isPlain = ({ protocol, hostname }) => protocol === 'http:' && !isOwnMachin
  * @param {string} parts.end what to do where this is closed too early
  */
 export async function showInvitation({ purpose, token, title, help, there, end }) {
+  const { origin, isOnlyHere } = await reachable();
   await showDialog({
     title, kind: 'invitation',
     body: [
       element('p', {}, help),
-      isOwnMachine(location.hostname) && element('p', { class: 'attention' }, t('invitation.onlyHere')),
-      isPlain(location) && element('p', { class: 'attention' }, t('invitation.plainHere')),
-      ...await handedOver(`${location.origin}/#${purpose}=${token}`, t('invitation.qrCode')),
+      isOnlyHere && element('p', { class: 'attention' }, t('invitation.onlyHere')),
+      isPlain(new URL(origin)) && element('p', { class: 'attention' }, t('invitation.plainHere')),
+      ...await handedOver(`${origin}/#${purpose}=${token}`, t('invitation.qrCode')),
       element('p', {}, there),
       element('pre', {}, purpose === 'join' ? 'smilepile groups join …' : 'smilepile swipe join …'),
       element('p', { class: 'quiet small' }, end)].filter(Boolean),

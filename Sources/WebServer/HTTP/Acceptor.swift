@@ -1,0 +1,99 @@
+import CLinux
+import Foundation
+import Synchronization
+
+/// Takes connections from sockets that listen, on a thread of its own. Which sockets these are may change while it runs.
+final class Acceptor: Sendable {
+    /// While there is no descriptor for another connection, the next try waits for so long.
+    private static let pauseMilliseconds: Int32 = 100
+
+    private struct State {
+        var listeners: [Int32]
+        /// To be closed by the thread, which may be waiting for them.
+        var leaving: [Int32] = []
+        var isStopping = false
+        var onEnd: CheckedContinuation<Void, Never>?
+        var hasEnded = false
+    }
+
+    private let state: Mutex<State>
+    private let wake: Int32
+
+    /// - Parameters:
+    ///   - listeners: non-blocking; the acceptor's from now on.
+    ///   - take: called on the thread, with connections that are its from then on.
+    init(_ listeners: [Int32], take: @escaping @Sendable (Int32) -> Void) {
+        state = Mutex(State(listeners: listeners))
+        wake = clinux_wake_create()
+        let thread = Thread { [self] in
+            _ = clinux_set_thread_name("web-accept")
+            run(take)
+        }
+        thread.stackSize = 256 << 10
+        thread.start()
+    }
+
+    /// Listens on these from now on; those that are not among them are closed.
+    func listen(on listeners: [Int32]) {
+        state.withLock { state in
+            let leaving = state.listeners.filter { !listeners.contains($0) }
+            // At once: from here on nobody is let in there. The number is free when the thread has let go of it.
+            for socket in leaving { shutdown(socket, Int32(SHUT_RDWR)) }
+            state.leaving += leaving
+            state.listeners = listeners
+        }
+        clinux_wake(wake)
+    }
+
+    /// Closes the sockets, and returns when no connection comes any more.
+    func stop() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                state.isStopping = true
+                if !state.hasEnded { state.onEnd = continuation }
+                return state.hasEnded
+            }
+            clinux_wake(wake)
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    private func run(_ take: (Int32) -> Void) {
+        while true {
+            let listeners = state.withLock { state -> [Int32]? in
+                for socket in state.leaving { close(socket) }
+                state.leaving = []
+                return state.isStopping ? nil : state.listeners
+            }
+            guard let listeners else { break }
+            var watched = ([wake] + listeners).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
+            if watched[0].revents != 0 { clinux_wake_clear(wake) }
+            var isFull = false
+            for entry in watched.dropFirst() where entry.revents != 0 {
+                let connection = clinux_accept(entry.fd)
+                if connection >= 0 {
+                    take(connection)
+                } else if ![EAGAIN, EINVAL].contains(errno) {
+                    // EINVAL is a socket that has just been shut.
+                    isFull = true
+                }
+            }
+            if isFull {
+                // Out of descriptors or memory: those that wait would make this a loop without a pause.
+                var wakened = pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
+                _ = poll(&wakened, 1, Self.pauseMilliseconds)
+            }
+        }
+        let waiter = state.withLock { state in
+            for socket in state.listeners { close(socket) }
+            state.listeners = []
+            state.hasEnded = true
+            defer { state.onEnd = nil }
+            return state.onEnd
+        }
+        waiter?.resume()
+    }
+
+    deinit { close(wake) }
+}
