@@ -113,13 +113,13 @@ public struct DoorPage: Sendable {
         main{max-width:42rem;margin:0 auto;padding:24px 16px 64px}
         .brand{margin:0;color:var(--accent);font-weight:700}
         h1{margin:4px 0 16px;font-size:1.75rem;line-height:1.2}
-        h2{margin:36px 0 8px;font-size:1.2rem;line-height:1.3}
-        h2 b{display:inline-block;width:1.8em;height:1.8em;margin-right:8px;border-radius:50%;background:var(--accent);color:var(--on-accent);text-align:center;line-height:1.8}
+        h2{display:flex;align-items:center;margin:36px 0 8px;font-size:1.2rem;line-height:1.3}
+        h2 b{flex:none;width:1.8em;height:1.8em;margin-right:10px;border-radius:50%;background:var(--accent);color:var(--on-accent);text-align:center;line-height:1.8}
         a{color:var(--accent)}
         details{margin:8px 0;border:1px solid var(--line);border-radius:10px;background:var(--raised);padding:0 16px}
         summary{padding:12px 0;font-weight:600;cursor:pointer}
         ol{margin:0 0 16px;padding-left:1.4em}
-        li{margin:6px 0}
+        li{margin:6px 0;overflow-wrap:anywhere;hyphens:auto}
         .button{display:inline-block;max-width:100%;min-height:44px;padding:9px 16px;border:1px solid var(--edge);border-radius:10px;color:var(--text);text-decoration:none;overflow-wrap:anywhere}
         .primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent);font-weight:600}
         a:focus-visible,summary:focus-visible{outline:3px solid var(--accent);outline-offset:2px}

@@ -16,10 +16,10 @@ struct DoorTexts {
         language: "en",
         title: "The photos of this home",
         what: """
-            This machine keeps your family’s photos and shows them over an encrypted connection. A public certificate cannot be had for \
-            a machine at home, so it has made its own. Each device gets it once, here.
+            This machine keeps your family’s photos and shows them over an encrypted connection. Its certificate is its own, because no public \
+            authority certifies a machine at home. Each device gets it once, here.
             """,
-        install: "Install the certificate, once",
+        install: "Install the certificate once",
         choose: "Choose your device. The certificate is called <strong>NAME</strong> there.",
         certificate: "Download the certificate", profile: "Download the profile",
         compare: "Compare the fingerprint",
@@ -85,8 +85,8 @@ struct DoorTexts {
         language: "de",
         title: "Die Fotos bei dir zu Hause",
         what: """
-            Dieser Computer bewahrt die Fotos deiner Familie auf und zeigt sie über eine verschlüsselte Verbindung. Ein öffentliches Zertifikat gibt \
-            es für einen Computer zu Hause nicht, deshalb hat er sein eigenes. Jedes Gerät bekommt es einmal, und zwar hier.
+            Dieser Computer bewahrt die Fotos deiner Familie auf und zeigt sie über eine verschlüsselte Verbindung. Das Zertifikat dafür ist sein \
+            eigenes, denn öffentliche gibt es für einen Computer zu Hause nicht. Jedes Gerät bekommt es einmal, und zwar hier.
             """,
         install: "Zertifikat einmal installieren",
         choose: "Wähle dein Gerät. Das Zertifikat heißt dort <strong>NAME</strong>.",
@@ -102,8 +102,8 @@ struct DoorTexts {
             """,
         open: "Fotos öffnen",
         opening: """
-            Scanne den Code, den <code>smilepile web</code> auf dem Computer mit den Fotos zeigt oder ein Gerät, das schon verbunden ist, \
-            unter „Geräte“. Die Fotos findest du hier:
+            Scanne den Code, den <code>smilepile web</code> auf dem Computer mit den Fotos zeigt. Auch jedes Gerät, das schon verbunden ist, zeigt \
+            einen unter „Geräte“. Die Fotos findest du hier:
             """,
         devices: [
             Device(

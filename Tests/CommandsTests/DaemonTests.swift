@@ -114,6 +114,16 @@ struct DaemonTests {
         }
     }
 
+    @Test(
+        "A reason is what a line of the log says, without when and who",
+        arguments: [
+            ("2026-11-28T23:50:54.157Z The port is taken.", "The port is taken."),
+            ("smilepile-web: --listen takes an address.", "--listen takes an address."),
+            ("Usage and examples: smilepile-web --help", ""), ("Just so.", "Just so."), ("", ""),
+            ("2026-11-28 at home", "2026-11-28 at home"), ("\u{1B}[31mred", "␛[31mred"),
+        ])
+    func reason(_ line: String, _ said: String) { #expect(DaemonLaunch.sentence(line) == said) }
+
     @Test("The socket on which the daemon says that it is ready goes away with its folder", arguments: [true, false])
     func leavesNothing(canStart: Bool) async throws {
         let folder = try TemporaryFolder("launch")

@@ -54,4 +54,40 @@ import Testing
         claim = nil
         #expect(WebRecord.running(socket: socket) == nil)
     }
+
+    @Test func anAddressForOthersIsOneThatTheyReach() {
+        func record(_ listens: String, _ addresses: [String]?) -> WebRecord {
+            let home = addresses.map {
+                WebRecord.Home(
+                    addresses: $0, doors: $0.map { _ in "http://192.168.1.5:8469" }, authority: "SmilePile nas",
+                    fingerprint: "AB:CD", certificateEnds: 1_830_124_183, authorityEnds: 2_111_442_584)
+            }
+            return WebRecord(pid: 7, address: "http://127.0.0.1:8468", listens: listens, home: home)
+        }
+        let both = ["https://192.168.1.5:8468", "https://10.0.0.7:8468"]
+        #expect(WebStart.reachable(record("192.168.1.5:8468, 127.0.0.1:8468", both)) == both[0])
+        // A home without a network yet.
+        #expect(WebStart.reachable(record("127.0.0.1:8468", [])) == "http://127.0.0.1:8468")
+        #expect(WebStart.reachable(record("127.0.0.1:8468", nil)) == "http://127.0.0.1:8468")
+        #expect(record("", both).home?.json["certificateEnds"] == "2027-12-30T05:03:03.000Z")
+    }
+
+    @Test func aRecordIsWrittenAgainWholeAndNoLonger() throws {
+        let folder = try TemporaryFolder("web-record")
+        let socket = folder.file("control.sock")
+        let claim = try WebRecord.Claim(socket: socket)
+        let path = WebRecord.path(socket: socket)
+        var sizes: Set<Int> = []
+        for count in [16, 0, 3] {
+            let addresses = (0..<count).map { "https://[fd00:1234:5678:9abc:def0:1234:5678:\($0)]:8468" }
+            let home = WebRecord.Home(
+                addresses: addresses, doors: addresses, authority: "SmilePile", fingerprint: "AB", certificateEnds: 1,
+                authorityEnds: 2)
+            let record = WebRecord(pid: 7, address: "http://127.0.0.1:1", listens: "127.0.0.1:1", home: home)
+            try claim.write(record)
+            #expect(WebRecord.running(socket: socket) == record)
+            sizes.insert(try Data(contentsOf: URL(fileURLWithPath: path)).count)
+        }
+        #expect(sizes.count == 1)
+    }
 }
