@@ -87,10 +87,14 @@ package struct AuthorityFile: Sendable {
 
     /// Makes the file with a new authority, durably, and the folder that it lies in. A file that is there already stays as it is,
     /// and is the one that counts.
+    /// - Parameter meanwhile: for tests, between the look for a file and the making of one.
     /// - Returns: whether it was made here.
     /// - Throws: as ``read()``.
-    package func make(names: [String], now: Int64) throws -> (authority: Authority, isNew: Bool) {
+    package func make(
+        names: [String], now: Int64, meanwhile: () throws -> Void = {}
+    ) throws -> (authority: Authority, isNew: Bool) {
         if let there = try read() { return (there, false) }
+        try meanwhile()
         let made = try Authority.make(names: names, now: now)
         var isNew = true
         do {

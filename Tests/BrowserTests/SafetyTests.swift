@@ -94,6 +94,25 @@ extension BrowserTests {
             try await house.inTab { try await $0.wait(until: "document.querySelector('.tile.loaded')") }
         }
 
+        /// What another device does first, and where it then goes: not where this browser is, on the machine itself.
+        @Test func aHomesPageSaysWhereAnotherDeviceGetsIn() async throws {
+            try await House.withoutPhotos(beside: House.here, options: { _ in ["--home"] }) { place, page, address in
+                let status = try await place.smilepile("web", "status", "--json").output
+                let facts = try JSONDecoder().decode(JSONValue.self, from: Data(status.utf8))["home"]
+                let door = try #require(facts?["doors"]?.arrayValue?.first?.stringValue)
+                let fingerprint = try #require(facts?["fingerprint"]?.stringValue)
+                try await page.go(to: "#/devices")
+                try await page.click(on: "Add device")
+                try await page.waits(for: "#pair=", in: "dialog .qr-code ~ pre")
+                let dialog: String = try await page.evaluate("document.querySelector('dialog').textContent")
+                let invitation: String = try await page.evaluate(
+                    "document.querySelector('dialog .qr-code ~ pre').textContent")
+                #expect(dialog.contains(door) && dialog.contains(fingerprint))
+                #expect(invitation.hasPrefix(address + "/#pair="))
+                await page.picture("invitation into a home")
+            }
+        }
+
         /// From pairing to a photo over TLS, with a cookie that no page and no other way has.
         @Test func overTLSTheCookieIsForThatAlone() async throws {
             let house = House.here

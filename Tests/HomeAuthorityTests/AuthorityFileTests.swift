@@ -54,6 +54,15 @@ import Testing
         #expect(results.count { $0.isNew } == 1)
     }
 
+    @Test func whoeverIsSlowerTakesWhatIsThere() throws {
+        var first: Authority?
+        let slow = try file.make(names: ["localhost"], now: Self.now) { first = try make() }
+        #expect(slow.authority == first && !slow.isNew)
+        #expect(try file.read() == first)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("config/smilepile"))
+        #expect(names == ["home-authority.pem"])
+    }
+
     @Test(arguments: [0o640, 0o604, 0o620, 0o601, 0o777]) func othersMustNotReachIt(_ mode: Int) throws {
         let made = try make()
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
