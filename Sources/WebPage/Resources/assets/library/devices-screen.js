@@ -64,7 +64,7 @@ class DevicesScreen extends Component {
     await showDialog({
       title: t('devices.add'),
       body: [
-        isOnlyHere && element('p', { class: 'attention' }, t('devices.onlyHere')),
+        isOnlyHere && !door && element('p', { class: 'attention' }, t(fingerprint ? 'devices.noNetwork' : 'devices.onlyHere')),
         door && element('p', {}, t('devices.doorFirst')), door && element('pre', { class: 'wrap' }, door),
         door && element('p', { class: 'quiet small' }, t('devices.fingerprint', { fingerprint })),
         element('p', {}, t(door ? 'devices.inviteThen' : 'devices.inviteHelp', { time: relative(expiresAt) })),

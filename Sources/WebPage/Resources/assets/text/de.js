@@ -174,6 +174,7 @@ export default {
   'devices.help': 'Jeder Browser wird einmal mit einem Einmalcode verbunden. Wird er vergessen, sieht er sofort nichts mehr.',
   'devices.inviteHelp': 'Scanne diesen Code mit der Kamera des anderen Geräts, oder öffne dort die Adresse. Sie gilt für ein Gerät und endet {time}.',
   'devices.inviteThen': 'Scanne dann diesen Code mit seiner Kamera, oder öffne dort die Adresse. Sie gilt für ein Gerät und endet {time}.',
+  'devices.noNetwork': 'Diese Adresse erreicht nur dieser Rechner: Er ist in keinem Heimnetz. Verbinde ihn per Kabel oder WLAN mit dem Router, und öffne dies noch einmal.',
   'devices.onlyHere': 'Diese Adresse erreicht nur dieser Rechner. Damit Telefone hineinkommen, gib auf dem Rechner mit den Fotos ein: smilepile web stop, dann smilepile web --home',
   'devices.paired': 'verbunden {time}',
   'devices.qrCode': 'Die Adresse als QR-Code',

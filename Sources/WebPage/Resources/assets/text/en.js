@@ -174,6 +174,7 @@ export default {
   'devices.help': 'Each browser is paired once with a one-time code. One that is forgotten sees nothing any more, at once.',
   'devices.inviteHelp': 'Scan this code with the other device’s camera, or open the address there. It is good for one device and ends {time}.',
   'devices.inviteThen': 'Then scan this code with its camera, or open the address there. It is good for one device and ends {time}.',
+  'devices.noNetwork': 'Only this machine reaches this address: it is in no home’s network. Connect it with the router, by cable or wireless, and open this again.',
   'devices.onlyHere': 'Only this machine reaches this address. To let phones in, run on the machine with the photos: smilepile web stop, then smilepile web --home',
   'devices.paired': 'paired {time}',
   'devices.qrCode': 'The address as a QR code',
