@@ -232,6 +232,93 @@ extension BrowserTests {
             try await house.smilepile("photos", "caption", String(photos[1].id), "--remove")
         }
 
+        @Test func aDayAndAMonthAreSelectedByTheirHeadings() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            let oldest = try #require(photos.last)
+            let date = try #require(oldest.takenAt).description
+            let ofDay = photos.filter { $0.takenAt?.description.hasPrefix(date.prefix(10)) == true }.count
+            let ofMonth = photos.filter { $0.takenAt?.description.hasPrefix(date.prefix(7)) == true }.count
+            #expect(1 < ofDay && ofDay < ofMonth && ofMonth < photos.count)
+            try await house.inTab { page in
+                try await page.wait(until: "\(Self.tiles) > 8")
+                let section =
+                    "[...document.querySelectorAll('photo-timeline section')].find((one) => one.querySelector('a[href*=\"\(oldest.uuid)\"]'))"
+                let ofTheDay = "\(section).querySelector('.day .check-all')"
+                try await page.clickWhereSeen(ofTheDay)
+                try await page.waits(for: "\(ofDay) selected", in: "selection-bar")
+                #expect(try await page.evaluate("\(ofTheDay).getAttribute('aria-pressed') === 'true'"))
+                try await page.clickWhereSeen(
+                    "[...document.querySelectorAll('.month:not([hidden]) .check-all')].at(-1)")
+                try await page.waits(for: "\(ofMonth) selected", in: "selection-bar")
+                try await page.clickWhereSeen(ofTheDay)
+                try await page.waits(for: "\(ofMonth - ofDay) selected", in: "selection-bar")
+                #expect(try await page.evaluate("\(ofTheDay).getAttribute('aria-pressed') === 'false'"))
+                // By a key, for the day of the photo that has the focus.
+                try await page.run("document.querySelector('.tile a[href*=\"\(oldest.uuid)\"]').focus()")
+                try await page.press("d")
+                try await page.waits(for: "\(ofMonth) selected", in: "selection-bar")
+            }
+        }
+
+        @Test func photosAreSelectedByDrawingOverThem() async throws {
+            let house = House.here
+            let photos = try await house.photos()
+            try await house.inTab { page in
+                try await page.wait(until: "\(Self.tiles) > 8")
+                func middle(_ photo: Photo) async throws -> Page.Point {
+                    try await page.middle(of: ".tile:has(a[href*=\"\(photo.uuid)\"])")
+                }
+                let (from, over, to) = (
+                    try await middle(photos[3]), try await middle(photos[4]), try await middle(photos[6])
+                )
+                try await page.drag([from, over, to])
+                try await page.waits(for: "4 selected", in: "selection-bar")
+                #expect(
+                    try await page.evaluate(
+                        "[...document.querySelectorAll('.tile.selected')].map(({ position }) => position).sort().join()"
+                    )
+                        == "3,4,5,6")
+                #expect(try await page.evaluate("location.hash") == "#/photos", "no photo was opened")
+            }
+        }
+
+        @Test func keysSearchSelectEverythingAndAreListed() async throws {
+            let house = House.here
+            try await house.inTab { page in
+                try await page.wait(until: "\(Self.tiles) > 8")
+                try await page.press("a", .control)
+                try await page.waits(for: "24 selected", in: "selection-bar")
+                try await page.press("Escape")
+                try await page.wait(until: "document.querySelector('selection-bar').hidden")
+                try await page.press("?")
+                try await page.waits(for: "Keyboard shortcuts", in: "dialog[open] h2")
+                try await page.press("Escape")
+                try await page.wait(until: "!document.querySelector('dialog[open]')")
+                try await page.press("/")
+                try await page.wait(until: "document.activeElement.matches('filter-bar input')")
+                // There the keys write.
+                try await page.press("?")
+                try await page.press("a", .control)
+                #expect(
+                    try await page.evaluate(
+                        "document.activeElement.value === '?' && !document.querySelector('dialog[open]')"))
+                try await page.press("Backspace")
+                try await page.wait(until: "location.hash === '#/photos' && tests.has('.count', '24 photos')")
+                // Who presses them by mistake has a switch, which a finger finds too.
+                try await page.click(on: "View")
+                try await page.click(on: "Keyboard shortcuts")
+                try await page.click(on: "Use the keys / and ?")
+                try await page.press("Escape")
+                try await page.wait(until: "!document.querySelector('dialog[open]')")
+                try await page.press("?")
+                try await page.press("a", .control)
+                try await page.waits(for: "24 selected", in: "selection-bar")
+                #expect(try await page.evaluate("!document.querySelector('dialog[open]')"))
+                try await page.run("localStorage.removeItem('singleKeys')")
+            }
+        }
+
         private static func check(_ photo: Photo) -> String {
             "document.querySelector('.tile.loaded:has(a[href*=\"\(photo.uuid)\"]) .check')"
         }

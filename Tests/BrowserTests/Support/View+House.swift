@@ -23,6 +23,13 @@ extension View {
                 "selection", check, then: "document.querySelectorAll('selection-bar button').length > 5"),
             on("photos").opening("caption of some", check, .saying("selection.caption"), then: dialog),
             on("photos").opening("move", check, .saying("selection.move"), then: dialog),
+            on("photos").opening("view", .saying("timeline.view"), then: dialog),
+            on("photos").opening(
+                "keys", .saying("timeline.view"), .saying("keys.title"),
+                then: "document.querySelector('dialog.keys[open]')"),
+            on("photos").opening(
+                "months", .element("document.querySelector('timeline-strip .date')"),
+                then: "document.querySelector('dialog.months[open]')"),
             on("photos").opening("dates", .saying("filter.dates"), then: dialog),
             // Its name is two sentences: what it is, and which category it shows.
             on("photos").opening(

@@ -28,7 +28,9 @@ export async function loadLanguage() {
     decimal: new Intl.NumberFormat(region, { maximumSignificantDigits: 3 }),
     percent: new Intl.NumberFormat(region, { style: 'percent' }),
     day: new Intl.DateTimeFormat(region, { ...day, weekday: 'long' }),
+    mediumDay: new Intl.DateTimeFormat(region, { timeZone: 'UTC', dateStyle: 'medium' }),
     shortDay: new Intl.DateTimeFormat(region, { timeZone: 'UTC', day: 'numeric', month: 'short', weekday: 'short' }),
+    monthName: new Intl.DateTimeFormat(region, { timeZone: 'UTC', month: 'short' }),
     month: new Intl.DateTimeFormat(region, { timeZone: 'UTC', month: 'long', year: 'numeric' }),
     shortMonth: new Intl.DateTimeFormat(region, { timeZone: 'UTC', month: 'short', year: 'numeric' }),
     clock: new Intl.DateTimeFormat(region, { ...day, weekday: 'long', hour: 'numeric', minute: '2-digit' }),
@@ -91,8 +93,11 @@ export function duration(seconds) {
 const clock = (text) => new Date(`${text.slice(0, 19)}Z`);
 
 export const day = (text) => formats.day.format(new Date(`${text}T00:00:00Z`));
+export const mediumDay = (text) => formats.mediumDay.format(new Date(`${text}T00:00:00Z`));
 export const shortDay = (text) => formats.shortDay.format(new Date(`${text}T00:00:00Z`));
 export const month = (text) => formats.month.format(new Date(`${text}-01T00:00:00Z`));
+/** The month without its year: `Aug`. */
+export const monthName = (text) => formats.monthName.format(new Date(`${text}-01T00:00:00Z`));
 export const shortMonth = (text) => formats.shortMonth.format(new Date(`${text}-01T00:00:00Z`));
 export const clockTime = (text) => formats.clock.format(clock(text));
 export const shortClockTime = (text) => formats.shortClock.format(clock(text));
@@ -105,6 +110,9 @@ export const photoTime = (photo, write = clockTime) => (
 
 /** A moment (RFC 3339), in the reader's zone. */
 export const moment = (text) => formats.moment.format(new Date(text));
+
+/** `3 years ago`, `last year`. */
+export const yearsAgo = (years) => formats.relative.format(-years, 'year');
 
 /** How long ago, or until, a moment is: `yesterday`, `in 3 days`. */
 export function relative(text) {

@@ -12,7 +12,7 @@ const typing = 250;
 
 class FilterBar extends Component {
   #text = element('input', {
-    type: 'search', 'aria-label': t('filter.search'), placeholder: t('filter.search'), enterkeyhint: 'search', autocomplete: 'off',
+    type: 'search', 'aria-label': t('filter.search'), placeholder: t('filter.searchHere'), enterkeyhint: 'search', autocomplete: 'off',
   });
   #category = element('category-picker', { onchosen: ({ detail }) => this.#set({ category: detail }) });
   #favorites = element(
@@ -33,6 +33,12 @@ class FilterBar extends Component {
     this.during(observe('category.observe', {}, ({ categories }) => (this.#category.categories = categories)));
   }
 
+  /** Puts the focus into the field of the search. */
+  focusText() {
+    this.#text.focus();
+    this.#text.select();
+  }
+
   show(parameters) {
     this.#parameters = parameters;
     if (document.activeElement !== this.#text) this.#text.value = parameters.get('text') ?? '';
@@ -45,6 +51,8 @@ class FilterBar extends Component {
     this.#dates.replaceChildren(icon('calendar'), element('span', {}, range));
     const dated = Boolean(from || to || parameters.get('reviewed'));
     this.#dates.setAttribute('aria-pressed', String(dated));
+    this.#dates.title = t('filter.dates');
+    this.#dates.classList.toggle('compact', !dated);
     this.#clear.hidden = filterParameters(parameters).toString() === '';
   }
 

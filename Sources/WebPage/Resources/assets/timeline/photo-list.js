@@ -7,6 +7,7 @@
 // When the library changes, the list is read anew beside what is shown, and takes its place whole: positions and photos
 // are always of one reading.
 
+import { grouped } from '../core/collections.js';
 import { ask } from '../core/daemon.js';
 
 /** Photos between two anchors of a day, as the daemon says. */
@@ -20,6 +21,9 @@ const keptPhotos = 20_000;
  * time.
  */
 const betweenReadings = 500;
+
+/** A month of so many photos at most has its days told by them, once they are read: many such months are seen at once. */
+const fewPhotos = 24;
 
 /** The clock that lists sort by and that people see: the camera's, else when the photo came into the library. */
 export const shownAt = (photo) => photo.takenAt ?? photo.createdAt.replace(/Z$/, '');
@@ -35,6 +39,11 @@ function slim(photo) {
   };
 }
 
+/** Width by height, within what a row of pictures takes: of what is wider or higher, a part is shown. */
+const proportionOf = ({ width, height }) => (width > 0 && height > 0 ? Math.max(0.4, Math.min(4, width / height)) : 1);
+/** Proportions are kept as whole numbers, a million of them in two megabytes; 0 is one that is not known. */
+const proportionUnit = 1000;
+
 /** One reading of the list. */
 class Reading {
   months = [];
@@ -42,20 +51,49 @@ class Reading {
   /** Where the list has turned out to end: before its total, where photos went after the months were counted. */
   end = Infinity;
   #filter;
+  #told;
   #photos = new Map();
+  /** Of every photo that has been read, also of those that are not kept: rows that have been laid out stay as they are. */
+  #proportions = new Uint16Array(0);
   /** Where pages can begin: `{position, cursor}` by position. */
   #starts = [{ position: 0 }];
 
-  constructor(filter) {
+  /** @param {(reading: Reading, month: object) => void} told when the days of a month have become known */
+  constructor(filter, told) {
     this.#filter = filter;
+    this.#told = told;
   }
 
-  async open() {
+  /** Reads the months. `before` is the reading that this one takes the place of. */
+  async open(before) {
     const { months } = await ask('photo.timeline', this.#filter);
     this.months = months.map(({ date, count, offset, after }) => ({ month: date, count, position: offset, cursor: after }));
     this.total = months.reduce((sum, { count }) => sum + count, 0);
     for (const month of this.months) this.#know(month);
+    this.#proportions = new Uint16Array(this.total);
+    if (before) this.#takeProportions(before);
+    for (const [position, photo] of this.#photos) this.#proportions[position] = Math.round(proportionOf(photo) * proportionUnit);
     return this;
+  }
+
+  /** A month of as many photos as before has the same, nearly always; where it has others, those are read when it is seen. */
+  #takeProportions(before) {
+    const known = before.#proportions;
+    const old = new Map(before.months.map((month) => [month.month, month]));
+    for (const { month, count, position } of this.months) {
+      const same = old.get(month);
+      if (same?.count === count) this.#proportions.set(known.subarray(same.position, same.position + count), position);
+    }
+  }
+
+  proportionAt(position) {
+    return this.#proportions[position] / proportionUnit;
+  }
+
+  /** The mean of the photos that have been read first. */
+  get usualProportion() {
+    const some = [...this.#photos.values()].slice(0, pageSize);
+    return some.length > 0 ? some.reduce((sum, photo) => sum + proportionOf(photo), 0) / some.length : 4 / 3;
   }
 
   #know({ position, cursor }) {
@@ -86,6 +124,7 @@ class Reading {
 
   /** The days of a month; read once. */
   async daysOf(month) {
+    this.#seeDays(month);
     month.reading ??= ask('photo.timeline', { ...this.#filter, month: month.month }).then(
       ({ days }) => {
         month.days = days.map(({ date, count, offset, after, anchors }) => {
@@ -93,6 +132,7 @@ class Reading {
           for (const start of starts) this.#know(start);
           return { day: date, count, position: offset, starts: starts.map(({ position }) => position) };
         });
+        this.#told(this, month);
       },
       (error) => {
         month.reading = undefined;
@@ -102,11 +142,27 @@ class Reading {
     return month.days;
   }
 
+  /** The days of a month of few photos, from the photos themselves where all have been read. */
+  #seeDays(month) {
+    if (month.reading || month.count > pageSize || this.missingIn(month.position, month.position + month.count) !== undefined) return;
+    const days = grouped(
+      Array.from({ length: month.count }, (_, index) => month.position + index).filter((position) => this.#photos.has(position)),
+      (position) => this.#photos.get(position).shownAt.slice(0, 10));
+    // What has gone meanwhile is the daemon's to tell.
+    if ([...days.values()].flat().length !== month.count) return;
+    month.days = [...days].map(([day, [position, ...others]]) => ({ day, count: others.length + 1, position, starts: [position] }));
+    month.reading = Promise.resolve().then(() => this.#told(this, month));
+  }
+
   photoAt(position) {
     return this.#photos.get(position);
   }
 
-  /** Reads the page that has a position before the end, or one on the way to it. */
+  /**
+   * Reads the page that has a position before the end, or one on the way to it.
+   *
+   * @returns which positions it has, and whether proportions of photos were not known before
+   */
   async readTowards(position, signal) {
     let start = this.#starts[this.#startAt(position)];
     if (position - start.position > pageSize) {
@@ -114,10 +170,15 @@ class Reading {
       start = this.#starts[this.#startAt(position)];
     }
     const { photos, next } = await ask('photo.search', { ...this.#filter, after: start.cursor, limit: pageSize }, signal);
+    let isNews = false;
     photos.forEach((photo, index) => {
+      const at = start.position + index;
       // Read again, it counts as new: a Map keeps its keys in the order they were set.
-      this.#photos.delete(start.position + index);
-      this.#photos.set(start.position + index, slim(photo));
+      this.#photos.delete(at);
+      this.#photos.set(at, slim(photo));
+      const proportion = Math.round(proportionOf(photo) * proportionUnit);
+      isNews ||= at < this.total && this.#proportions[at] !== proportion;
+      this.#proportions[at] = proportion;
     });
     const after = start.position + photos.length;
     if (next) this.#know({ position: after, cursor: next });
@@ -126,6 +187,7 @@ class Reading {
       if (this.#photos.size <= keptPhotos) break;
       this.#photos.delete(oldest);
     }
+    return { from: start.position, to: after, isNews };
   }
 
   /** The first position of a range that is there and has not been read. */
@@ -142,20 +204,28 @@ class Reading {
 }
 
 /**
- * Events: `photos` when photos were read, `days` when days were (`detail` is the month), `changed` when a new reading took the
- * place of the old one, `failed` with the error as `detail`.
+ * Events: `photos` when photos were read (`detail` has the positions from `from` to before `to`, and whether there `isNews` of their
+ * proportions), `days` when days were (`detail` is the month), `changed` when a new reading took the place of the old one,
+ * `failed` with the error as `detail`.
  */
 export class PhotoList extends EventTarget {
   #filter;
   #reading;
   #wanted = [0, 0];
+  /** Of what is wanted, what is seen: it is read first. */
+  #seen = [0, 0];
   #working = false;
   #readings = { running: false, again: false, began: 0 };
 
   constructor(filter) {
     super();
     this.#filter = filter;
-    this.#reading = new Reading(filter);
+    this.#reading = this.#read();
+  }
+
+  #read() {
+    return new Reading(this.#filter, (reading, month) => (
+      reading === this.#reading && this.dispatchEvent(new CustomEvent('days', { detail: month }))));
   }
 
   get filter() {
@@ -189,17 +259,32 @@ export class PhotoList extends EventTarget {
   /** Reads the days of a month that is shown. */
   async readDays(month) {
     if (month.days || month.reading) return;
+    const { position, count } = month;
+    if (count <= fewPhotos && this.#reading.missingIn(position, position + count) !== undefined) return;
     try {
       await this.#reading.daysOf(month);
-      this.dispatchEvent(new CustomEvent('days', { detail: month }));
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** Says which positions are looked at. They are read one page after the other; who scrolls on is not waited for. */
-  want(from, to) {
+  /** Width by height of a photo that has been read, else 0. */
+  proportionAt(position) {
+    return this.#reading.proportionAt(position);
+  }
+
+  /** What is assumed of those that have not. */
+  get usualProportion() {
+    return this.#reading.usualProportion;
+  }
+
+  /**
+   * Says which positions are looked at, and which of them are `seen` now. They are read one page after the other; who scrolls on
+   * is not waited for.
+   */
+  want(from, to, seen = [from, to]) {
     this.#wanted = [Math.max(0, from), Math.min(to, this.total)];
+    this.#seen = [Math.max(0, seen[0]), Math.min(seen[1], this.total)];
     if (!this.#working) this.#work();
   }
 
@@ -208,10 +293,10 @@ export class PhotoList extends EventTarget {
     try {
       for (;;) {
         const reading = this.#reading;
-        const missing = reading.missingIn(...this.#wanted);
+        const missing = reading.missingIn(...this.#seen) ?? reading.missingIn(...this.#wanted);
         if (missing === undefined) return;
-        await reading.readTowards(missing);
-        if (reading === this.#reading) this.dispatchEvent(new Event('photos'));
+        const detail = await reading.readTowards(missing);
+        if (reading === this.#reading) this.dispatchEvent(new CustomEvent('photos', { detail }));
       }
     } catch (error) {
       this.#fail(error);
@@ -281,7 +366,7 @@ export class PhotoList extends EventTarget {
 
   async #readAnew() {
     const old = this.#reading;
-    const reading = await new Reading(this.#filter).open();
+    const reading = await this.#read().open(old);
     const shown = new Set(old.months.filter(({ days }) => days).slice(-24).map(({ month }) => month));
     const [from, to] = this.#wanted;
     if (reading.total > 0) {

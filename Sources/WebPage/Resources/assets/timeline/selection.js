@@ -35,6 +35,22 @@ export class Selection extends EventTarget {
     this.#changed();
   }
 
+  remove(photos) {
+    for (const { id } of photos) this.#photos.delete(id);
+    this.#changed();
+  }
+
+  /** How many are selected of each day, and of each month: Maps by their names. */
+  get counts() {
+    const [days, months] = [new Map(), new Map()];
+    const add = (counts, name) => counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const { shownAt } of this.#photos.values()) {
+      add(days, shownAt.slice(0, 10));
+      add(months, shownAt.slice(0, 7));
+    }
+    return { days, months };
+  }
+
   /** Becomes another one whole: while a range is drawn, each move is a new range on top of what was there. */
   replace(photos) {
     this.#photos = new Map(photos.map((photo) => [photo.id, photo]));

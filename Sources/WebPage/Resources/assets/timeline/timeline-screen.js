@@ -1,6 +1,6 @@
 // The timeline: all photos, or those that the filters in the address leave, newest first.
 
-import { Component, element, icon, iconButton } from '../core/dom.js';
+import { Component, element, icon } from '../core/dom.js';
 import { describe } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address, current, filterParameters, go, onChange, photoFilter } from '../core/router.js';
@@ -8,10 +8,21 @@ import { session } from '../core/session.js';
 import { t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
 import './filter-bar.js';
+import { onThisDay } from './on-this-day.js';
 import { PhotoList } from './photo-list.js';
 import './photo-timeline.js';
 import { Selection } from './selection.js';
 import './time-scrubber.js';
+import { followShortcuts } from './timeline-shortcuts.js';
+import './timeline-strip.js';
+
+/** Milliseconds that the first pictures wait for those of other years; what comes later stands above what is seen by then. */
+const waitForOtherYears = 100;
+/** Milliseconds between two looks at other years, while the library changes all the time. */
+const betweenLooks = 10_000;
+/** Pixels that a hand scrolls down until the filters give way on a phone, and up until they are back. */
+const [givesWay, comesBack] = [96, 32];
+const phone = matchMedia('(max-width: 640px)');
 
 class TimelineScreen extends Component {
   /** The list that is shown, for the photo view that opens over it. */
@@ -19,31 +30,40 @@ class TimelineScreen extends Component {
   #parameters;
   #selection = new Selection();
   #filters = element('filter-bar');
-  #count = element('span', { class: 'quiet number count', role: 'status' });
-  #header = element(
-    'header', { class: 'timeline-header' },
-    this.#filters,
-    element(
-      'div', { class: 'tile-size' }, this.#count,
-      iconButton('smaller', t('timeline.smaller'), () => (this.#timeline.tileSize -= 1)),
-      iconButton('larger', t('timeline.larger'), () => (this.#timeline.tileSize += 1))));
+  #header = element('header', { class: 'timeline-header' }, this.#filters);
+  #strip = element('timeline-strip');
   #timeline = element('photo-timeline');
   #scrubber = element('time-scrubber');
   #notice = element('div', { class: 'notice', hidden: true });
   #bar;
   #openings = 0;
+  /** How far a hand has scrolled in one direction; down is positive. */
+  #travelled = 0;
+  #lookedAt = 0;
 
   connectedCallback() {
+    this.#strip.timeline = this.#timeline;
     this.append(
-      element('h1', { class: 'unseen', tabindex: '-1' }, t('screen.photos')), this.#header,
+      element('h1', { class: 'unseen', tabindex: '-1' }, t('screen.photos')), this.#header, this.#strip,
       element('div', { class: 'timeline-body' }, this.#timeline, this.#scrubber, this.#notice));
     this.during(onChange((place) => place.screen === 'photos' && this.#follow(place)));
-    this.#timeline.addEventListener('moved', () => (this.#scrubber.position = this.#timeline.topPosition));
+    this.#timeline.addEventListener('moved', ({ detail: pixels }) => {
+      this.#scrubber.position = this.#timeline.topPosition;
+      this.#giveWay(pixels);
+    });
+    this.listen(phone, 'change', () => this.#giveWay(0));
+    // Who comes with the keyboard finds everything in its place.
+    this.#header.addEventListener('focusin', () => this.#show(true));
+    this.#strip.addEventListener('focusin', ({ target }) => target.matches(':focus-visible') && this.#show(true));
     this.#scrubber.addEventListener('jump', ({ detail }) => this.#timeline.scrub(detail));
     this.#scrubber.addEventListener('release', () => this.list?.total && attempt(() => this.#timeline.jump(this.#timeline.topPosition)));
     this.#selection.addEventListener('changed', () => this.#showSelection());
-    this.listen(document, 'keydown', (event) => {
-      if (event.key === 'Escape' && !document.querySelector('dialog[open]') && current().screen === 'photos') this.#selection.clear();
+    followShortcuts(this, {
+      timeline: this.#timeline, selection: this.#selection,
+      search: () => {
+        this.#selection.clear();
+        this.#filters.focusText();
+      },
     });
     this.during(observe('event.subscribe', {}, ({ changed }) => {
       if (changed.length === 0 || changed.includes('photos') || changed.includes('categories')) this.#changed();
@@ -74,15 +94,48 @@ class TimelineScreen extends Component {
       this.#fail(error);
       return;
     }
+    const late = new Promise((resolve) => setTimeout(resolve, waitForOtherYears));
+    const lead = this.#otherYears(list);
+    const inTime = await Promise.race([lead, late]);
     if (opening !== this.#openings) return;
     this.list = list;
+    this.#show(true);
     this.#timeline.removeAttribute('aria-busy');
     this.#timeline.linkParameters = filters;
-    this.#timeline.start(list, this.#selection);
+    this.#timeline.start(list, this.#selection, inTime);
+    lead.then((found) => this.list === list && (this.#timeline.lead = found));
     // After the timeline, which has laid out anew then what its position is asked of.
     list.addEventListener('changed', () => this.list === list && this.#showTotal());
+    list.addEventListener('changed', () => this.#lookAgain(list));
     list.addEventListener('failed', ({ detail }) => this.list === list && list.total === 0 && this.#fail(detail));
     this.#showTotal();
+  }
+
+  /** What stands above the list of all photos. */
+  async #otherYears(list) {
+    this.#lookedAt = performance.now();
+    if (this.#parameters !== '' || list.total === 0) return undefined;
+    // Without it everything else is there: nobody has asked for it.
+    return onThisDay(list.months, this.#timeline.clientWidth).catch(() => undefined);
+  }
+
+  async #lookAgain(list) {
+    if (this.list !== list || performance.now() - this.#lookedAt < betweenLooks) return;
+    const lead = await this.#otherYears(list);
+    if (this.list === list) this.#timeline.lead = lead;
+  }
+
+  /** On a phone the filters give way when one scrolls down, and are back when one scrolls up. */
+  #giveWay(pixels) {
+    this.#travelled = this.#travelled * pixels < 0 ? pixels : this.#travelled + pixels;
+    if (!phone.matches || this.#travelled < -comesBack || this.#timeline.y < this.#header.offsetHeight) this.#show(true);
+    else if (this.#travelled > givesWay && !this.#header.contains(document.activeElement)) this.#show(false);
+  }
+
+  #show(isShown) {
+    if (this.classList.contains('gives-way') === !isShown) return;
+    this.classList.toggle('gives-way', !isShown);
+    this.#travelled = 0;
   }
 
   #changed() {
@@ -93,7 +146,7 @@ class TimelineScreen extends Component {
 
   #showTotal() {
     const { list } = this;
-    this.#count.textContent = t('timeline.count', { count: list.total });
+    this.#strip.total = list.total;
     this.#scrubber.list = list;
     this.#scrubber.position = this.#timeline.topPosition;
     this.#notice.hidden = list.total > 0;

@@ -1,0 +1,97 @@
+// The elements of a timeline: tiles, and the headings of months and days. They are used again as one scrolls.
+
+import { pictureAddress } from '../core/daemon.js';
+import { element } from '../core/dom.js';
+import { day, month, photoTime, shortDay, t } from '../core/text.js';
+
+/** A tile without a photo. */
+export function makeTile() {
+  const image = element('img', { alt: '', decoding: 'async', draggable: 'false' });
+  const link = element('a', { tabindex: '-1', draggable: 'false' }, image);
+  const check = element('button', { type: 'button', class: 'check', tabindex: '-1', 'aria-pressed': 'false' });
+  const tile = element('div', { class: 'tile', role: 'listitem' }, link, check);
+  Object.assign(tile, { image, link, check });
+  image.addEventListener('load', () => tile.classList.add('loaded'));
+  image.addEventListener('error', () => tile.classList.toggle('unseen-picture', image.hasAttribute('src')));
+  return tile;
+}
+
+/** Has a tile show a photo, or none, with its link's address. */
+export function fillTile(tile, photo, href) {
+  const shown = tile.photo;
+  tile.photo = photo;
+  if (!photo) {
+    // Ends what is loading; the tile is plain until its photo has been read.
+    tile.image.removeAttribute('src');
+    tile.link.removeAttribute('href');
+    tile.classList.remove('loaded', 'favourite', 'selected', 'unseen-picture');
+    return;
+  }
+  if (shown?.uuid !== photo.uuid || shown.contentDigest !== photo.contentDigest) {
+    tile.classList.remove('loaded', 'unseen-picture');
+    tile.image.src = pictureAddress(photo, 'thumbnail');
+  }
+  tile.link.href = href;
+  const label = [photo.caption || photo.name, photoTime(photo), photo.isFavorite && t('photo.favourite')].filter(Boolean).join(', ');
+  tile.link.setAttribute('aria-label', label);
+  tile.check.setAttribute('aria-label', t('timeline.select', { photo: label }));
+  tile.classList.toggle('favourite', photo.isFavorite);
+}
+
+export function markTile(tile, isSelected) {
+  tile.classList.toggle('selected', isSelected);
+  tile.check.setAttribute('aria-pressed', String(isSelected));
+}
+
+export function placeTile(tile, { x, y, width, height }) {
+  const placed = `translate(${x}px, ${y}px)`;
+  if (tile.placed !== placed) tile.style.transform = tile.placed = placed;
+  if (tile.wide !== width) tile.style.width = `${tile.wide = width}px`;
+  if (tile.high !== height) tile.style.height = `${tile.high = height}px`;
+}
+
+/** Above this width a day has its whole name. */
+const wholeName = 300;
+
+/**
+ * The headings and the list of tiles of a day, or of a month whose days are not known yet. Their buttons select all of it, and
+ * are no stops of Tab: there are keys for that, and a screen reader finds them with the headings.
+ */
+export function makeSection({ day: date, entry, count, isShared }) {
+  const monthName = month(entry.month);
+  const long = date ? day(date) : monthName;
+  const all = (name) => element(
+    'button', { type: 'button', class: 'check-all', tabindex: '-1', 'aria-pressed': 'false', 'aria-label': t('timeline.selectAllOf', { day: name }) });
+  const [monthCheck, dayCheck] = [all(monthName), all(long)];
+  const dayText = element('span', {});
+  const monthHeading = element('h2', { class: isShared ? 'month shared' : 'month', hidden: true }, element('span', {}, monthName), monthCheck);
+  // A month whose days are not there yet has none to name.
+  const dayHeading = element('h3', { class: 'day', title: long, hidden: !date }, dayText, dayCheck);
+  const tiles = element('div', { class: 'tiles', role: 'list', 'aria-label': t('timeline.photosOf', { day: long, count }) });
+  const section = element('section', { 'aria-label': long }, monthHeading, dayHeading, tiles);
+  return Object.assign(section, { monthHeading, monthCheck, dayHeading, dayCheck, dayText, tiles, entry });
+}
+
+/** Puts the headings of a day where the layout has it, on a canvas that begins at a height. */
+export function placeSection(section, block, y) {
+  const { monthHeading, dayHeading, dayText } = section;
+  const put = (heading, top, width) => {
+    const placed = `translate(${block.x}px, ${y + top}px) ${width}`;
+    if (heading.placed === placed) return;
+    heading.placed = placed;
+    heading.style.transform = `translate(${block.x}px, ${y + top}px)`;
+    heading.style.width = `${width}px`;
+  };
+  if (monthHeading.hidden !== !block.isFirst) monthHeading.hidden = !block.isFirst;
+  if (block.isFirst) put(monthHeading, block.monthTop, block.monthWidth);
+  put(dayHeading, block.headingTop, block.width);
+  if (!block.day) return;
+  const name = block.width > wholeName ? day(block.day) : shortDay(block.day);
+  if (dayText.textContent !== name) dayText.textContent = name;
+}
+
+export function markSection(section, { days, months }) {
+  const { block, entry, monthCheck, dayCheck } = section;
+  monthCheck.setAttribute('aria-pressed', String(months.get(entry.month) >= entry.count));
+  dayCheck.setAttribute('aria-pressed', String(Boolean(block.day) && days.get(block.day) >= block.count));
+}
