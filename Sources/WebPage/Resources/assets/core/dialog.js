@@ -1,7 +1,9 @@
-// Dialogs, all of them the browser's own <dialog>: it holds the focus, closes with Escape, and gives the focus back.
+// Dialogs, all of them the browser's own <dialog>: it holds the focus, closes with Escape, and gives the focus back. Back
+// closes it too.
 
 import { DaemonError } from './daemon.js';
 import { element, iconButton } from './dom.js';
+import { openAbove } from './router.js';
 import { t } from './text.js';
 
 /** What a person typed and can put right, in a sentence. */
@@ -50,12 +52,14 @@ export function showDialog({ title, body, action, danger = false, act = () => tr
 
     // A click on what is around the dialog is one on the <dialog> itself.
     dialog.addEventListener('pointerdown', (event) => event.target === dialog && dialog.close());
-    dialog.addEventListener('close', () => {
+    dialog.addEventListener('close', async () => {
       dialog.remove();
+      await hasClosed();
       resolve(result);
     });
     document.body.append(dialog);
     dialog.showModal();
+    const hasClosed = openAbove(() => dialog.close());
     // Where there is nothing to fill in, Enter does what is meant; where that cannot be taken back, it does nothing.
     const field = dialog.querySelector('.dialog-body :is(input, select, textarea):not(:disabled)');
     (field ?? (danger ? cancel : button))?.focus();

@@ -57,6 +57,10 @@ export function filterParameters(parameters) {
 
 /** Goes to an address. `replace` where the step is none that "back" should undo: each letter of a search. */
 export function go(to, { replace = false } = {}) {
+  if (leaving) {
+    leaving.then(() => go(to, { replace }));
+    return;
+  }
   if (to === location.hash) return;
   if (replace) history.replaceState(history.state, '', to);
   else history.pushState({ depth: (history.state?.depth ?? 0) + 1 }, '', to);
@@ -69,6 +73,65 @@ export function back(fallback) {
   if (history.state?.depth > 0) history.back();
   else go(fallback, { replace: true });
 }
+
+/** What is open above the page, the lowest first: `{close, step}`, the step being its name in the history once it has one. */
+const above = new Set();
+let steps = 0;
+/** A step back that this page has asked for and that has not come yet: what is added to the history before would go with it. */
+let leaving;
+
+/** Milliseconds after which a browser that was asked to step back has not done it, and will not. */
+const longestStep = 1000;
+
+function stepBack() {
+  const step = new Promise((resolve) => {
+    window.addEventListener('popstate', () => resolve(), { once: true });
+    setTimeout(resolve, longestStep);
+  });
+  leaving = step;
+  step.then(() => {
+    if (leaving === step) leaving = undefined;
+  });
+  history.back();
+  return step;
+}
+
+/**
+ * Makes a step in the history for something that opens above the page, so that Back closes it and leaves the page as it is.
+ *
+ * @param {() => void} close
+ * @returns {() => Promise<void>} to be called once it has closed, however that came: it takes the step away. What goes elsewhere
+ *   afterwards waits for it.
+ */
+export function openAbove(close) {
+  const one = { close };
+  above.add(one);
+  const begin = () => {
+    if (!above.has(one)) return;
+    if (leaving) {
+      leaving.then(begin);
+      return;
+    }
+    // Unlike any of before the page was loaded anew.
+    one.step = `${performance.timeOrigin} ${(steps += 1)}`;
+    history.pushState({ depth: (history.state?.depth ?? 0) + 1, above: one.step }, '');
+  };
+  begin();
+  return () => {
+    above.delete(one);
+    // Where one has gone on from there, the step stays below, and is passed over on the way back.
+    return one.step && history.state?.above === one.step ? stepBack() : Promise.resolve();
+  };
+}
+
+window.addEventListener('popstate', () => {
+  const here = history.state?.above;
+  const open = [...above].filter(({ step }) => step);
+  const first = open.findIndex(({ step }) => step === here) + 1;
+  for (const { close } of open.slice(first).reverse()) close();
+  // Something was open there, and one has gone on from it.
+  if (here && first === 0) stepBack();
+});
 
 /** Calls with the current place after each change of it. Returns what ends it. */
 export function onChange(listener) {
