@@ -30,7 +30,7 @@ extension BrowserTests {
                 try await page.click(on: "Restore now")
                 try await page.click(on: "Restore…")
                 let restores =
-                    "[...document.querySelectorAll('job-card')].filter((one) => one.innerText.startsWith('Restore'))"
+                    "[...document.querySelectorAll('job-card')].filter((one) => tests.plain(one.innerText).startsWith('Restore'))"
                 try await page.wait(until: "\(restores).length === 2")
                 try await page.wait(
                     until:

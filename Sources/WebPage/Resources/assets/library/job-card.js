@@ -44,7 +44,7 @@ class JobCard extends Component {
     if (!job) return;
     const { progress, state } = job;
     const ended = ['finished', 'failed', 'cancelled'].includes(state);
-    this.#title.textContent = jobName(job.method);
+    this.#title.textContent = job.receipt?.isDryRun ? t('job.trial', { job: jobName(job.method) }) : jobName(job.method);
     this.#state.textContent = ended
       ? t(`jobState.${state}`, { time: moment(job.endedAt ?? job.startedAt) }) : t(`jobState.${state}`, { time: moment(job.startedAt) });
     this.#progress.hidden = this.#figures.hidden = ended;

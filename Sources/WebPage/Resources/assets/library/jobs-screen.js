@@ -8,6 +8,9 @@ import { t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
 import { emptyNotice, showJobs } from './job-card.js';
 
+/** By when they began; of two in one millisecond, the later has the higher number. */
+const newestFirst = (one, other) => (other.startedAt < one.startedAt ? -1 : other.startedAt > one.startedAt ? 1 : Number(other.id) - Number(one.id));
+
 class JobsScreen extends Component {
   #list = element('div', { class: 'stack' });
   #empty = element('div', {}, element('p', { class: 'quiet', role: 'status' }, t('state.loading')));
@@ -23,7 +26,7 @@ class JobsScreen extends Component {
       this.#empty, this.#list, this.#older, element('div', {}, this.#more));
     this.during(observe('job.observe', {}, ({ jobs }) => {
       this.#shown = new Set(jobs.map(({ id }) => id));
-      showJobs(this.#list, jobs);
+      showJobs(this.#list, [...jobs].sort(newestFirst));
       this.#empty.hidden = jobs.length > 0;
       this.#empty.replaceChildren(emptyNotice('jobs', t('jobs.none'), t('jobs.noneHelp')));
     }, (error) => this.#empty.replaceChildren(element('p', { class: 'fault' }, describe(error)))));

@@ -389,6 +389,7 @@ export default {
   'job.syncFailed': { one: '1 Rechner war nicht erreichbar', other: '{count} Rechner waren nicht erreichbar' },
   'job.syncLost': { one: '1 deiner Fotos wurde dort nicht angenommen: Ein anderes des Tages war vorher da, oder die Gruppe gibt es nicht mehr', other: '{count} deiner Fotos wurden dort nicht angenommen: Andere der Tage waren vorher da, oder die Gruppen gibt es nicht mehr' },
   'job.thumbnail.rebuild': 'Vorschaubilder erzeugen',
+  'job.trial': '{job}, Probelauf: Es wurde nichts geändert',
   'job.verified': { one: '1 Datei, {size}: jedes Byte stimmt', other: '{count} Dateien, {size}: jedes Byte stimmt' },
 
   'jobs.none': 'Gerade läuft nichts',

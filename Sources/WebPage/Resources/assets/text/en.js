@@ -389,6 +389,7 @@ export default {
   'job.syncFailed': { one: '1 machine could not be asked', other: '{count} machines could not be asked' },
   'job.syncLost': { one: '1 photo of yours was not taken there: another one of that day was there before, or the group is gone', other: '{count} photos of yours were not taken there: others of those days were there before, or the groups are gone' },
   'job.thumbnail.rebuild': 'Making thumbnails',
+  'job.trial': '{job}, trial run: nothing was changed',
   'job.verified': { one: '1 file, {size}: every byte is as it should be', other: '{count} files, {size}: every byte is as it should be' },
 
   'jobs.none': 'Nothing is running',
