@@ -8,7 +8,7 @@ extension BrowserTests {
     /// Backups that are made by themselves, and those that were made.
     @Suite struct BackupTests {
         private static let isOff = """
-            tests.has('backup-schedule', 'None are made by themselves') && tests.isSeen(document.querySelector('backup-schedule .quiet'))
+            tests.has('backup-schedule', 'Automatic backups are off') && tests.isSeen(document.querySelector('backup-schedule .quiet'))
             """
         private static let made = "[...document.querySelectorAll('.made-backups li')]"
 
@@ -21,15 +21,15 @@ extension BrowserTests {
             try await house.smilepile("backup", "create", stick)
             try await house.inTab(at: "#/backup") { page in
                 try await page.wait(until: Self.isOff)
-                try await page.click(on: "Have backups made…")
+                try await page.click(on: "Set up automatic backups…")
                 try await page.wait(until: "tests.control('Folder')")
                 await page.picture("places for backups")
                 try await page.run("tests.control('Folder').value = \(Page.literal(stick))")
                 try await page.choose(option: "2 days", in: "Interval")
-                try await page.write("0", into: "How many stay")
+                try await page.write("0", into: "How many to keep")
                 try await page.click(on: "Save")
                 try await page.waits(for: "1 to 1000", in: "dialog .fault")
-                try await page.write("3", into: "How many stay")
+                try await page.write("3", into: "How many to keep")
                 try await page.click(on: "Save")
                 try await page.waits(for: "the 3 newest verified ones", in: "backup-schedule dd")
                 let schedule = try #require(try await house.call(ListBackups()).schedule)
@@ -53,7 +53,7 @@ extension BrowserTests {
                 try await page.click(on: "Save")
                 try await page.waits(for: "7 days", in: "backup-schedule dd")
                 #expect(try await house.call(ListBackups()).schedule?.hasPassphrase == true)
-                await page.picture("backups by themselves")
+                await page.picture("automatic backups")
 
                 // Late for a reason, as it is when a stick is not there; a real one is late after hours.
                 try await page.run(
@@ -111,14 +111,14 @@ extension BrowserTests {
 
                 try await page.click(on: "Remove the oldest…")
                 try await page.choose(option: shelf, in: "Folder")
-                try await page.write("9", into: "How many stay")
-                try await page.click(on: "Look first")
-                try await page.waits(for: "Nothing would go. 2 verified backups are there.", in: "dialog")
+                try await page.write("9", into: "How many to keep")
+                try await page.click(on: "Preview")
+                try await page.waits(for: "Nothing would be removed. There are 2 verified backups.", in: "dialog")
                 try await page.click(on: "Close")
                 try await page.click(on: "Remove the oldest…")
                 try await page.choose(option: shelf, in: "Folder")
-                try await page.write("1", into: "How many stay")
-                try await page.click(on: "Look first")
+                try await page.write("1", into: "How many to keep")
+                try await page.click(on: "Preview")
                 try await page.waits(for: files[2], in: "dialog .going")
                 #expect(try await page.evaluate("!tests.has('dialog .going', '\(files[3])')"))
                 await page.picture("prune")
@@ -128,8 +128,8 @@ extension BrowserTests {
                 #expect(FileManager.default.fileExists(atPath: shelf + "/" + files[2]))
                 try await page.click(on: "Remove the oldest…")
                 try await page.choose(option: shelf, in: "Folder")
-                try await page.write("1", into: "How many stay")
-                try await page.click(on: "Look first")
+                try await page.write("1", into: "How many to keep")
+                try await page.click(on: "Preview")
                 try await page.click(on: "Remove for good")
                 try await page.waits(for: "backups removed", in: "toast-list")
                 try await page.wait(until: "!tests.has('.made-backups', '\(files[2])')")

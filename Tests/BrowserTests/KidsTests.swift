@@ -50,7 +50,7 @@ extension BrowserTests {
                 try await page.click(on: "More")
                 try await page.click(on: "Kids mode")
                 try await page.wait(until: "document.querySelector('dialog[open] .button.primary')")
-                try await page.click(on: "Begin kids mode")
+                try await page.click(on: "Start kids mode")
                 try await page.wait(until: "document.querySelectorAll('kids-screen .kids-categories img').length === 3")
                 #expect(try await page.evaluate("document.querySelector('nav').hidden"))
                 let colour: String = try await page.evaluate(

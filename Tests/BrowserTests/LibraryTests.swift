@@ -59,7 +59,7 @@ extension BrowserTests {
             try await house.inTab(at: "#/import") { page in
                 try await page.wait(until: "tests.control('Into the category')?.options.length > 0")
                 try await page.choose([dot], in: "input[type=file]:not([webkitdirectory])")
-                try await page.waits(for: "No photo is in there", in: "toast-list")
+                try await page.waits(for: "There are no photos in it", in: "toast-list")
                 try await page.choose([empty], in: "input[type=file]:not([webkitdirectory])")
                 try await page.wait(until: Self.finished)
                 try await page.click(on: "Receipt")
@@ -315,10 +315,10 @@ extension BrowserTests {
         @Test func aSettingThatIsAsItWasIsShownAsItWas() async throws {
             let house = House.here
             try await house.inTab(at: "#/settings") { page in
-                let buzzes = "tests.control('A phone buzzes when a swipe counts')"
+                let buzzes = "tests.control('Vibrate when a swipe counts')"
                 try await page.wait(until: "\(buzzes)?.checked")
                 try await page.hearNothing()
-                try await page.click(on: "A phone buzzes when a swipe counts")
+                try await page.click(on: "Vibrate when a swipe counts")
                 try await page.asksSomethingElse()
                 #expect(try await house.call(GetSettings()).enableHapticFeedback == false)
                 _ = try await house.call(ChangeSettings(enableHapticFeedback: true))
@@ -330,21 +330,21 @@ extension BrowserTests {
         @Test func settingsAreTheLibrarysAndTheBrowsers() async throws {
             let house = House.here
             try await house.inTab(at: "#/settings") { page in
-                try await page.click(on: "A phone buzzes when a swipe counts")
+                try await page.click(on: "Vibrate when a swipe counts")
                 try await house.inTab(at: "#/settings") { other in
                     try await other.wait(
-                        until: "tests.control('A phone buzzes when a swipe counts')?.checked === false")
-                    try await other.click(on: "A phone buzzes when a swipe counts")
+                        until: "tests.control('Vibrate when a swipe counts')?.checked === false")
+                    try await other.click(on: "Vibrate when a swipe counts")
                     // A tab that is closed takes what it has not sent with it.
                     try await other.asksSomethingElse()
                 }
-                try await page.wait(until: "tests.control('A phone buzzes when a swipe counts').checked")
+                try await page.wait(until: "tests.control('Vibrate when a swipe counts').checked")
                 try await page.choose(option: "Dark", in: "Appearance")
                 #expect(
                     try await page.evaluate(
                         "getComputedStyle(document.body).colorScheme.includes('dark') || document.documentElement.dataset.theme === 'dark'"
                     ))
-                try await page.choose(option: "As the system", in: "Appearance")
+                try await page.choose(option: "Same as the system", in: "Appearance")
                 try await page.choose(option: "Deutsch", in: "Language")
                 try await page.wait(until: "document.documentElement.lang === 'de' && tests.has('h1', 'Einstellungen')")
                 try await page.choose(option: "English", in: "Sprache")

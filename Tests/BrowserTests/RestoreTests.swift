@@ -12,19 +12,19 @@ extension BrowserTests {
                 try await page.wait(until: "document.querySelector('made-backups:not([hidden])')")
                 let path = "document.querySelector('backup-screen select[name=path]').value"
                 let others: String = try await page.evaluate(path)
-                try await page.click(on: "Write a backup")
+                try await page.click(on: "Make a backup")
                 try await page.wait(until: "\(path) && \(path) !== \(Page.literal(others))")
                 try await page.waits(
                     for: "The newest verified backup has everything", in: "backup-screen [role=status]")
                 try await page.click(on: "Check every byte")
                 try await page.waits(for: "every byte is as it should be", in: "job-card .sum")
-                try await page.click(on: "Look into it")
+                try await page.click(on: "Look inside")
                 try await page.waits(for: "the whole library", in: "dialog")
                 await page.picture("backup inside")
                 try await page.click(on: "Close")
                 try await LibraryTests.purge(house, [before[0]])
                 try await page.click(on: "Restore…")
-                try await page.click(on: "Look first")
+                try await page.click(on: "Preview")
                 try await page.waits(for: "Nothing has been changed yet", in: ".preview-restore")
                 #expect(try await house.photos().count == before.count - 1)
                 try await page.click(on: "Restore now")
@@ -44,7 +44,7 @@ extension BrowserTests {
                     select.append(new Option('other', '/etc/passwd'));
                     select.value = '/etc/passwd';
                     """)
-                try await page.click(on: "Look into it")
+                try await page.click(on: "Look inside")
                 try await page.waits(for: "backup.places", in: ".toast.fault")
             }
             #expect(try await house.photos().map(\.uuid) == before.map(\.uuid))
@@ -59,13 +59,13 @@ extension BrowserTests {
                 try await page.wait(until: "document.querySelector('made-backups:not([hidden])')")
                 let path = "document.querySelector('backup-screen select[name=path]').value"
                 let others: String = try await page.evaluate(path)
-                try await page.click(on: "Write a backup")
+                try await page.click(on: "Make a backup")
                 try await page.wait(until: "\(path) && \(path) !== \(Page.literal(others))")
                 _ = try await house.call(SetCaption(id: photo.id, caption: "as it is now"))
                 try await page.click(on: "Restore…")
                 try await page.clickWhereSeen("document.querySelectorAll('dialog[open] input[type=radio]')[1]")
-                try await page.click(on: "Look first")
-                try await page.waits(for: "One thing would become what the backup says of it", in: ".preview-restore")
+                try await page.click(on: "Preview")
+                try await page.waits(for: "One value would change to the one in the backup", in: ".preview-restore")
                 // What was asked for is seen without scrolling.
                 let isSeen =
                     "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector('.preview-restore button').getBoundingClientRect())"
@@ -76,9 +76,9 @@ extension BrowserTests {
                 try await page.click(on: "Restore…")
                 try await page.wait(until: "document.querySelector('.undo-restore button')")
                 #expect(try await caption() == "as it was")
-                try await page.click(on: "Put back the one thing that was overwritten")
+                try await page.click(on: "Restore the one value that was overwritten")
                 let undone =
-                    "[...document.querySelectorAll('job-card')].some((one) => one.innerText.startsWith('Putting back') && one.querySelector('[role=status]').textContent.startsWith('Finished'))"
+                    "[...document.querySelectorAll('job-card')].some((one) => one.innerText.startsWith('Undoing') && one.querySelector('[role=status]').textContent.startsWith('Finished'))"
                 try await page.wait(until: undone)
                 #expect(try await caption() == "as it is now")
                 await page.picture("restore undone")

@@ -36,7 +36,7 @@ extension BrowserTests {
                 // Not too late to think again: the summary is of what is decided now.
                 try await page.click(on: "Undo the last decision")
                 try await page.waits(for: "7 decisions", in: ".summary h2")
-                try await page.click(on: "Go on reviewing")
+                try await page.click(on: "Continue reviewing")
                 try await page.wait(until: Self.card)
                 try await page.press("ArrowUp")
                 try await page.waits(for: "8 decisions", in: ".summary h2")

@@ -97,7 +97,7 @@ struct ShowTests {
 
             try await page.go(to: "#/backup")
             try await page.wait(until: "document.querySelector('made-backups:not([hidden])')")
-            try await page.click(on: "Write a backup")
+            try await page.click(on: "Make a backup")
             try await page.waits(for: "\(before + 1) photos", in: "backup-screen job-card .sum")
             try await page.waits(for: "Finished", in: "backup-screen job-card [role=status]")
             try await page.waits(for: "verified", in: ".made-backups .badge")
@@ -138,9 +138,9 @@ struct ShowTests {
             try await page.press("Enter")
             try await page.waits(for: "PIN saved", in: "toast-list")
             let parents = try await house.call(Discover()).methods
-            try await page.click(on: "Begin kids mode")
+            try await page.click(on: "Start kids mode")
             try await page.wait(until: "document.querySelector('dialog[open]')")
-            try await page.click(on: "Begin kids mode")
+            try await page.click(on: "Start kids mode")
             try await page.wait(until: "document.querySelectorAll('kids-screen .kids-categories img').length === 3")
             await saw("Kids mode: categories and their photos, nothing else", in: page)
 

@@ -124,9 +124,9 @@ struct Screen: Sendable, CustomTestStringConvertible {
             hasChanged: "tests.has('.device h2', 'Visitor')",
             changeBack: { try await $0.smilepile("web", "forget", "Visitor") }),
         Screen(
-            "settings", isReady: "tests.control('Imports keep the original of a photo that is not stored as it came')",
+            "settings", isReady: "tests.control('Keep the original of a photo that is converted on import')",
             change: { try await $0.smilepile("settings", "set", "keepOriginals", "false") },
-            hasChanged: "!tests.control('Imports keep the original of a photo that is not stored as it came').checked",
+            hasChanged: "!tests.control('Keep the original of a photo that is converted on import').checked",
             changeBack: { try await $0.smilepile("settings", "set", "keepOriginals", "true") }),
     ]
 }
