@@ -1,3 +1,5 @@
+import Foundation
+
 /// A value that is packed as one number, and not by its own coding, which may be made for people to read and try several forms.
 package protocol PackedAsInteger {
     var packedInteger: Int64 { get }
@@ -45,6 +47,12 @@ final class Packer: Encoder {
     }
 
     func put<T: Encodable>(value: T) throws {
+        // Byte by byte, as it is coded, it takes fifty times as long.
+        if T.self == Data.self, let data = value as? Data {
+            put(unsigned: UInt64(data.count))
+            bytes.append(contentsOf: data)
+            return
+        }
         switch value {
         case let value as any PackedAsInteger: put(signed: value.packedInteger)
         default: try value.encode(to: self)

@@ -34,27 +34,29 @@ package struct SpooledIndex<Element: Codable & Sendable>: Sendable {
     }
 
     /// The place of the first element that has a text.
-    package func place(of text: String) throws -> Int? { try slot(of: text).found }
+    package func place(of text: String) throws -> Int? { try slot(of: text).found?.place }
 
     /// The place of the first element that has the same text as another one.
     package func place(of element: Element) throws -> Int? { try text(element).flatMap { try place(of: $0) } }
 
-    package subscript(text: String) -> Element? {
-        get throws { try place(of: text).map { try list.element(at: $0) } }
-    }
+    /// The first element that has a text, and its place.
+    package func find(_ text: String) throws -> (place: Int, element: Element)? { try slot(of: text).found }
+
+    package subscript(text: String) -> Element? { get throws { try find(text)?.element } }
 
     private func tag(of hash: Int) -> UInt32 {
         UInt32(truncatingIfNeeded: UInt(bitPattern: hash) >> (UInt.bitWidth - 7)) << 25
     }
 
-    private func slot(of wanted: String) throws -> (slot: Int, found: Int?) {
+    private func slot(of wanted: String) throws -> (slot: Int, found: (place: Int, element: Element)?) {
         let hash = wanted.hashValue
         let tag = tag(of: hash)
         var slot = hash & (slots.count - 1)
         while slots[slot] != 0 {
             if slots[slot] & ~Self.places == tag {
                 let place = Int(slots[slot] & Self.places) - 1
-                if text(try list.element(at: place)) == wanted { return (slot, place) }
+                let element = try list.element(at: place)
+                if text(element) == wanted { return (slot, (place, element)) }
             }
             slot = (slot + 1) & (slots.count - 1)
         }

@@ -71,6 +71,16 @@ package struct SpooledList<Element: Codable & Sendable>: Sendable {
 
     package func forEach(_ body: (Element) throws -> Void) throws { try forEach { _, element in try body(element) } }
 
+    /// Some at a time, in order; as many as `size`, and at the end what is left.
+    package func forEachPortion(of size: Int, _ body: ([Element]) throws -> Void) throws {
+        for portion in portions(of: size) { try body(elements(portion)) }
+    }
+
+    /// The places of portions, in order.
+    package func portions(of size: Int) -> [Range<Int>] {
+        stride(from: 0, to: count, by: size).map { $0..<min($0 + size, count) }
+    }
+
     /// In memory: for what is little, or for few elements.
     package func compactMap<Value>(_ body: (Element) throws -> Value?) throws -> [Value] {
         var values: [Value] = []

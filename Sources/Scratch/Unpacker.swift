@@ -1,3 +1,4 @@
+import Foundation
 import ServiceMesh
 
 /// Reads what a ``Packer`` has written.
@@ -61,7 +62,15 @@ final class Unpacker: Decoder {
         return Int(count)
     }
 
+    func data() throws -> Data {
+        let count = try unsigned()
+        guard count <= UInt64(bytes.count - position) else { throw Self.damaged }
+        defer { position += Int(count) }
+        return Data(bytes[position..<position + Int(count)])
+    }
+
     func value<T: Decodable>(_ type: T.Type) throws -> T {
+        if T.self == Data.self, let data = try data() as? T { return data }
         if let direct = type as? any PackedAsInteger.Type, let value = direct.init(packedInteger: try signed()) as? T {
             return value
         }

@@ -143,4 +143,25 @@ struct SpooledListTests {
         #expect(try index.place(of: "a") == 0)
         #expect(try SpooledIndex([] as SpooledList<String>) { $0 }.place(of: "a") == nil)
     }
+
+    @Test(arguments: [0, 1, 15, 16, 999, 1000, 1001, 2000])
+    func aListComesInPortions(count: Int) throws {
+        let list = SpooledList(0..<count)
+        var portions: [[Int]] = []
+        try list.forEachPortion(of: 1000) { portions.append($0) }
+        #expect(portions.flatMap(\.self) == Array(0..<count))
+        #expect(portions.dropLast().allSatisfy { $0.count == 1000 } && portions.last?.isEmpty != true)
+    }
+
+    @Test
+    func placesAreToldApart() {
+        var places = PlaceSet()
+        #expect(places.isEmpty && !places.contains(0) && !places.contains(1 << 40))
+        let some = [0, 1, 63, 64, 65, 127, 128, 5_000_000]
+        for isNew in some.shuffled().map({ places.insert($0) }) { #expect(isNew) }
+        for isNew in some.map({ places.insert($0) }) { #expect(!isNew) }
+        #expect(places.count == some.count)
+        #expect((0..<200).filter(places.contains) == some.dropLast())
+        #expect(places.contains(5_000_000) && !places.contains(4_999_999) && !places.contains(5_000_001))
+    }
 }
