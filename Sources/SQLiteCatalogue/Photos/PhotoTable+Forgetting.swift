@@ -22,6 +22,22 @@ extension PhotoTable {
         return files
     }
 
+    /// Some thousands at a time: until a statement or a savepoint ends, SQLite keeps in memory what all pages that it has changed were
+    /// before.
+    func removeAll() throws {
+        while true {
+            let ids = try connection.query("SELECT id FROM photos ORDER BY id LIMIT \(Self.idsInList)") {
+                try $0[0] as Int64
+            }
+            guard !ids.isEmpty else { return }
+            let list = Self.list(ids)
+            try withoutIndexTriggers {
+                try connection.execute(SearchMarkSchema.removeListed, list)
+                try connection.execute("DELETE FROM photos WHERE id IN (SELECT value FROM json_each(?))", list)
+            }
+        }
+    }
+
     /// Its files stay and are named, as far as the row tells.
     private func forgetUnreadable(_ table: String, _ id: Int64, _ files: inout ForgottenFiles) throws {
         try connection.forEach("SELECT path, original_path FROM \(table) WHERE id = ?", id) { row in

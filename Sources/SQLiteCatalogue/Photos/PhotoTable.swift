@@ -246,7 +246,7 @@ struct PhotoTable: PhotoRepository {
 
     static func list(_ ids: [Int64]) -> String { "[" + ids.map(String.init).joined(separator: ",") + "]" }
 
-    private static let idsInList = 5_000
+    static let idsInList = 5_000
 
     private static let columns =
         PhotoColumns.all + [
@@ -411,8 +411,4 @@ struct PhotoTable: PhotoRepository {
             return try connection.execute("UPDATE photos SET category_id = ? WHERE category_id = ?", target, category)
         }
     }
-
-    /// With a condition, or SQLite would empty the table without a look at its rows, and no trigger would tell the text
-    /// index.
-    func removeAll() throws { try connection.execute("DELETE FROM photos WHERE id <> 0") }
 }

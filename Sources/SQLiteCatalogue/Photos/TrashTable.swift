@@ -249,10 +249,17 @@ struct TrashTable: TrashRepository {
     }
 
     func followCategories() throws {
-        try connection.execute(
-            """
-            UPDATE trash SET category_id =
-                coalesce((SELECT id FROM categories c WHERE c.display_name = trash.category_name), 0)
-            """)
+        // Some thousands at a time, as photos are removed.
+        var last = Int64.min
+        let next = "SELECT max(id) FROM (SELECT id FROM trash WHERE id > ? ORDER BY id LIMIT \(PhotoTable.idsInList))"
+        while let end = try connection.first(next, last, transform: { try $0[0] as Int64? }).flatMap(\.self) {
+            try connection.execute(
+                """
+                UPDATE trash SET category_id =
+                    coalesce((SELECT id FROM categories c WHERE c.display_name = trash.category_name), 0)
+                WHERE id > ? AND id <= ?
+                """, last, end)
+            last = end
+        }
     }
 }
