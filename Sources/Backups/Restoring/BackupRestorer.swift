@@ -48,22 +48,29 @@ struct BackupRestorer: Sendable {
                 prefersBackup: prefersBackup, in: transaction)
         }
         if mode == .replace { preview = try await distrustDamagedFiles(preview, backup, dryRun: dryRun, job: job) }
-        let told = preview
-        preview.lines = try await pool.run { try backup.lines + told.damagedLines(contents) + told.lines }
         guard !dryRun else {
-            for line in preview.lines + preview.completions.values.map(\.line) { job.record(line) }
-            let plan = preview
-            return try await pool.run { try receipt(backup, plan, mode: mode, dryRun: true) }
+            let told = preview
+            return try await pool.run {
+                var plan = told
+                plan.lines = try backup.lines + plan.damagedLines(contents) + plan.lines
+                job.record(plan.lines)
+                try plan.completions.forEach { job.record($0.line) }
+                return try receipt(backup, plan, mode: mode, dryRun: true)
+            }
         }
-        var staged: [String: RestoredFiles] = [:]
+        // What is told, and what is sealed, comes from the plan that is made for the switch.
+        (preview.lines, preview.sealed) = ([], [:])
+        var staged = StagedPhotos()
         let made: MadeRestore
         do {
             made = try await stageAndSwitch(
                 backup, opened, mode: mode, preview: preview, staged: &staged, job: job)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
-            let leftovers = staged.values.flatMap(\.files)
-            try await pool.run { photoFiles.abandon(leftovers) }
+            let leftovers = staged.lists
+            try await pool.run {
+                for staged in leftovers { photoFiles.abandon(staged) }
+            }
             throw error
         }
         if let mode = made.mode { await access.begin(mode) }
@@ -87,24 +94,22 @@ struct BackupRestorer: Sendable {
     /// requests from changing anything, for the minutes that staging takes.
     private func stageAndSwitch(
         _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, preview: RestorePlan,
-        staged: inout [String: RestoredFiles], job: Job
+        staged: inout StagedPhotos, job: Job
     ) async throws -> MadeRestore {
         var wanted = preview.newPhotos
         var round = 1
         try await requireSpace(
-            for: wanted, from: backup, more: preview.completions.values.reduce(0) { $0 &+ $1.size })
-        staged = try await stage(preview.completions, from: backup, job: job)
-        let originals = staged.values.flatMap(\.files)
-        if !originals.isEmpty { try await pool.run { try photoFiles.publish(originals) } }
+            for: wanted, from: backup, more: try await pool.run { try preview.completions.size() })
+        let completed = try await stage(preview.completions, from: backup, job: job)
+        try await staged.add(completed, pool)
+        if !completed.isEmpty { try await publish(completed) }
         while true {
             try await requireSpace(for: wanted, from: backup)
             let more = try await stage(wanted, from: backup, job: job)
-            let files = more.values.flatMap(\.files)
-            // Two of all photos would be as many again.
-            if staged.isEmpty { staged = more } else { merge(more, into: &staged) }
+            try await staged.add(more, pool)
             try await job.mayContinue()
             job.begin(phase: "switching")
-            try await publish(files)
+            try await publish(more)
             switch try await switchOver(backup, opened, mode: mode, preview: preview, staged: staged, job: job) {
             case .made(let made): return made
             case .keysChanged:
@@ -122,7 +127,7 @@ struct BackupRestorer: Sendable {
                     ? photos
                     : try await pool.run {
                         try backup.contents.photos.spooled(in: backup.contents.scratch) { sourced in
-                            there[sourced.photo.uuid].map { $0.completes != nil } ?? true ? sourced.photo : nil
+                            try there[sourced.photo.uuid].map { $0.completed != nil } ?? true ? sourced.photo : nil
                         }
                     }
                 round += 1
@@ -130,20 +135,11 @@ struct BackupRestorer: Sendable {
         }
     }
 
-    private func merge(_ more: [String: RestoredFiles], into staged: inout [String: RestoredFiles]) {
-        staged.merge(more) { old, new in
-            // A photo that was to get its original was deleted since, and comes back whole.
-            var both = new
-            both.files += old.files
-            return both
-        }
-    }
-
     /// Photos and thumbnails at once: the system lets one thread at a time change a folder.
-    private func publish(_ files: [StagedFile]) async throws {
+    private func publish(_ staged: SpooledList<StagedPhoto>) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for ofOneKind in Dictionary(grouping: files, by: \.name.kind).values {
-                group.addTask { try await pool.run { try photoFiles.publish(ofOneKind) } }
+            for kind in StoredName.Kind.allCases {
+                group.addTask { try await pool.run { try photoFiles.publish(staged, kind) } }
             }
             try await group.waitForAll()
         }
@@ -174,41 +170,42 @@ struct BackupRestorer: Sendable {
     private func distrustDamagedFiles(
         _ plan: RestorePlan, _ backup: CheckedBackup, dryRun: Bool, job: Job
     ) async throws -> RestorePlan {
-        let kept = plan.kept
-        let read = { @Sendable uuid in dryRun ? plan.insteadOfDamaged[uuid] : try kept[uuid] }
-        let count = dryRun ? plan.insteadOfDamaged.count : kept.count
-        guard count > 0 else { return plan }
-        job.begin(phase: "comparing", items: Int64(count))
-        var unsound: Set<String> = []
         let wanted = try await pool.run {
-            try backup.contents.photos.spooled(in: backup.contents.scratch) { sourced in
-                try read(sourced.photo.uuid) == nil ? nil : sourced
+            var wanted = PlaceSet()
+            guard !plan.kept.isEmpty, !dryRun || !plan.damaged.isEmpty else { return wanted }
+            try backup.contents.photos.forEach { place, sourced in
+                guard let there = try plan.kept.find(sourced.photo.uuid) else { return }
+                if !dryRun || there.isInsteadOfDamaged { wanted.insert(place) }
             }
+            return wanted
         }
-        for place in wanted.indices {
+        guard !wanted.isEmpty else { return plan }
+        job.begin(phase: "comparing", items: Int64(wanted.count))
+        var unsound = PlaceSet()
+        for place in backup.contents.photos.indices where wanted.contains(place) {
             let (sourced, found) = try await pool.run {
-                let sourced = try wanted.element(at: place)
-                return (sourced, try read(sourced.photo.uuid))
+                let sourced = try backup.contents.photos.element(at: place)
+                return (sourced, try plan.kept.find(sourced.photo.uuid))
             }
-            let uuid = sourced.photo.uuid
-            guard let there = found else { continue }
+            guard let found else { continue }
+            let there = found.photo
             try await job.mayContinue()
             var isSound = try await isSound(there.path, there.contentDigest)
-            if isSound, let kept = plan.ofSameSource[uuid] {
+            if isSound, found.isOfSameSource {
                 for (path, digest) in sourced.filesBeside
                 where try await pool.run({ try backup.digest(of: path) }) == digest {
-                    guard let own = kept.fileBeside(of: digest, sourced) else { continue }
+                    guard let own = there.fileBeside(of: digest, sourced) else { continue }
                     isSound = try await self.isSound(own, digest)
                     if !isSound { break }
                 }
             }
-            if !isSound { unsound.insert(uuid) }
+            if !isSound { unsound.insert(place) }
             job.advance(items: 1)
         }
         // A photo whose reading was called off is not a damaged one.
         try Task.checkCancellation()
         let distrusted = unsound
-        return try await pool.run { try plan.distrusting(backup.contents) { !distrusted.contains($0) } }
+        return try await pool.run { try plan.distrusting(backup.contents, distrusted) }
     }
 
     private func isSound(_ path: String, _ expected: String) async throws -> Bool {
@@ -252,17 +249,16 @@ struct BackupRestorer: Sendable {
 
     private func switchOver(
         _ backup: CheckedBackup, _ opened: OpenedFields, mode: RestoreMode, preview: RestorePlan,
-        staged: [String: RestoredFiles], job: Job
+        staged: StagedPhotos, job: Job
     ) async throws -> Switch {
         let contents = try await pool.run { try backup.contents.taking(staged) }
         let (unknown, damaged) = (backup.lines, backup.damagedWhenSaved)
-        let (opened, unsealed) = try await adding(staged, to: opened)
+        let (opened, unsealed) = try await adding(backup.contents.isForeign ? staged : StagedPhotos(), to: opened)
         // With the key of now, and not with that of when the restore began.
         let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
-        let names = staged.compactMapValues(\.names)
-        let completes = staged.compactMapValues(\.completes)
-        let sidecars = staged.compactMapValues { $0.sidecars.isEmpty ? nil : $0.sidecars }
-        let unopened = (staged.values.compactMap(\.line) + unsealed).sorted { $0.item < $1.item }
+        let unopened = try await pool.run {
+            (try staged.compactMap(\.line) + unsealed).sorted { $0.item < $1.item }
+        }
         let id = job.id
         return try await catalogue.writeAlone { transaction in
             // Looked at again: requests went on while files were staged.
@@ -270,15 +266,18 @@ struct BackupRestorer: Sendable {
                 contents, opened, digests: backup.digest(of:), damaged: damaged, mode: mode,
                 prefersBackup: prefersBackup,
                 in: transaction)
-            if plan.mode == .replace { plan = try plan.distrusting(contents) { try preview.kept[$0] != nil } }
+            if plan.mode == .replace { plan = try plan.distrusting(contents, unlessKeptBy: preview) }
             plan.lines = try unknown + plan.damagedLines(contents) + plan.lines
-            plan.completions = plan.completions.compactMapValues { completion in
+            plan.completions = try plan.completions.spooled(in: contents.scratch) { completion in
                 // What was staged is called after the photo as it was then.
-                let uuid = completion.uuid
-                guard let staged = completes[uuid], staged.path == completion.there.path else { return nil }
-                return completion.with(original: staged.original != nil, sidecars: sidecars[uuid] ?? [])
+                guard let there = try staged[completion.uuid], let completed = there.completed,
+                    completed.path == completion.there.path
+                else { return nil }
+                return completion.with(original: completed.original != nil, sidecars: there.sidecars)
             }
-            let lacking = try plan.newPhotos.spooled(in: contents.scratch) { names[$0.uuid] == nil ? $0 : nil }
+            let lacking = try plan.newPhotos.spooled(in: contents.scratch) { photo in
+                try staged[photo.uuid]?.names == nil ? photo : nil
+            }
             guard lacking.isEmpty else { return .lacking(lacking) }
             if !plan.sealed.isEmpty {
                 guard let keyring, try transaction.sealedFields.activeKey() == keyring.active.description else {
@@ -286,12 +285,11 @@ struct BackupRestorer: Sendable {
                 }
             }
             try RestoreApplication(
-                contents: contents, plan: plan, names: names, sidecars: sidecars,
-                originals: completes.compactMapValues(\.original), job: id, keyring: keyring
+                contents: contents, plan: plan, staged: { try staged[$0] }, job: id, keyring: keyring
             ).apply(in: transaction)
             let made = MadeRestore(
                 receipt: try receipt(backup, plan, mode: mode, dryRun: false),
-                lines: unopened + plan.lines + plan.completions.values.map(\.line), mode: plan.lock?.mode)
+                lines: unopened + plan.lines + (try plan.completions.compactMap(\.line)), mode: plan.lock?.mode)
             try transaction.jobs.setCheckpoint(JSONEncoder().encode(made), of: id)
             return .made(made)
         }
@@ -299,10 +297,13 @@ struct BackupRestorer: Sendable {
 
     /// Where pictures of another program were taken is sealed with all else.
     private func adding(
-        _ staged: [String: RestoredFiles], to opened: OpenedFields
+        _ staged: StagedPhotos, to opened: OpenedFields
     ) async throws -> (OpenedFields, [ReceiptLine]) {
-        let positions = staged.compactMapValues { $0.made?.position }
-        guard !positions.isEmpty else { return (opened, []) }
+        let found = try await pool.run {
+            try staged.compactMap { photo in photo.made?.position.map { (photo.uuid, $0) } }
+        }
+        guard !found.isEmpty else { return (opened, []) }
+        let positions = Dictionary(found, uniquingKeysWith: { first, _ in first })
         do {
             return (opened.adding(positions, try await fields.keyringMakingOne()), [])
         } catch {
@@ -317,15 +318,10 @@ struct BackupRestorer: Sendable {
 
     /// The switch is made: nothing here can undo it, and what fails is done by the next start.
     /// - Returns: what a person has to know of it.
-    private func cleanUp(_ staged: [String: RestoredFiles]) async -> [ReceiptLine] {
+    private func cleanUp(_ staged: StagedPhotos) async -> [ReceiptLine] {
         async let check = catalogue.check()
-        let names = staged.values.flatMap(\.files).map(\.name)
-        let used = try? await catalogue.read { try $0.photos.inUse(names) }
-        if let used {
-            _ = try? await pool.run {
-                try? photoFiles.settle(names.filter { used.contains($0) })
-                try? photoFiles.withdraw(names.filter { !used.contains($0) })
-            }
+        for list in staged.lists {
+            for portion in list.portions(of: SpooledList<StagedPhoto>.portion) { try? await settle(list, portion) }
         }
         do {
             let found = try await check
@@ -343,6 +339,27 @@ struct BackupRestorer: Sendable {
                     detail: "the restored catalogue could not be checked: \(MeshError(describing: error).message)")
             ]
         }
+    }
+}
+
+extension BackupRestorer {
+    /// What no photo names goes.
+    private func settle(_ staged: SpooledList<StagedPhoto>, _ portion: Range<Int>) async throws {
+        let names = try await pool.run { try staged.elements(portion).flatMap(\.files).map(\.name) }
+        let used = try await catalogue.read { try $0.photos.inUse(names) }
+        try await pool.run {
+            try? photoFiles.settle(names.filter { used.contains($0) })
+            try? photoFiles.withdraw(names.filter { !used.contains($0) })
+        }
+    }
+}
+
+extension SpooledList<RestorePlan.Completion> {
+    /// Bytes of all that photos get.
+    func size() throws -> Int64 {
+        var size: Int64 = 0
+        try forEach { size &+= $0.size }
+        return size
     }
 }
 

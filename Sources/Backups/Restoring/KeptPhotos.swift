@@ -3,42 +3,35 @@ import Scratch
 
 /// Photos of the library that stay when a backup is restored, by the uuids that they have in the backup.
 struct KeptPhotos: Sendable {
-    /// One of many.
     struct Kept: Codable, Sendable {
         /// In the backup.
         let uuid: String
         let photo: Photo
+        /// Whether it was made from the same source as the backup's (replace): what it has of that source stays.
+        var isOfSameSource = false
+        /// Whether its picture is the library's own, because that of the backup was damaged when it was saved (replace).
+        var isInsteadOfDamaged = false
     }
 
-    private var single: [String: Photo] = [:]
-    private var many: SpooledIndex<Kept>?
-    private var removed: Set<String> = []
+    private var photos: SpooledIndex<Kept>?
+    private var removed = PlaceSet()
 
-    /// Those that were found one by one.
     init() {}
 
     /// - Parameter photos: each with a uuid of its own.
-    init(_ photos: SpooledList<Kept>) throws { many = try SpooledIndex(photos, by: \.uuid) }
+    init(_ photos: SpooledList<Kept>) throws { self.photos = try SpooledIndex(photos, by: \.uuid) }
 
-    var count: Int { single.count + (many?.list.count ?? 0) - removed.count }
+    var count: Int { (photos?.list.count ?? 0) - removed.count }
+    var isEmpty: Bool { count == 0 }
 
-    subscript(uuid: String) -> Photo? {
-        get throws {
-            if let photo = single[uuid] { return photo }
-            return removed.contains(uuid) ? nil : try many?[uuid]?.photo
-        }
+    subscript(uuid: String) -> Photo? { get throws { try find(uuid)?.photo } }
+
+    func find(_ uuid: String) throws -> Kept? {
+        guard let found = try photos?.find(uuid), !removed.contains(found.place) else { return nil }
+        return found.element
     }
-
-    mutating func put(_ photo: Photo, _ uuid: String) { single[uuid] = photo }
 
     mutating func remove(_ uuid: String) throws {
-        guard single.removeValue(forKey: uuid) == nil, try many?.place(of: uuid) != nil else { return }
-        removed.insert(uuid)
-    }
-
-    /// Whether there is one of whose uuid that is so.
-    func contains(_ isMeant: (String) throws -> Bool) throws -> Bool {
-        if try single.keys.contains(where: isMeant) { return true }
-        return try many?.list.contains { try !removed.contains($0.uuid) && isMeant($0.uuid) } ?? false
+        if let place = try photos?.place(of: uuid) { removed.insert(place) }
     }
 }

@@ -13,19 +13,14 @@ struct RestoreApplication {
     let contents: BackupContents
     let plan: RestorePlan
     private var mode: RestoreMode { plan.mode }
-    /// The new files' names, by the photo's uuid: in place and durable already.
-    let names: [String: PhotoNames]
-    /// Sidecars of new photos and of those that lacked them, under their new names, by the photo's uuid in the backup: in place and
-    /// durable already, as the next ones.
-    var sidecars: [String: [KeptSidecar]] = [:]
-    /// Originals of photos that lacked them, by the photo's uuid in the backup.
-    var originals: [String: StoredName] = [:]
+    /// The new files of a photo, by its uuid in the backup: in place and durable already.
+    let staged: (String) throws -> StagedPhoto?
     /// Whose changes they are.
     let job: JobID
     /// The library's, to seal with what is sealed; nil where nothing is.
     var keyring: Keyring?
 
-    /// Photos that are entered by one call.
+    /// Photos that one call enters or changes.
     private static let portion = 1024
 
     func apply(in transaction: any CatalogueTransaction) throws {
@@ -56,12 +51,13 @@ struct RestoreApplication {
         var portion: [SourcedPhoto] = []
         func entered(_ sourced: SourcedPhoto) throws -> SourcedPhoto? {
             let photo = sourced.photo
-            let there = try plan.kept[photo.uuid]
+            let kept = try plan.kept.find(photo.uuid)
+            let there = kept?.photo
             if mode == .merge && there != nil { return nil }
+            let staged = try self.staged(photo.uuid)
             // One that is kept may be staged too: it was not there for a while.
             guard
-                let path = try there.map({ try StoredName(catalogued: $0.path) })
-                    ?? names[photo.uuid]?.photo,
+                let path = try there.map({ try StoredName(catalogued: $0.path) }) ?? staged?.names?.photo,
                 let category = categories[photo.categoryId]
             else {
                 throw MeshError(.internal, "The photo \(photo.path) was not staged. Please report it.")
@@ -71,17 +67,19 @@ struct RestoreApplication {
             }
             var entered = sourced
             (entered.photo.path, entered.photo.categoryId) = (path.path, category)
+            let ofSameSource = kept.flatMap { $0.isOfSameSource ? $0.photo : nil }
             entered.photo.originalPath =
-                plan.ofSameSource[photo.uuid]?.originalPath ?? names[photo.uuid]?.original?.path
+                ofSameSource?.originalPath ?? staged?.names?.original?.path
                 ?? (photo.contentDigest == sourced.sourceDigest ? path.path : nil)
-            if let own = plan.insteadOfDamaged[photo.uuid] {
+            if let kept, kept.isInsteadOfDamaged {
+                let own = kept.photo
                 (entered.photo.contentDigest, entered.photo.fileSize) = (own.contentDigest, own.fileSize)
                 (entered.photo.width, entered.photo.height) = (own.width, own.height)
                 entered.photo.mediaType = own.mediaType
             }
             // Of the same picture, where the backup is from before it was kept.
             entered.photo.camera = photo.camera ?? there?.camera
-            entered.photo.sidecars = plan.ofSameSource[photo.uuid]?.sidecars ?? sidecars[photo.uuid] ?? []
+            entered.photo.sidecars = ofSameSource?.sidecars ?? staged?.sidecars ?? []
             return entered
         }
         try contents.photos.forEach { place, sourced in
@@ -114,23 +112,26 @@ struct RestoreApplication {
             try transaction.categories.reorder(after)
             overwritten.append(.order(before: before, after: after))
         }
-        let updated = plan.updatedPhotos.map { update in
-            var photo = update.wanted
-            photo.categoryId = categories[photo.categoryId] ?? update.there.categoryId
-            return photo
+        try plan.updatedPhotos.forEachPortion(of: Self.portion) { updates in
+            let updated = updates.map { update in
+                var photo = update.wanted
+                photo.categoryId = categories[photo.categoryId] ?? update.there.categoryId
+                return photo
+            }
+            try transaction.photos.update(updated)
+            overwritten += zip(updates, updated).map { .photo(before: $0.there, after: $1) }
         }
-        try transaction.photos.update(updated)
-        overwritten += zip(plan.updatedPhotos, updated).map { .photo(before: $0.there, after: $1) }
-        let completions = Array(plan.completions)
-        let found = try transaction.photos.find(completions.map { .id($0.value.there.id) })
-        let completed = zip(completions, found).compactMap { completion, found -> Photo? in
-            guard var photo = found else { return nil }
-            if completion.value.original != nil { photo.originalPath = originals[completion.key]?.path }
-            if !completion.value.sidecars.isEmpty { photo.sidecars = sidecars[completion.key] ?? [] }
-            return photo
+        try plan.completions.forEachPortion(of: Self.portion) { completions in
+            let found = try transaction.photos.find(completions.map { .id($0.there.id) })
+            let completed = try zip(completions, found).compactMap { completion, found -> Photo? in
+                guard var photo = found, let staged = try self.staged(completion.uuid) else { return nil }
+                if completion.original != nil { photo.originalPath = staged.completed?.original?.path }
+                if !completion.sidecars.isEmpty { photo.sidecars = staged.sidecars }
+                return photo
+            }
+            // They had none, so no file is given up.
+            _ = try transaction.photos.setFiles(of: completed)
         }
-        // They had none, so no file is given up.
-        _ = try transaction.photos.setFiles(of: completed)
         if plan.takesPreferences, let preferences = contents.preferences {
             let before = try transaction.settings.settings()
             try transaction.settings.takePreferences(preferences)
@@ -175,7 +176,8 @@ struct RestoreApplication {
     /// Photos that the backup does not have go to the trash, where they stay for 30 days: a replacement that was a
     /// mistake must not cost pictures that exist once.
     private func exchangeCategories(in transaction: any CatalogueTransaction) throws -> [Int64: Int64] {
-        _ = try transaction.trash.add(plan.removed, at: .now())
+        let now = Timestamp.now()
+        try plan.removed.forEachPortion(of: Self.portion) { _ = try transaction.trash.add($0, at: now) }
         try transaction.categories.removeAll()
         try transaction.swipes.removeAll()
         let entered = try transaction.categories.insert(

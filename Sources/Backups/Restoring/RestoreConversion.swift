@@ -11,7 +11,7 @@ import ServiceMesh
 extension BackupRestorer {
     /// Makes a photo of a picture, as an import does, with what its backup says of it. One that cannot be opened is left out,
     /// and told: unlike a photo of ours, nobody knows that it is a picture at all.
-    func convert(_ photo: Photo, from backup: CheckedBackup, job: Job) async throws -> RestoredFiles {
+    func convert(_ photo: Photo, from backup: CheckedBackup, job: Job) async throws -> StagedPhoto {
         try await job.mayContinue()
         let picture = try await pool.run {
             try extract(photo.path, photo.contentDigest, as: nil, from: backup, job: job)
@@ -32,14 +32,14 @@ extension BackupRestorer {
             return restored(photo, prepared)
         case .failure(let error as MeshError) where error.isPictureFault:
             job.advance(items: 1)
-            return RestoredFiles(
-                names: nil,
+            return StagedPhoto(
+                uuid: photo.uuid,
                 line: ReceiptLine(item: photo.path, outcome: "damaged", detail: "left out: \(error.message)"))
         case .failure(let error): throw error
         }
     }
 
-    private func restored(_ photo: Photo, _ prepared: PreparedPhoto) -> RestoredFiles {
+    private func restored(_ photo: Photo, _ prepared: PreparedPhoto) -> StagedPhoto {
         let name = PhotoFileName.new(
             takenAt: prepared.facts.date?.clock ?? photo.takenAt ?? LocalDateTime(here: photo.createdAt),
             fileExtension: prepared.fileExtension)
@@ -56,10 +56,11 @@ extension BackupRestorer {
         if made.takenAt == nil { made.takeDate(of: photo) }
         made.caption = photo.caption ?? made.caption
         made.unseenBy = prepared.isUnseen ? Release.version : nil
-        return RestoredFiles(
-            names: names, files: zip(staged, names.all).map { StagedFile($0, as: $1) },
+        return StagedPhoto(
+            uuid: photo.uuid, names: names, files: zip(staged, names.all).map { StagedFile($0, as: $1) },
             made: MadePhoto(
-                SourcedPhoto(photo: made, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize),
-                at: prepared.facts.position))
+                sourced: SourcedPhoto(
+                    photo: made, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize),
+                position: prepared.facts.position))
     }
 }

@@ -14,7 +14,7 @@ extension RestorePlan {
     static let updated = "updated"
 
     /// A photo of the library that gets what the backup says of it.
-    struct PhotoUpdate: Sendable {
+    struct PhotoUpdate: Codable, Sendable {
         let there: Photo
         /// With the category that it has in the backup.
         let wanted: Photo
@@ -96,7 +96,10 @@ extension RestorePlan {
     // MARK: Photos
 
     /// - Parameter isForeign: another program's pictures are what photos are made of.
-    mutating func compare(_ photo: Photo, with there: Photo, isForeign: Bool, prefersBackup: Bool) {
+    /// - Returns: what the photo gets; nil where it stays as it is.
+    mutating func compare(
+        _ photo: Photo, with there: Photo, isForeign: Bool, prefersBackup: Bool
+    ) -> PhotoUpdate? {
         var wanted = there
         var fields: [Difference] = []
         if matchedCategories[photo.categoryId] != there.categoryId {
@@ -109,13 +112,13 @@ extension RestorePlan {
         }
         // The category is one of the backup until the new ones have their ids.
         wanted.categoryId = photo.categoryId
-        if prefersBackup, !fields.isEmpty { updatedPhotos.append(PhotoUpdate(there: there, wanted: wanted)) }
         tell(there.path, fields, prefersBackup)
         // One source, and another picture made of it: neither is overwritten by the other. Of one that was damaged there is a line of its
         // own; what has another source is not the same photo.
         if photo.contentDigest != there.contentDigest, !isForeign, !damaged.contains(photo.path) {
             keep(there.path, ["picture"])
         }
+        return prefersBackup && !fields.isEmpty ? PhotoUpdate(there: there, wanted: wanted) : nil
     }
 
     // MARK: Settings and reviews

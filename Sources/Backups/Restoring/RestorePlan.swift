@@ -18,19 +18,13 @@ struct RestorePlan: Sendable {
     /// Names of the library's, by their ids (merge).
     var ownCategories: [Int64: String] = [:]
     /// Under the paths and categories that they have in the backup.
-    private(set) var newPhotos: SpooledList<Photo> = []
+    var newPhotos: SpooledList<Photo> = []
     /// Photos that stay as they are (merge), or whose file stays in use (replace), by the backup's uuid.
     var kept = KeptPhotos()
-    /// Kept photos that were made from the same source as the backup's (replace), by its uuid: what they have of that source
-    /// stays.
-    var ofSameSource: [String: Photo] = [:]
-    /// Kept photos whose picture is the library's own, because that of the backup was damaged when it was saved (replace), by the
-    /// backup's uuid.
-    var insteadOfDamaged: [String: Photo] = [:]
     /// Names of the backup's entries whose bytes were not those recorded when they were saved.
     private(set) var damaged: Set<String> = []
     /// Photos of the library that the backup does not have (replace): they go to the trash.
-    var removed: [Photo] = []
+    var removed: SpooledList<Photo> = []
     var newSessions: [SwipeRecord] = []
     var newGroups: [StoredGroup] = []
     /// What is sealed, opened, by the uuid that its photo has in the library.
@@ -40,18 +34,18 @@ struct RestorePlan: Sendable {
     var updatedCategories: [Int64: CategoryDetails] = [:]
     /// Whether the library's categories get the backup's order, those that it does not have behind it.
     var takesOrder = false
-    var updatedPhotos: [PhotoUpdate] = []
+    private(set) var updatedPhotos: SpooledList<PhotoUpdate> = []
     var takesPreferences = false
     /// That of the backup, where the library gets it.
     var lock: LibraryLock?
     /// Differences in which the library's word counts, and the backup's would if that was asked for.
     var takeable = 0
-    /// What photos that are kept lack and the backup has (merge), by its uuid.
-    var completions: [String: Completion] = [:]
+    /// What photos that are kept lack and the backup has (merge).
+    var completions: SpooledList<Completion> = []
 
     /// What a photo of the library gets.
-    struct Completion: Sendable {
-        struct Original: Sendable {
+    struct Completion: Codable, Sendable {
+        struct Original: Codable, Sendable {
             /// The entry that has it.
             let entry: String
             /// Of the source: SHA-256, lower-case hex.
@@ -94,7 +88,7 @@ struct RestorePlan: Sendable {
     /// As the backup has them, of photos that are new and of those that get some.
     func forEachNewSidecar(_ body: (KeptSidecar) -> Void) throws {
         try newPhotos.forEach { $0.sidecars.forEach(body) }
-        for completion in completions.values { completion.sidecars.forEach(body) }
+        try completions.forEach { $0.sidecars.forEach(body) }
     }
 
     static let completed = "completed"
@@ -131,11 +125,10 @@ struct RestorePlan: Sendable {
         switch plan.mode {
         case .merge:
             try plan.merge(contents, digests, prefersBackup, in: transaction)
-            try plan.leaveDamagedOriginals(digests)
+            try plan.leaveDamagedOriginals(contents, digests)
         case .replace:
             try plan.replace(contents, in: transaction)
-            let lacking = try plan.lackingFiles(contents, digests)
-            plan = try plan.distrusting(contents) { !lacking.contains($0) }
+            plan = try plan.distrusting(contents, plan.lackingFiles(contents, digests))
             plan.takesPreferences = contents.preferences != nil
         }
         try plan.takeOver(opened, contents, prefersBackup, in: transaction)
@@ -145,17 +138,21 @@ struct RestorePlan: Sendable {
     }
 
     /// The backup may hold an original as it was when it was saved, damaged: the photo here stays as it is.
-    private mutating func leaveDamagedOriginals(_ digests: Digests) throws {
-        let damaged = try completions.filter {
-            try $0.value.original.map { try digests($0.entry) != $0.digest } ?? false
+    private mutating func leaveDamagedOriginals(_ contents: BackupContents, _ digests: Digests) throws {
+        guard !completions.isEmpty else { return }
+        var damaged: [Photo] = []
+        completions = try completions.spooled(in: contents.scratch) { completion in
+            guard let original = completion.original, try digests(original.entry) != original.digest else {
+                return completion
+            }
+            damaged.append(completion.there)
+            return completion.with(original: false, sidecars: completion.sidecars)
         }
-        for (uuid, completion) in damaged.sorted(by: { $0.value.there.id < $1.value.there.id }) {
-            completions[uuid]?.original = nil
-            if completion.sidecars.isEmpty { completions[uuid] = nil }
+        for photo in damaged.sorted(by: { $0.id < $1.id }) {
             lines.append(
                 ReceiptLine(
-                    item: completion.there.path, outcome: Self.damagedOutcome,
-                    detail: "photo \(completion.there.id) stays without its original, which is damaged in the backup"))
+                    item: photo.path, outcome: Self.damagedOutcome,
+                    detail: "photo \(photo.id) stays without its original, which is damaged in the backup"))
         }
     }
 
@@ -182,19 +179,6 @@ struct RestorePlan: Sendable {
             }
         }
         return lines
-    }
-
-    /// Photos that would stay, by the backup's uuid, without an original or a sidecar that the backup has whole.
-    private func lackingFiles(_ contents: BackupContents, _ digests: Digests) throws -> Set<String> {
-        guard !ofSameSource.isEmpty else { return [] }
-        return Set(
-            try contents.photos.compactMap { sourced in
-                guard let there = ofSameSource[sourced.photo.uuid] else { return nil }
-                let isLacking = try sourced.filesBeside.contains { path, digest in
-                    try there.fileBeside(of: digest, sourced) == nil && digests(path) == digest
-                }
-                return isLacking ? sourced.photo.uuid : nil
-            })
     }
 
     /// What is sealed goes to the photo that stands for the backup's. In a merge the library's own values stay, also those of
@@ -254,7 +238,8 @@ struct RestorePlan: Sendable {
     ) throws {
         let isForeign = contents.isForeign
         try mergeCategories(contents, prefersBackup, in: transaction)
-        var completions: [(completion: Completion, source: String)] = []
+        var lacking = SpooledList<LackingPhoto>.Spooler(in: contents.scratch)
+        var updated = SpooledList<PhotoUpdate>.Spooler(in: contents.scratch)
         var newPhotos = SpooledList<Photo>.Spooler(in: contents.scratch)
         var kept = SpooledList<KeptPhotos.Kept>.Spooler(in: contents.scratch)
         try contents.photos.forEachMatch(in: transaction) { sourced, there in
@@ -262,24 +247,35 @@ struct RestorePlan: Sendable {
             if let there {
                 try kept.append(.init(uuid: photo.uuid, photo: there))
                 let completion = isForeign ? nil : try Self.completion(of: there, from: sourced, digests)
-                if let completion { completions.append((completion, sourced.sourceDigest)) }
-                compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
+                if let completion { try lacking.append(.init(completion: completion, source: sourced.sourceDigest)) }
+                let update = compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
+                if let update { try updated.append(update) }
             } else {
                 try newPhotos.append(photo)
             }
         }
         self.newPhotos = try newPhotos.finish()
         self.kept = try KeptPhotos(kept.finish())
-        var completed: Set<Int64> = []
-        let ofSource = try transaction.photos.find(sourceDigests: completions.map(\.source))
-        for ((completion, _), found) in zip(completions, ofSource)
-        where found?.id == completion.there.id && completed.insert(completion.there.id).inserted {
-            self.completions[completion.uuid] = completion
+        updatedPhotos = try updated.finish()
+        // Two photos of the backup may be one here. No two are of one source, so one of them gives it what it lacks.
+        var completions = SpooledList<Completion>.Spooler(in: contents.scratch)
+        try lacking.finish().forEachPortion(of: 512) { some in
+            let ofSource = try transaction.photos.find(sourceDigests: some.map(\.source))
+            for (photo, found) in zip(some, ofSource) where found?.id == photo.completion.there.id {
+                try completions.append(photo.completion)
+            }
         }
+        self.completions = try completions.finish()
         let known = try transaction.swipes.known(contents.swipeSessions.map(\.sessionID))
         newSessions = contents.swipeSessions.filter { !known.contains($0.sessionID) }
         if !known.isEmpty { try compareSessions(contents, with: try transaction.swipes.history()) }
         comparePreferences(contents, with: try transaction.settings.settings(), prefersBackup: prefersBackup)
+    }
+
+    /// A photo that gets something, if it was made of what the backup has the original of.
+    private struct LackingPhoto: Codable {
+        let completion: Completion
+        let source: String
     }
 
     /// A photo that was reduced, or came without its original, gets that where the backup has it, and it is the same source's; and
@@ -296,76 +292,5 @@ struct RestorePlan: Sendable {
             completion.sidecars = try sourced.photo.sidecars.filter { try digests($0.path) != nil }
         }
         return completion.isEmpty ? nil : completion
-    }
-
-    private mutating func replace(_ contents: BackupContents, in transaction: any CatalogueTransaction) throws {
-        newCategories = named(contents.categories) { _ in false }
-        newSessions = contents.swipeSessions
-        var present: [SourcedPhoto] = []
-        try transaction.photos.forEach(since: nil) { present.append($0) }
-        // Those of the same uuid first: two photos may share their content, and each is to keep its own file.
-        // What another program saved is the source of a photo, and not its content.
-        func key(_ photo: SourcedPhoto) -> String {
-            contents.isForeign ? photo.sourceDigest : photo.photo.contentDigest
-        }
-        var unused = Dictionary(grouping: present, by: key)
-        func take(_ wanted: SourcedPhoto, where isMeant: (SourcedPhoto) -> Bool) -> Bool {
-            let photo = wanted.photo
-            guard let index = unused[key(wanted)]?.firstIndex(where: isMeant),
-                let there = unused[key(wanted)]?.remove(at: index)
-            else { return false }
-            kept.put(there.photo, photo.uuid)
-            if there.sourceDigest == wanted.sourceDigest { ofSameSource[photo.uuid] = there.photo }
-            return true
-        }
-        let others = try contents.photos.spooled(in: contents.scratch) { wanted in
-            take(wanted) { $0.photo.uuid == wanted.photo.uuid } ? nil : wanted
-        }
-        let left = unused.values.joined().map(\.photo.uuid)
-        let sealed = Set(try transaction.sealedFields.values(of: left).keys)
-        // Sealed fields are sealed for a uuid: a photo of another one that has any goes to the trash with them.
-        func mayBecome(_ wanted: SourcedPhoto, _ there: SourcedPhoto) -> Bool {
-            // Another program's photo takes the uuid that is here.
-            contents.isForeign || there.photo.uuid == wanted.photo.uuid || !sealed.contains(there.photo.uuid)
-        }
-        let lacking = try others.spooled(in: contents.scratch) { wanted in
-            take(wanted) { mayBecome(wanted, $0) } ? nil : wanted
-        }
-        // What was damaged when it was saved is another picture by its bytes. One of the same source is better, if it is whole.
-        newPhotos = try lacking.spooled(in: contents.scratch) { wanted in
-            guard damaged.contains(wanted.photo.path),
-                let there = unused.values.joined().first(where: { $0.sourceDigest == wanted.sourceDigest }),
-                mayBecome(wanted, there)
-            else { return wanted.photo }
-            unused[key(there)]?.removeAll { $0.photo.id == there.photo.id }
-            kept.put(there.photo, wanted.photo.uuid)
-            ofSameSource[wanted.photo.uuid] = there.photo
-            insteadOfDamaged[wanted.photo.uuid] = there.photo
-            return nil
-        }
-        removed = unused.values.flatMap { $0 }.map(\.photo).sorted { $0.id < $1.id }
-    }
-}
-
-extension RestorePlan {
-    /// The plan with kept files that are not trusted taken from the backup instead; the library's own copies of
-    /// them go to the trash. Blocks.
-    func distrusting(_ contents: BackupContents, _ isSound: (String) throws -> Bool) throws -> RestorePlan {
-        guard try kept.contains({ try !isSound($0) }) else { return self }
-        var plan = self
-        var photos = SpooledList<Photo>.Spooler(in: contents.scratch)
-        try newPhotos.forEach { try photos.append($0) }
-        try contents.photos.forEach { sourced in
-            let photo = sourced.photo
-            guard let there = try plan.kept[photo.uuid], try !isSound(photo.uuid) else { return }
-            try plan.kept.remove(photo.uuid)
-            // It goes to the trash with the library's own copy.
-            plan.ofSameSource[photo.uuid] = nil
-            plan.insteadOfDamaged[photo.uuid] = nil
-            try photos.append(photo)
-            plan.removed.append(there)
-        }
-        plan.newPhotos = try photos.finish()
-        return plan
     }
 }

@@ -11,62 +11,62 @@ import ZipArchive
 
 /// Photos of a backup on their way into the library: staged, where nobody sees them.
 extension BackupRestorer {
-    /// A staged photo, and its line where something is to be said of it.
-    struct RestoredFiles: Sendable {
-        /// Nil where it could not be taken.
-        let names: PhotoNames?
-        var files: [StagedFile] = []
-        var line: ReceiptLine?
-        /// Of another program's picture alone. An object, because a backup of 100,000 photos has as many of these values.
-        var made: MadePhoto?
-        /// Under their new names.
-        var sidecars: [KeptSidecar] = []
-        /// The path of a photo that the library has and that lacked these files, and the name of its original where that is one
-        /// of them.
-        var completes: (path: String, original: StoredName?)?
-    }
+    typealias RestoredPhoto = (photo: Photo, staged: StagedPhoto)
 
-    /// What was made of another program's picture, and where that was taken.
-    final class MadePhoto: Sendable {
-        let sourced: SourcedPhoto
-        let position: GeoPosition?
-
-        init(_ sourced: SourcedPhoto, at position: GeoPosition?) { (self.sourced, self.position) = (sourced, position) }
-    }
-
-    typealias RestoredPhoto = (photo: Photo, files: RestoredFiles)
-
-    /// Extracts originals and sidecars of photos that the library has without them, by the uuids of those in the backup.
+    /// Extracts originals and sidecars of photos that the library has without them.
     func stage(
-        _ completions: [String: RestorePlan.Completion], from backup: CheckedBackup, job: Job
-    ) async throws -> [String: RestoredFiles] {
-        guard !completions.isEmpty else { return [:] }
+        _ completions: SpooledList<RestorePlan.Completion>, from backup: CheckedBackup, job: Job
+    ) async throws -> SpooledList<StagedPhoto> {
+        guard !completions.isEmpty else { return [] }
         job.begin(
             phase: "completing photos", items: Int64(completions.count),
-            bytes: completions.values.reduce(0) { $0 &+ $1.size })
-        var staged: [String: RestoredFiles] = [:]
-        do {
-            for (uuid, completion) in completions {
+            bytes: try await pool.run { try completions.size() })
+        return try await recorded(in: backup.contents.scratch) { record in
+            for place in completions.indices {
                 try await job.mayContinue()
-                let files = try await pool.run { try extract(completion, from: backup, job: job) }
-                if !files.files.isEmpty { staged[uuid] = files }
+                try await pool.run {
+                    let staged = try extract(completions.element(at: place), from: backup, job: job)
+                    if !staged.files.isEmpty { try take(down: [staged], record) }
+                }
                 job.advance(items: 1)
             }
             try await pool.run { try photoFiles.syncStaged() }
+        }
+    }
+
+    /// - Parameter body: takes down what it stages; where it fails, all of that is removed.
+    private func recorded(
+        in scratch: Scratch, _ body: (StagingRecord) async throws -> Void
+    ) async throws -> SpooledList<StagedPhoto> {
+        let record = StagingRecord(in: scratch)
+        do {
+            try await body(record)
+            return try await pool.run { try record.finish() }
         } catch {
-            let leftovers = staged.values.flatMap(\.files)
-            try await pool.run { photoFiles.abandon(leftovers) }
+            try await pool.run {
+                // Where the disk does not even say what was staged, the next start finds it.
+                if let staged = try? record.finish() { photoFiles.abandon(staged) }
+            }
             throw error
         }
-        return staged
+    }
+
+    /// Blocks. What is not taken down is removed, since nobody else would know of it.
+    private func take(down staged: [StagedPhoto], _ record: StagingRecord) throws {
+        do {
+            try record.append(staged)
+        } catch {
+            photoFiles.unstage(staged.flatMap(\.files).map(\.staged))
+            throw error
+        }
     }
 
     /// Blocks. A file that has the name of one is somebody else's, or was left by who knows whom: then the photo stays without.
     private func extract(
         _ completion: RestorePlan.Completion, from backup: CheckedBackup, job: Job
-    ) throws -> RestoredFiles {
+    ) throws -> StagedPhoto {
         let owner = try StoredName(catalogued: completion.there.path)
-        var restored = RestoredFiles(names: nil)
+        var restored = StagedPhoto(uuid: completion.uuid)
         var named: StoredName?
         do {
             if let original = completion.original {
@@ -87,7 +87,7 @@ extension BackupRestorer {
             photoFiles.unstage(restored.files.map(\.staged))
             throw error
         }
-        restored.completes = (completion.there.path, named)
+        restored.completed = CompletedPhoto(path: completion.there.path, original: named)
         return restored
     }
 
@@ -103,19 +103,18 @@ extension BackupRestorer {
     /// Bytes after which what was staged is made durable while more is.
     private static let syncStep: Int64 = 64 << 20
 
-    /// Extracts photos into the staging place, durably, and makes the thumbnails that the backup lacks, by the photos' uuids.
+    /// Extracts photos into the staging place, durably, and makes the thumbnails that the backup lacks.
     func stage(
         _ photos: SpooledList<Photo>, from backup: CheckedBackup, job: Job
-    ) async throws -> [String: RestoredFiles] {
+    ) async throws -> SpooledList<StagedPhoto> {
         let (portions, bytes) = try await pool.run {
             var bytes = try backup.originalBytes(of: photos)
             try photos.forEach { bytes = bytes &+ $0.fileSize &+ $0.sidecars.reduce(0) { $0 &+ $1.fileSize } }
             return (try Self.portions(of: photos, areForeign: backup.contents.isForeign), bytes)
         }
         job.begin(phase: "restoring", items: Int64(photos.count), bytes: bytes)
-        var staged: [String: RestoredFiles] = [:]
-        do {
-            try await withThrowingTaskGroup(of: [RestoredPhoto].self) { group in
+        return try await recorded(in: backup.contents.scratch) { record in
+            try await withThrowingTaskGroup(of: Int64.self) { group in
                 var next = portions.makeIterator()
                 var unsynced: Int64 = 0
                 func startNext() {
@@ -123,44 +122,33 @@ extension BackupRestorer {
                         unsynced = 0
                         group.addTask {
                             try await pool.run { try photoFiles.syncStaged() }
-                            return []
+                            return 0
                         }
                     } else if let portion = next.next() {
                         group.addTask {
                             let some = try await pool.run { try photos.elements(portion) }
-                            guard backup.contents.isForeign else {
-                                return try await stage(some, from: backup, job: job)
-                            }
-                            return [(some[0], try await convert(some[0], from: backup, job: job))]
+                            let staged = try await stage(some, from: backup, job: job)
+                            try await pool.run { try take(down: staged, record) }
+                            return some.reduce(0) { $0 &+ $1.fileSize }
                         }
                     }
                 }
                 for _ in 0..<(width + 2) { startNext() }
                 do {
-                    while let restored = try await group.next() {
-                        for (photo, files) in restored {
-                            staged[photo.uuid] = files
-                            unsynced += photo.fileSize
-                        }
+                    while let bytes = try await group.next() {
+                        unsynced &+= bytes
                         startNext()
                     }
                     try await pool.run { try photoFiles.syncStaged() }
                 } catch {
                     group.cancelAll()
                     isCancelled.set()
-                    while let ended = await group.nextResult() {
-                        guard case .success(let restored) = ended else { continue }
-                        for (photo, files) in restored { staged[photo.uuid] = files }
-                    }
+                    // They take down what they have staged.
+                    while await group.nextResult() != nil {}
                     throw error
                 }
             }
-        } catch {
-            let leftovers = staged.values
-            try await pool.run { photoFiles.abandon(leftovers.flatMap(\.files)) }
-            throw error
         }
-        return staged
     }
 
     /// What one thread does before it asks whether to go on. A hop between threads, and a look into the catalogue, for each small
@@ -180,26 +168,28 @@ extension BackupRestorer {
         return portions
     }
 
-    private func stage(_ photos: [Photo], from backup: CheckedBackup, job: Job) async throws -> [RestoredPhoto] {
+    /// What was staged is not taken down yet.
+    private func stage(_ photos: [Photo], from backup: CheckedBackup, job: Job) async throws -> [StagedPhoto] {
+        if backup.contents.isForeign { return [try await convert(photos[0], from: backup, job: job)] }
         try await job.mayContinue()
         let wanted = try await unknownNames(like: photos, from: backup)
         var restored = try await pool.run { try extract(photos, wanted, from: backup, job: job) }
         do {
             for place in restored.indices {
-                let (photo, files) = restored[place]
-                guard let names = files.names, !files.files.contains(where: { $0.name == names.thumbnail }) else {
+                let (photo, staged) = restored[place]
+                guard let names = staged.names, !staged.files.contains(where: { $0.name == names.thumbnail }) else {
                     continue
                 }
-                let (thumbnail, problem) = try await makeThumbnail(of: files.files[0].staged, for: photo)
-                if let thumbnail { restored[place].files.files.append(StagedFile(thumbnail, as: names.thumbnail)) }
-                restored[place].files.line = problem
+                let (thumbnail, problem) = try await makeThumbnail(of: staged.files[0].staged, for: photo)
+                if let thumbnail { restored[place].staged.files.append(StagedFile(thumbnail, as: names.thumbnail)) }
+                restored[place].staged.line = problem
             }
         } catch {
-            let leftovers = restored.flatMap(\.files.files)
+            let leftovers = restored.flatMap(\.staged.files)
             try? await pool.run { photoFiles.unstage(leftovers.map(\.staged)) }
             throw error
         }
-        return restored
+        return restored.map(\.staged)
     }
 
     /// Blocks. What was staged is not durable yet.
@@ -232,8 +222,9 @@ extension BackupRestorer {
                     staged.append(try stage(sidecar, as: name, from: backup, job: job))
                     sidecars.append(sidecar.stored(as: name))
                 }
+                let files = Array(staged[first...])
                 restored.append(
-                    (photo, RestoredFiles(names: names, files: Array(staged[first...]), sidecars: sidecars)))
+                    (photo, StagedPhoto(uuid: photo.uuid, names: names, files: files, sidecars: sidecars)))
                 job.advance(items: 1)
             }
         } catch {
@@ -376,11 +367,11 @@ extension CheckedBackup {
 
 extension BackupContents {
     /// The same with what was made of another program's pictures; without those that could not be opened.
-    func taking(_ staged: [String: BackupRestorer.RestoredFiles]) throws -> BackupContents {
+    func taking(_ staged: StagedPhotos) throws -> BackupContents {
         guard isForeign else { return self }
         var contents = self
         contents.photos = try photos.spooled(in: scratch) { sourced in
-            guard let restored = staged[sourced.photo.uuid] else { return sourced }
+            guard let restored = try staged[sourced.photo.uuid] else { return sourced }
             return restored.made?.sourced
         }
         return contents

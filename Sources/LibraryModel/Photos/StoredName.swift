@@ -121,8 +121,25 @@ package struct StoredName: Hashable, Sendable, Comparable {
     }
 }
 
+/// As one text, its path.
+extension StoredName: Codable {
+    package init(from decoder: any Decoder) throws {
+        let path = try decoder.singleValueContainer().decode(String.self)
+        guard let name = StoredName(path: path) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "this is no name of a stored file"))
+        }
+        self = name
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(path)
+    }
+}
+
 /// The names of all files of one photo.
-package struct PhotoNames: Sendable {
+package struct PhotoNames: Codable, Sendable {
     package let photo: StoredName
     /// Nil where the photo is its own original, or the library has none.
     package let original: StoredName?

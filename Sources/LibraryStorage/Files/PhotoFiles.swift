@@ -92,7 +92,7 @@ extension PhotoFiles {
 }
 
 /// A file in the staging place, and the name that it is to have.
-package struct StagedFile: Sendable {
+package struct StagedFile: Codable, Sendable {
     /// In the staging place.
     package let staged: String
     package let name: StoredName

@@ -156,7 +156,8 @@ private final class MemoryCatalogue: @unchecked Sendable {
                             StoredName(.photos, photo.uuid + ".jpg").map { (photo.uuid, PhotoNames(photo: $0)) }
                         }, uniquingKeysWith: { first, _ in first })
                     let application = RestoreApplication(
-                        contents: backup.contents, plan: plan, names: names, job: "restore-fuzz")
+                        contents: backup.contents, plan: plan,
+                        staged: { uuid in names[uuid].map { StagedPhoto(uuid: uuid, names: $0) } }, job: "restore-fuzz")
                     try application.apply(in: SQLTransaction(connection: connection))
                     // Restoring it again changes nothing.
                     let again = try RestorePlan.make(
