@@ -333,8 +333,8 @@ let package = Package(
             "BackupsTests",
             [
                 "SmilePile", "BackupFormats", "Backups", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
-                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Scratch", "ZipArchive",
-                "SampleAlbum", "ServiceMeshTesting", "LibraryTestSupport", "TestSupport",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Database", "Files", "Executors", "Scratch", "Sealing",
+                "ZipArchive", "SampleAlbum", "ServiceMeshTesting", "LibraryTestSupport", "TestSupport",
             ]),
         tests(
             "ExchangeTests",

@@ -235,7 +235,8 @@ public actor BackupCoordinator: MeshService {
             problem = MeshError(describing: error).message
         }
         let (found, why) = (keyring, problem)
-        return try await bulk.run { try OpenedFields(sealed, key: key, found, problem: why) }
+        let scratch = backup.contents.scratch
+        return try await bulk.run { try OpenedFields(sealed, key: key, found, problem: why, scratch: scratch) }
     }
 
     // MARK: Reading

@@ -28,7 +28,7 @@ extension BackupContents {
         }
         let kinds: [(count: Int, what: String)] = [
             (unseen, "photos that cannot be seen here yet"),
-            (try sealed?.only(of: photos)?.values.count ?? 0, "sealed fields"),
+            (try sealed?.only(of: photos, in: scratch)?.values.count ?? 0, "sealed fields"),
             (try count { $0.caption != nil }, "captions"),
             // What the app itself showed is its `createdAt` too.
             (try count { $0.takenAt != nil && $0.dateSource != .app }, "dates from cameras"),

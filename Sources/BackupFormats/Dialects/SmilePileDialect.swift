@@ -32,7 +32,9 @@ package enum SmilePileDialect {
         try contents.validate()
         var notices: [ReceiptLine] = []
         if try files.contains(where: { $0.path == BackupFormat.sealedEntry }) {
-            contents.sealed = try archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
+            contents.sealed = try archive.decoded(BackupFormat.sealedEntry) {
+                try SealedDocument(reading: $0, in: archive.scratch)
+            }
             if contents.sealed == nil {
                 notices.append(
                     ReceiptLine(
@@ -40,7 +42,7 @@ package enum SmilePileDialect {
                         detail: "a later version sealed the fields; restore them with that version"))
             }
         }
-        if let sealed = contents.sealed, sealed.sealedWith != facts.sealedWith {
+        if let sealed = contents.sealed, try sealed.sealedWith() != facts.sealedWith {
             throw MeshError(
                 refusingBackup: "what its manifest says about sealed fields disagrees.",
                 entry: BackupFormat.sealedEntry)
@@ -65,12 +67,14 @@ package enum SmilePileDialect {
         }
         try FormatVersion.require(metadata.version, in: metadataEntry)
         try contents.validate()
-        contents.sealed = try? archive.decoded(BackupFormat.sealedEntry) { try SealedDocument(reading: $0) }
+        contents.sealed = try? archive.decoded(BackupFormat.sealedEntry) {
+            try SealedDocument(reading: $0, in: archive.scratch)
+        }
         return DescribedBackup(
             summary: BackupSummary(
                 dialect: name, backupVersion: metadata.version, appVersion: "unknown", timestamp: metadata.timestamp,
                 photoCount: contents.photos.count, categoryCount: contents.categories.count, isPartial: false,
-                sealedWith: contents.sealed?.sealedWith, sealedValues: contents.sealed?.values.count),
+                sealedWith: try contents.sealed?.sealedWith(), sealedValues: contents.sealed?.values.count),
             contents: contents,
             promised: try contents.files().spooled(in: archive.scratch) {
                 BackupManifest.File(path: $0.path, size: $0.size, sha256: $0.digest ?? "")
@@ -92,7 +96,7 @@ package enum SmilePileDialect {
             try BackupMetadata.encode(contents, at: time),
             try AppMetadata.encode(contents, as: appMetadataEntry, at: time),
         ]
-        let sealed = try contents.sealed?.only(of: contents.photos)
+        let sealed = try contents.sealed?.only(of: contents.photos, in: contents.scratch)
         if let sealed { others.append(try sealed.encoded(in: contents.scratch)) }
         for document in others { try requirePossible(document) }
         return [try manifest(of: contents, documents: others, files: files, at: time)] + others
@@ -107,7 +111,7 @@ package enum SmilePileDialect {
             backupVersion: version, appVersion: Release.version, platform: "Linux", timestamp: time,
             photoCount: contents.photos.count, categoryCount: contents.categories.count, generator: generator,
             isPartial: contents.isPartial ? true : nil,
-            sealedWith: try contents.sealed?.only(of: contents.photos)?.sealedWith,
+            sealedWith: try contents.sealed?.only(of: contents.photos, in: contents.scratch)?.sealedWith(),
             withoutOriginals: contents.leavesOriginals ? true : nil, files: [])
         let documents = documents.map { document in
             BackupManifest.File(
@@ -124,7 +128,7 @@ package enum SmilePileDialect {
         ofUnfinished metadata: DocumentBytes, sealed: DocumentBytes? = nil, isPartial: Bool, scratch: Scratch
     ) throws -> BackupContents {
         var contents = try BackupMetadata.read(metadata, isPartial: isPartial, scratch: scratch).contents
-        contents.sealed = try sealed.flatMap { try SealedDocument(reading: $0) }
+        contents.sealed = try sealed.flatMap { try SealedDocument(reading: $0, in: scratch) }
         return contents
     }
 

@@ -114,7 +114,8 @@ package struct BackupContents: Sendable {
         self.init(
             categories: try transaction.categories.all().filter { chosen?.contains($0.id) ?? true }, photos: photos,
             swipeSessions: isPartial ? [] : try transaction.swipes.history(),
-            preferences: try transaction.settings.settings(), sealed: try .of(photos, in: transaction),
+            preferences: try transaction.settings.settings(),
+            sealed: try .of(photos, in: transaction, scratch: scratch),
             isPartial: isPartial, scratch: scratch)
         guard !isPartial else { return }
         groups = try transaction.groups.groups(nil).filter { $0.hub == nil }

@@ -59,7 +59,7 @@ struct BackupRestorer: Sendable {
             }
         }
         // What is told, and what is sealed, comes from the plan that is made for the switch.
-        (preview.lines, preview.sealed) = ([], [:])
+        (preview.lines, preview.sealed) = ([], [])
         var staged = StagedPhotos()
         let made: MadeRestore
         do {
@@ -148,17 +148,17 @@ struct BackupRestorer: Sendable {
     private func receipt(
         _ backup: CheckedBackup, _ plan: RestorePlan, mode: RestoreMode, dryRun: Bool
     ) throws -> RestoreReceipt {
-        var sealedSidecars = 0
+        var sealed = 0
         if backup.contents.sealed != nil {
-            try plan.forEachNewSidecar { if backup.isSealed($0.path) { sealedSidecars += 1 } }
+            try plan.sealed.forEach { sealed += $0.fields.count }
+            try plan.forEachNewSidecar { if backup.isSealed($0.path) { sealed += 1 } }
         }
         return RestoreReceipt(
             backup: backup.summary, mode: mode, isDryRun: dryRun, categoriesAdded: plan.newCategories.count,
             photosAdded: plan.newPhotos.count, photosKept: plan.kept.count, photosRemoved: plan.removed.count,
             swipeSessionsAdded: plan.newSessions.count,
             groupsAdded: backup.contents.groups.isEmpty ? nil : plan.newGroups.count,
-            sealedValuesAdded: backup.contents.sealed == nil
-                ? nil : plan.sealedCount + sealedSidecars,
+            sealedValuesAdded: backup.contents.sealed == nil ? nil : sealed,
             becameBackup: mode == .merge && plan.mode == .replace ? true : nil,
             takeableDifferences: plan.mode == .merge && plan.takeable > 0 ? plan.takeable : nil,
             ending: plan.hasLosses(fromDamaged: backup.file.isSalvaged) ? .completeWithProblems : .complete)
@@ -255,7 +255,7 @@ struct BackupRestorer: Sendable {
         let (unknown, damaged) = (backup.lines, backup.damagedWhenSaved)
         let (opened, unsealed) = try await adding(backup.contents.isForeign ? staged : StagedPhotos(), to: opened)
         // With the key of now, and not with that of when the restore began.
-        let keyring = opened.values.isEmpty ? nil : try await fields.keyring()
+        let keyring = opened.isEmpty ? nil : try await fields.keyring()
         let unopened = try await pool.run {
             (try staged.compactMap(\.line) + unsealed).sorted { $0.item < $1.item }
         }
@@ -285,7 +285,7 @@ struct BackupRestorer: Sendable {
                 }
             }
             try RestoreApplication(
-                contents: contents, plan: plan, staged: { try staged[$0] }, job: id, keyring: keyring
+                contents: contents, plan: plan, staged: { try staged[$0] }, opened: opened, job: id, keyring: keyring
             ).apply(in: transaction)
             let made = MadeRestore(
                 receipt: try receipt(backup, plan, mode: mode, dryRun: false),

@@ -15,6 +15,8 @@ struct RestoreApplication {
     private var mode: RestoreMode { plan.mode }
     /// The new files of a photo, by its uuid in the backup: in place and durable already.
     let staged: (String) throws -> StagedPhoto?
+    /// What is sealed in the backup.
+    var opened = OpenedFields.none
     /// Whose changes they are.
     let job: JobID
     /// The library's, to seal with what is sealed; nil where nothing is.
@@ -143,19 +145,24 @@ struct RestoreApplication {
     /// - Returns: what was there.
     private func seal(in transaction: any CatalogueTransaction) throws -> [Overwritten] {
         guard let keyring else { return [] }
-        let there = mode == .merge ? try transaction.sealedFields.values(of: Array(plan.sealed.keys)) : [:]
-        var sealed: [String: [SealedField: [UInt8]]] = [:]
         var overwritten: [Overwritten] = []
-        for (uuid, values) in plan.sealed {
-            for (field, plaintext) in values {
-                let name = SealedRow.Name(uuid: uuid, field: field.rawValue)
-                let after = keyring.seal(plaintext, at: SealedFields.place(name))
-                sealed[uuid, default: [:]][field] = after
-                guard let before = there[uuid]?.first(where: { $0.name == name })?.sealed else { continue }
-                overwritten.append(.sealed(photo: uuid, field: name.field, before: Data(before), after: Data(after)))
+        try plan.sealed.forEachPortion(of: Self.portion) { photos in
+            let there = mode == .merge ? try transaction.sealedFields.values(of: photos.map(\.uuid)) : [:]
+            var sealed: [String: [SealedField: [UInt8]]] = [:]
+            for photo in photos {
+                let values = try opened.values(of: photo.source)
+                for field in photo.fields {
+                    guard let plaintext = values[field] else { continue }
+                    let name = SealedRow.Name(uuid: photo.uuid, field: field.rawValue)
+                    let after = keyring.seal(plaintext, at: SealedFields.place(name))
+                    sealed[photo.uuid, default: [:]][field] = after
+                    guard let before = there[photo.uuid]?.first(where: { $0.name == name })?.sealed else { continue }
+                    overwritten.append(
+                        .sealed(photo: photo.uuid, field: name.field, before: Data(before), after: Data(after)))
+                }
             }
+            try transaction.sealedFields.set(sealed)
         }
-        try transaction.sealedFields.set(sealed)
         return overwritten
     }
 

@@ -27,9 +27,32 @@ struct RestorePlan: Sendable {
     var removed: SpooledList<Photo> = []
     var newSessions: [SwipeRecord] = []
     var newGroups: [StoredGroup] = []
-    /// What is sealed, opened, by the uuid that its photo has in the library.
-    var sealed: [String: [SealedField: [UInt8]]] = [:]
-    var sealedCount: Int { sealed.values.reduce(0) { $0 + $1.count } }
+    /// Photos that get sealed values of the backup.
+    var sealed: SpooledList<SealedPhoto> = []
+
+    /// What is sealed for one photo: not the values themselves, which are open in no file.
+    struct SealedPhoto: Codable, Sendable {
+        /// In the library.
+        let uuid: String
+        /// The photo's uuid in the backup.
+        let source: String
+        var fields: [SealedField]
+
+        /// Two photos of the backup may be one here: the first one counts.
+        fileprivate static func eachOnce(
+            _ photos: SpooledList<SealedPhoto>, in scratch: Scratch
+        ) throws -> SpooledList<SealedPhoto> {
+            let ofOne = try SpooledGroups(photos, by: \.uuid)
+            guard ofOne.index.firstRepeated != nil else { return photos }
+            return try photos.spooled(in: scratch) { photo in
+                var photo = photo
+                for other in try ofOne.all(of: photo.uuid).prefix(while: { $0.source != photo.source }) {
+                    photo.fields.removeAll(where: other.fields.contains)
+                }
+                return photo.fields.isEmpty ? nil : photo
+            }
+        }
+    }
     /// Details that categories of the library get from the backup, by their ids.
     var updatedCategories: [Int64: CategoryDetails] = [:]
     /// Whether the library's categories get the backup's order, those that it does not have behind it.
@@ -187,49 +210,59 @@ struct RestorePlan: Sendable {
         _ opened: OpenedFields, _ contents: BackupContents, _ prefersBackup: Bool,
         in transaction: any CatalogueTransaction
     ) throws {
-        var there: [String: Set<String>] = [:]
-        let own = try transaction.sealedFields.values(of: opened.unopened.keys.compactMap { try kept[$0]?.uuid })
-        for uuid in opened.unopened.keys {
+        let unopened = try opened.lines(
+            contents, "sealed fields do not open, and are not taken over: they are damaged, or under another key"
+        ) { uuid in
             // What cannot be opened cannot be compared: only what the library does not have is missing.
-            guard let photo = try kept[uuid] else { continue }
-            there[uuid] = Set((own[photo.uuid] ?? []).map(\.name.field))
+            guard let photo = try kept[uuid] else { return [] }
+            return try Set(transaction.sealedFields.values(of: photo.uuid).map(\.name.field))
                 .union(photo.sidecars.indices.map(SealedSidecar.field))
         }
-        let unopened = try opened.lines(
-            contents, "sealed fields do not open, and are not taken over: they are damaged, or under another key",
-            there: there)
         if opened.isLocked { locked = unopened.first }
         lines += unopened
-        guard !opened.values.isEmpty else { return }
-        let owned = try transaction.sealedFields.values(of: opened.values.keys.map { try kept[$0]?.uuid ?? $0 })
-        try contents.photos.forEach { sourced in
-            let photo = sourced.photo
-            guard var values = opened.values[photo.uuid] else { return }
-            let there = try kept[photo.uuid]
-            guard mode == .merge || (contents.isForeign && there != nil) else {
-                sealed[photo.uuid] = values
-                return
+        guard !opened.isEmpty else { return }
+        var sealed = SpooledList<SealedPhoto>.Spooler(in: contents.scratch)
+        try contents.photos.forEachPortion(of: 512) { some in
+            let found = try some.compactMap { sourced in
+                let values = try opened.values(of: sourced.photo.uuid)
+                return values.isEmpty
+                    ? nil : (photo: sourced.photo, values: values, there: try kept[sourced.photo.uuid])
             }
-            let uuid = there?.uuid ?? photo.uuid
-            var (differs, isClosed) = (false, false)
-            for row in owned[uuid] ?? [] {
-                guard let field = SealedField(rawValue: row.name.field), let other = values.removeValue(forKey: field)
-                else { continue }
-                let own = try? opened.keyring?.open(row.sealed, at: SealedFields.place(row.name))
-                guard own != other else { continue }
-                guard own != nil else {
-                    // What does not open is overwritten by nobody.
-                    isClosed = true
-                    continue
+            let owned = try transaction.sealedFields.values(of: found.map { $0.there?.uuid ?? $0.photo.uuid })
+            for (photo, var values, there) in found {
+                let uuid = there?.uuid ?? photo.uuid
+                if mode == .merge || (contents.isForeign && there != nil) {
+                    compare(&values, with: owned[uuid] ?? [], opened, at: there?.path ?? photo.path, prefersBackup)
                 }
-                differs = true
-                if prefersBackup { values[field] = other }
+                if !values.isEmpty {
+                    try sealed.append(SealedPhoto(uuid: uuid, source: photo.uuid, fields: Array(values.keys)))
+                }
             }
-            if differs { tell(there?.path ?? photo.path, [Difference(Self.sealedFields)], prefersBackup) }
-            if isClosed { keep(there?.path ?? photo.path, [Self.sealedFields]) }
-            // Two photos of the backup may be one here: the first one counts.
-            if !values.isEmpty { sealed[uuid, default: [:]].merge(values) { first, _ in first } }
         }
+        self.sealed = try SealedPhoto.eachOnce(sealed.finish(), in: contents.scratch)
+    }
+
+    /// - Parameter values: of the backup; those stay that the library gets.
+    private mutating func compare(
+        _ values: inout [SealedField: [UInt8]], with owned: [SealedRow], _ opened: OpenedFields, at path: String,
+        _ prefersBackup: Bool
+    ) {
+        var (differs, isClosed) = (false, false)
+        for row in owned {
+            guard let field = SealedField(rawValue: row.name.field), let other = values.removeValue(forKey: field)
+            else { continue }
+            let own = try? opened.keyring?.open(row.sealed, at: SealedFields.place(row.name))
+            guard own != other else { continue }
+            guard own != nil else {
+                // What does not open is overwritten by nobody.
+                isClosed = true
+                continue
+            }
+            differs = true
+            if prefersBackup { values[field] = other }
+        }
+        if differs { tell(path, [Difference(Self.sealedFields)], prefersBackup) }
+        if isClosed { keep(path, [Self.sealedFields]) }
     }
 
     private mutating func merge(

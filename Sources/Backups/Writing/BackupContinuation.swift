@@ -89,13 +89,13 @@ extension BackupCreation {
     ) throws -> BackupCheckpoint.Proven {
         // Photos that turned out unreadable in an earlier run are not in its snapshot.
         let photos = try contents.without(Set(written.unreadable.keys)).photos
-        let sealed = try contents.sealed?.only(of: photos)
+        let sealed = try contents.sealed?.only(of: photos, in: contents.scratch)
         let damaged = written.damaged.count + written.unreadable.count + checkpoint.missing.count
         return BackupCheckpoint.Proven(
             receipt: BackupReceipt(
                 path: target, photos: photos.count, categories: contents.categories.count, bytes: written.bytes,
                 damaged: damaged, originalsLeftOut: checkpoint.originals ?? 0, isPartial: checkpoint.holdsPart,
-                sealedValues: sealed?.values.count, sealedWith: sealed?.sealedWith,
+                sealedValues: sealed?.values.count, sealedWith: try sealed?.sealedWith(),
                 trashed: checkpoint.trashed, hubGroups: checkpoint.hubGroups,
                 isForPhone: checkpoint.leftForPhone == nil ? nil : true, added: written.folder?.added,
                 addedBytes: written.folder?.addedBytes,
@@ -136,10 +136,12 @@ extension BackupCreation {
 
     /// - Throws: where one of them does not open.
     private func sealedSidecars(_ sealed: SealedDocument?) async throws -> [SealedSidecar] {
-        guard let sealed, sealed.values.contains(where: { SealedSidecar.isField($0.field) }) else { return [] }
+        guard let sealed else { return [] }
+        let hasSidecars = try await bulk.run { try sealed.values.contains { SealedSidecar.isField($0.field) } }
+        guard hasSidecars else { return [] }
         let keyring = try await fields.keyring()
         let rings = [try sealed.own(keyring), keyring].compactMap { $0 }
-        guard let sidecars = sealed.sidecars(rings) else { throw SealingError.malformed }
+        guard let sidecars = try await bulk.run({ try sealed.sidecars(rings) }) else { throw SealingError.malformed }
         return sidecars
     }
 

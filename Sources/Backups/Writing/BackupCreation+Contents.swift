@@ -66,7 +66,7 @@ extension BackupCreation {
     func reseal(_ contents: inout BackupContents, under key: BackupKey?) async throws -> [String] {
         contents = try await bulk.run { [contents] in
             var contents = contents
-            contents.sealed = try contents.sealed?.only(of: contents.photos)
+            contents.sealed = try contents.sealed?.only(of: contents.photos, in: contents.scratch)
             return contents
         }
         let lock = contents.lock
@@ -75,8 +75,8 @@ extension BackupCreation {
         guard let keyring = try await fields.keyring() else {
             throw MeshError(.failedPrecondition, "The keys of the sealed fields are gone. Put the key file back.")
         }
-        let (document, paths) = try await bulk.run { [photos = contents.photos] in
-            let (document, unopened) = try sealed.resealed(under: key, keyring, lock: lock)
+        let (document, paths) = try await bulk.run { [photos = contents.photos, scratch = contents.scratch] in
+            let (document, unopened) = try sealed.resealed(under: key, keyring, lock: lock, in: scratch)
             guard !unopened.isEmpty else { return (document, [String]()) }
             return (document, try photos.compactMap { unopened.contains($0.photo.uuid) ? $0.photo.path : nil })
         }

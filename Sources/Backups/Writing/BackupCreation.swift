@@ -256,9 +256,9 @@ struct BackupCreation: Sendable {
     }
 
     private func requireSpace(for contents: BackupContents, target: String) async throws {
-        let sealed = contents.sealed?.values.reduce(Int64(0)) { $0 &+ Int64($1.sealed.count) &* 2 &+ 128 } ?? 0
         let (needed, free) = try await bulk.run {
-            var needed = Int64(1 << 20) &+ sealed
+            var needed = Int64(1 << 20)
+            try contents.sealed?.values.forEach { needed = needed &+ Int64($0.sealed.count) &* 2 &+ 128 }
             try contents.files().forEach { needed = needed &+ $0.size &+ 8192 }
             return (needed, try FileSystem.freeBytes(FileSystem.parent(of: target)))
         }

@@ -33,7 +33,8 @@ extension BackupCreation {
             do {
                 let keyring = try await fields.keyringMakingOne()
                 let values = try found.map { try $0.value(sealedBy: keyring) }
-                contents.sealed = SealedDocument(values: (contents.sealed?.values ?? []) + values)
+                let sealed = contents.sealed ?? SealedDocument(values: [])
+                contents.sealed = try await bulk.run { try sealed.adding(values, in: scratch) }
                 contents.sealedSidecars = found
             } catch {
                 try Task.checkCancellation()
