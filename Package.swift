@@ -139,8 +139,8 @@ let package = Package(
         module(
             "LibraryServices",
             [
-                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Sealing", "Sidecars",
-                "TextFolding", "ZipArchive",
+                "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Scratch", "Sealing",
+                "Sidecars", "TextFolding", "ZipArchive",
             ]),
         // Pictures on their way in, and their thumbnails
         module(
@@ -175,7 +175,7 @@ let package = Package(
             "SmilePile",
             [
                 "Importing", "Backups", "Exchange", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
-                "PhotoFolder", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Sealing",
+                "PhotoFolder", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Scratch", "Sealing",
             ]),
         module("ControlSocket", ["ServiceMesh", "Randomness", "CLinux"]),
         // What a phone's camera reads, for the terminal and for the page

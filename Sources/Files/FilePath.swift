@@ -136,17 +136,20 @@ extension FileSystem {
         return names
     }
 
-    static func eachName(in folder: FilePath, _ body: (Slice<UnsafeRawBufferPointer>) -> Void) throws {
+    /// Each name in a folder as it is read, without `.` and `..`: there may be a million.
+    package static func eachName(
+        in folder: FilePath, _ body: (Slice<UnsafeRawBufferPointer>) throws -> Void
+    ) throws {
         guard let stream = folder.withCString({ opendir($0) }) else {
             throw Failure(action: "read folder", path: folder.text, code: errno)
         }
         defer { closedir(stream) }
         errno = 0
         while let entry = readdir(stream) {
-            withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            try withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 let end = bytes.firstIndex(of: 0) ?? bytes.endIndex
                 let name = bytes[..<end]
-                if !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8) { body(name) }
+                if !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8) { try body(name) }
             }
             errno = 0
         }

@@ -144,13 +144,13 @@ extension LibraryFolder: PhotoFiles {
     package func open(_ name: StoredName) throws -> Int32 { try namedFiles.open(location(name)).descriptor }
 
     /// Names that are not valid UTF-8 are none of ours.
-    package func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile] {
-        var files: [StoredFile] = []
-        for case .some(let found) in try FileSystem.names(in: folder(kind)) where name.map({ found > $0 }) ?? true {
-            guard let stored = StoredName(kind, found), let facts = try facts(stored), facts.isFile else { continue }
-            files.append(StoredFile(name: stored, size: facts.size))
+    package func forEach(_ kind: StoredName.Kind, _ body: (StoredFile) throws -> Void) throws {
+        try FileSystem.eachName(in: FilePath(bytes: folder(kind).utf8)) { found in
+            guard let name = String(validating: found, as: UTF8.self), let stored = StoredName(kind, name),
+                let facts = try facts(stored), facts.isFile
+            else { return }
+            try body(StoredFile(name: stored, size: facts.size))
         }
-        return files.sorted { $0.name < $1.name }
     }
 
     /// One that is gone already counts once its folder is synced: whoever removed it may have been stopped before that.

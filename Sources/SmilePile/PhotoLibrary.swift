@@ -10,6 +10,7 @@ import LibraryServices
 import LibraryStorage
 import PhotoFolder
 import SQLiteCatalogue
+import Scratch
 import Sealing
 @_exported import ServiceMesh
 
@@ -288,7 +289,8 @@ public final class PhotoLibrary: Sendable {
                 backups: BackupAvailability(catalogue: catalogue, places: places, pool: files),
                 imageWorkers: thumbnailer.status, files: files, problems: problems, due: due, lostLogLines: lostLogLines
             ),
-            StorageAuditor(catalogue: catalogue, photoFiles: photoFiles, files: files, workers: width),
+            StorageAuditor(
+                catalogue: catalogue, photoFiles: photoFiles, files: files, scratch: namedFiles.scratch, workers: width),
             PhotoRedater(
                 catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, width: width),
             UploadStore(namedFiles: namedFiles, files: files, due: due),

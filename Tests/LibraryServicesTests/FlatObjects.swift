@@ -137,11 +137,10 @@ final class FlatObjects: PhotoFiles {
         return copy.descriptor
     }
 
-    func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile] {
-        let names = index.withLock { Array($0.keys) }.filter { file in
-            file.kind == kind && (name.map { file.fileName > $0 } ?? true)
+    func forEach(_ kind: StoredName.Kind, _ body: (StoredFile) throws -> Void) throws {
+        for name in index.withLock({ Array($0.keys) }) where name.kind == kind {
+            try body(StoredFile(name: name, size: Int64(bytes(name)?.count ?? 0)))
         }
-        return names.sorted().map { StoredFile(name: $0, size: Int64(bytes($0)?.count ?? 0)) }
     }
 
     func remove(_ names: [StoredName]) -> [StoredName] {

@@ -1,6 +1,7 @@
 import Executors
 import LibraryModel
 import LibraryStorage
+import Scratch
 import ServiceMesh
 
 /// Compares the library's files with its catalogue: what they take, which are not as they should be, which belong to
@@ -22,9 +23,14 @@ public actor StorageAuditor: MeshService {
     private let catalogue: any Catalogue
     private let photoFiles: any PhotoFiles
     private let files: BlockingPool
+    private let scratch: Scratch
     private let width: Int
 
-    package init(catalogue: any Catalogue, photoFiles: any PhotoFiles, files: BlockingPool, workers: Int) {
+    /// - Parameter scratch: for lists of all files.
+    package init(
+        catalogue: any Catalogue, photoFiles: any PhotoFiles, files: BlockingPool, scratch: Scratch, workers: Int
+    ) {
+        self.scratch = scratch
         self.catalogue = catalogue
         self.photoFiles = photoFiles
         self.files = files
@@ -38,14 +44,14 @@ public actor StorageAuditor: MeshService {
         guard needed >= 0 else { throw MeshError(.invalidArgument, "'needed' is a number of bytes, 0 or more.") }
         let photoFiles = photoFiles
         return try await files.run {
-            let photos = try photoFiles.list(.photos, after: nil)
-            let thumbnails = try photoFiles.list(.thumbnails, after: nil)
-            let originals = try photoFiles.list(.originals, after: nil)
+            let photos = try photoFiles.sum(.photos)
+            let thumbnails = try photoFiles.sum(.thumbnails)
+            let originals = try photoFiles.sum(.originals)
             let room = try photoFiles.room()
             return StorageUsage(
-                photoBytes: StoredFile.bytes(of: photos), photoCount: photos.count,
-                thumbnailBytes: StoredFile.bytes(of: thumbnails), thumbnailCount: thumbnails.count,
-                originalBytes: StoredFile.bytes(of: originals), originalCount: originals.count, freeBytes: room,
+                photoBytes: photos.bytes, photoCount: photos.count, thumbnailBytes: thumbnails.bytes,
+                thumbnailCount: thumbnails.count, originalBytes: originals.bytes, originalCount: originals.count,
+                freeBytes: room,
                 hasEnoughSpace: needed <= room)
         }
     }
@@ -55,7 +61,7 @@ public actor StorageAuditor: MeshService {
         let photoFiles = photoFiles
         // What is no name of a photo comes before or behind all of them.
         let after = request.after.map { StoredName(path: $0)?.fileName ?? $0 }
-        let found = try await files.run { try photoFiles.list(.photos, after: after) }
+        let found = try await files.run { try photoFiles.list(.photos, after: after, limit: limit + 1) }
         let page = found.prefix(limit).map(\.name.path)
         return StoredFilePage(paths: page, next: found.count > limit ? page.last : nil)
     }
@@ -101,21 +107,25 @@ public actor StorageAuditor: MeshService {
     /// The order makes it safe while imports run: a file that was seen and is not staged after that has been settled,
     /// and then its row is there for whoever looks later still.
     private func unknown(_ kind: StoredName.Kind) async throws -> [StoredFile] {
-        let photoFiles = photoFiles
-        let seen = try await files.run {
-            let found = try photoFiles.list(kind, after: nil)
-            let staged = Set(try photoFiles.leftovers())
-            return found.filter { !staged.contains($0.name) }
+        let (photoFiles, scratch) = (photoFiles, scratch)
+        let (seen, staged) = try await files.run {
+            var found = SpooledList<StoredFile>.Spooler(in: scratch)
+            try photoFiles.forEach(kind) { try found.append($0) }
+            let seen = try found.finish()
+            return (seen, Set(try photoFiles.leftovers()))
         }
         var unknown: [StoredFile] = []
-        for part in seen.split(maximum: 1_000) {
+        for start in stride(from: 0, to: seen.count, by: 1_000) {
+            let part = try await files.run {
+                try seen.elements(start..<min(start + 1_000, seen.count)).filter { !staged.contains($0.name) }
+            }
             let names = part.map(\.name)
             let known = try await catalogue.read { transaction in
                 try transaction.photos.inUse(names).union(transaction.discardedFiles.among(names))
             }
             unknown += part.filter { !known.contains($0.name) }
         }
-        return unknown
+        return unknown.sorted { $0.name < $1.name }
     }
 
     // MARK: Checking
@@ -208,6 +218,18 @@ public actor StorageAuditor: MeshService {
         return PathIdentity(
             isOurs: true, photoId: photo?.id, photoPath: stored.flatMap(photoFiles.path(of:)),
             thumbnailPath: stored.flatMap { photoFiles.path(of: $0.thumbnail) })
+    }
+}
+
+extension PhotoFiles {
+    /// How many files of a kind there are, and what they take; sparse ones may claim more than a number holds. Blocks.
+    fileprivate func sum(_ kind: StoredName.Kind) throws -> (count: Int, bytes: Int64) {
+        var (count, bytes) = (0, Int64(0))
+        try forEach(kind) { file in
+            count += 1
+            bytes.add(clamping: file.size)
+        }
+        return (count, bytes)
     }
 }
 

@@ -58,8 +58,8 @@ package protocol PhotoFiles: Sendable {
     /// Opens a stored file to be read, or a copy of it, for an image worker.
     /// - Returns: a descriptor of a regular file, which the caller closes.
     func open(_ name: StoredName) throws -> Int32
-    /// All files of a kind by name, from the one behind `name` on, whether or not anybody knows them.
-    func list(_ kind: StoredName.Kind, after name: String?) throws -> [StoredFile]
+    /// All files of a kind, in no order, whether or not anybody knows them.
+    func forEach(_ kind: StoredName.Kind, _ body: (StoredFile) throws -> Void) throws
     /// Removes files, durably. One that is gone already counts.
     /// - Returns: those that are gone for good.
     func remove(_ names: [StoredName]) -> [StoredName]
@@ -88,6 +88,25 @@ extension PhotoFiles {
     package func abandon(_ files: [StagedFile]) {
         guard (try? withdraw(files.map(\.name))) != nil else { return }
         unstage(files.map(\.staged))
+    }
+}
+
+extension PhotoFiles {
+    /// Files of a kind by name, from the one behind `name` on.
+    /// - Parameter limit: at most; some twice as many are in memory meanwhile.
+    package func list(_ kind: StoredName.Kind, after name: String?, limit: Int = .max) throws -> [StoredFile] {
+        var files: [StoredFile] = []
+        func keepFirst() {
+            files.sort { $0.name < $1.name }
+            if files.count > limit { files.removeSubrange(limit...) }
+        }
+        try forEach(kind) { file in
+            guard name.map({ file.name.fileName > $0 }) ?? true else { return }
+            files.append(file)
+            if files.count / 2 > limit { keepFirst() }
+        }
+        keepFirst()
+        return files
     }
 }
 
@@ -126,7 +145,7 @@ package struct StoredFileFacts: Sendable {
 }
 
 /// A file in a list of stored files.
-package struct StoredFile: Sendable {
+package struct StoredFile: Codable, Sendable {
     package let name: StoredName
     /// Bytes.
     package let size: Int64
