@@ -59,8 +59,6 @@ static inline struct cmicrohttpd_identity *cmicrohttpd_make_identity(const char 
 
 /// How a server is started.
 struct cmicrohttpd_options {
-    /// Connections at most.
-    unsigned connections;
     /// Seconds without a byte in either direction after which a connection is closed.
     unsigned silent_seconds;
     /// Bytes of a connection's memory: a request's line and headers have to fit, and a response's.
@@ -103,7 +101,8 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
     if (!options->retrieve) tls[0].option = MHD_OPTION_END;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, callbacks->handle, callbacks->context,
-        MHD_OPTION_CONNECTION_LIMIT, options->connections,
+        // Who hands connections over counts them (Places): at this limit it would stand still for ever.
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)INT32_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, options->silent_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->memory,
         // Not 1: it then answers a request without a Host by itself, with two heads (in 0.9.75). We refuse those.
@@ -117,16 +116,16 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
 }
 
 /// Gives a server a connection that was accepted elsewhere, which is the server's from then on, also where it has no place and closes
-/// it. From any thread.
-static inline void cmicrohttpd_add(struct MHD_Daemon *daemon, int socket) {
+/// it. From any thread. Returns MHD_NO where it was closed.
+static inline enum MHD_Result cmicrohttpd_add(struct MHD_Daemon *daemon, int socket) {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
     // Its client may have gone already.
     if (getpeername(socket, (struct sockaddr *)&address, &length) != 0) {
         close(socket);
-        return;
+        return MHD_NO;
     }
-    MHD_add_connection(daemon, socket, (struct sockaddr *)&address, length);
+    return MHD_add_connection(daemon, socket, (struct sockaddr *)&address, length);
 }
 
 /// The connection that a session of TLS is of; libmicrohttpd puts it there before the first byte.

@@ -21,6 +21,9 @@ import Testing
         )
         #expect(told.header("cache-control") == "no-store")
         #expect(try await site.ask("GET", "/whereabouts").status == 401)
+        // Nor a browser whose device is forgotten, or never was.
+        let stranger = (cookie.split(separator: "=").first ?? "") + "=" + String(repeating: "x", count: 43)
+        #expect(try await site.ask("GET", "/whereabouts", [String(stranger)]).status == 401)
         #expect(try await site.ask("POST", "/whereabouts", [cookie, "Origin: \(site.origin)"]).status == 405)
         await site.server.stop()
     }

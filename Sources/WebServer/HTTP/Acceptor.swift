@@ -2,6 +2,29 @@ import CLinux
 import Foundation
 import Synchronization
 
+/// Places for connections: counted before a connection is handed over, until it has been closed.
+///
+/// libmicrohttpd's own limit must never be reached: 0.9.75 then keeps a lock of its own for ever (`new_connection_process_`, for
+/// connections that are handed to it), and its thread stands still.
+final class Places: Sendable {
+    private let taken = Atomic(0)
+    private let most: Int
+    /// Becomes readable when there is a place again.
+    let news: Int32 = clinux_wake_create()
+
+    init(_ most: Int) { self.most = most }
+
+    deinit { close(news) }
+
+    var areAllTaken: Bool { taken.load(ordering: .relaxed) >= most }
+
+    func take() { taken.add(1, ordering: .relaxed) }
+
+    func give() {
+        if taken.subtract(1, ordering: .relaxed).oldValue >= most { clinux_wake(news) }
+    }
+}
+
 /// Takes connections from sockets that listen, on a thread of its own. Which sockets these are may change while it runs.
 final class Acceptor: Sendable {
     /// While there is no descriptor for another connection, the next try waits for so long.
@@ -17,13 +40,16 @@ final class Acceptor: Sendable {
     }
 
     private let state: Mutex<State>
+    private let places: Places
     private let wake: Int32
 
     /// - Parameters:
     ///   - listeners: non-blocking; the acceptor's from now on.
+    ///   - places: while all are taken, connections wait at the sockets.
     ///   - take: called on the thread, with connections that are its from then on.
-    init(_ listeners: [Int32], take: @escaping @Sendable (Int32) -> Void) {
+    init(_ listeners: [Int32], places: Places, take: @escaping @Sendable (Int32) -> Void) {
         state = Mutex(State(listeners: listeners))
+        self.places = places
         wake = clinux_wake_create()
         let thread = Thread { [self] in
             _ = clinux_set_thread_name("web-accept")
@@ -66,13 +92,16 @@ final class Acceptor: Sendable {
                 return state.isStopping ? nil : state.listeners
             }
             guard let listeners else { break }
-            var watched = ([wake] + listeners).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            let open = places.areAllTaken ? [] : listeners
+            var watched = ([wake, places.news] + open).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
             if watched[0].revents != 0 { clinux_wake_clear(wake) }
+            if watched[1].revents != 0 { clinux_wake_clear(places.news) }
             var isFull = false
-            for entry in watched.dropFirst() where entry.revents != 0 {
+            for entry in watched.dropFirst(2) where entry.revents != 0 && !places.areAllTaken {
                 let connection = clinux_accept(entry.fd)
                 if connection >= 0 {
+                    places.take()
                     take(connection)
                 } else if ![EAGAIN, EINVAL].contains(errno) {
                     // EINVAL is a socket that has just been shut.

@@ -5,6 +5,10 @@ import Synchronization
 
 /// What the connections of a server share: its table, its limits, and the part that answers.
 final class HTTPCore: Sendable {
+    /// Connections that are closed already, and whose place libmicrohttpd has not given back yet. The table keeps to the limit, and needs
+    /// the new one to decide which goes.
+    private static let connectionsThatGo = 64
+
     private struct State {
         /// Connections that libmicrohttpd does not look at, because a task of ours has to end first.
         var asleep = 0
@@ -19,6 +23,7 @@ final class HTTPCore: Sendable {
     /// With every response.
     private let headers: [Header]
     private let state = Mutex(State())
+    let places: Places
     /// What TLS shows to who connects from now on; nil for plain HTTP.
     let identity = Mutex<TLSIdentity?>(nil)
 
@@ -27,6 +32,7 @@ final class HTTPCore: Sendable {
         answer: @escaping @Sendable (RequestHead) -> Intake
     ) {
         self.limits = limits
+        places = Places(limits.connections + Self.connectionsThatGo)
         self.table = table
         self.accessLog = accessLog
         self.headers = headers

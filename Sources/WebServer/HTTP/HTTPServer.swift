@@ -31,8 +31,6 @@ private final class ServedConnection {
 final class HTTPServer: Sendable {
     /// How often the connections are looked at.
     private static let lookMilliseconds: Int32 = 1_000
-    /// Connections that are closed already, and whose place libmicrohttpd has not given back yet.
-    private static let connectionsThatGo = 64
     /// After so long without an event, a stream gets a comment.
     private static let heartbeat: UInt64 = 15_000_000_000
 
@@ -60,8 +58,6 @@ final class HTTPServer: Sendable {
         var callbacks = Self.callbacks(context.toOpaque())
         let limits = core.limits
         var options = cmicrohttpd_options(
-            // The table keeps to the limit, and needs the new one to decide which goes.
-            connections: UInt32(limits.connections + Self.connectionsThatGo),
             silent_seconds: UInt32(limits.silentSeconds), memory: limits.headBytes,
             retrieve: identity == nil ? nil : Self.retrieve)
         let daemons = (0..<limits.threads).compactMap { _ in cmicrohttpd_start(&options, &callbacks) }
@@ -77,9 +73,10 @@ final class HTTPServer: Sendable {
         self.handle = Mutex(handle)
         // One after the other: each thread gets as many as the others.
         let next = Atomic(0)
-        acceptor = Acceptor(listeners) { connection in
+        acceptor = Acceptor(listeners, places: core.places) { connection in
             let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
-            cmicrohttpd_add(handle.daemons[turn % handle.daemons.count], connection)
+            // One for which there is no memory later on keeps its place: that happens where the system is at its end.
+            if cmicrohttpd_add(handle.daemons[turn % handle.daemons.count], connection) != .YES { core.places.give() }
         }
         wake = clinux_wake_create()
         watch()
@@ -176,6 +173,7 @@ final class HTTPServer: Sendable {
                     place.pointee = Unmanaged.passRetained(ServedConnection(key: key, core: core)).toOpaque()
                 } else if let served = place.pointee {
                     place.pointee = nil
+                    core.places.give()
                     // GnuTLS has given up the session by now, and what it showed.
                     core.table.remove(Unmanaged<ServedConnection>.fromOpaque(served).takeRetainedValue().key)
                 }
