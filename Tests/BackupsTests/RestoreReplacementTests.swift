@@ -147,20 +147,21 @@ import Testing
                 }, job: "restore-1")
             try application.apply(in: transaction)
         }
-        try await catalogue.read { transaction in
-            #expect(try transaction.photos.totals().photos == 3100)
-            #expect(try transaction.trash.count() == 1300)
-            #expect(try transaction.sealedFields.totals() == SealedTotals(values: 4, photos: 4))
-            let photos = try transaction.photos.find(wanted.map { .uuid($0.photo.uuid) })
-            for (wanted, found) in zip(wanted, photos) {
-                let number = Int(wanted.photo.id) - 7
-                let path = number < 3000 ? own[number].photo.path : "photos/new-\(wanted.photo.uuid).jpg"
-                if found?.path != path || found?.id != wanted.photo.id {
-                    Issue.record("\(number): \(found?.path ?? "")")
-                }
-            }
-            #expect(try transaction.trash.uuids(among: own.map(\.photo.uuid)) == Set(own[..<1300].map(\.photo.uuid)))
+        let (photos, trashed, values) = try await catalogue.read { transaction in
+            (
+                try transaction.photos.find(wanted.map { .uuid($0.photo.uuid) }),
+                try transaction.trash.uuids(among: own.map(\.photo.uuid)), try transaction.sealedFields.totals()
+            )
         }
+        for (wanted, found) in zip(wanted, photos) {
+            let number = Int(wanted.photo.id) - 7
+            let path = number < 3000 ? own[number].photo.path : "photos/new-\(wanted.photo.uuid).jpg"
+            if found?.path != path || found?.id != wanted.photo.id { Issue.record("\(number): \(found?.path ?? "")") }
+        }
+        #expect(try await catalogue.read { try $0.photos.totals().photos } == 3100)
+        #expect(trashed == Set(own[..<1300].map(\.photo.uuid)))
+        #expect(try await catalogue.read { try $0.trash.count() } == 1300)
+        #expect(values == SealedTotals(values: 4, photos: 4))
         await database.close()
     }
 }

@@ -215,10 +215,17 @@ struct PhotoTable: PhotoRepository {
 
     func insert(_ photos: [SourcedPhoto], keepingIDs: Bool) throws {
         try giveWay(to: photos)
-        try indexedTogether {
-            try photos.map { try insertRow($0, id: keepingIDs ? $0.photo.id : nil) }
+        for some in photos.parts(of: Self.rowsInSavepoint) {
+            try indexedTogether {
+                try some.map { try insertRow($0, id: keepingIDs ? $0.photo.id : nil) }
+            }
         }
     }
+
+    /// Until a savepoint ends, SQLite keeps in memory what the pages were that it has changed, and follows that from its beginning with
+    /// each statement: of 20,000 photos each took 1.4 ms and all 70 MB where 1,024 were entered in one savepoint, and 0.2 ms and 6 MB
+    /// with 128.
+    private static let rowsInSavepoint = 128
 
     /// Runs `body` without the triggers of the text index, and enters what it inserted with one statement.
     /// - Parameter body: returns the ids of photos that are new.
