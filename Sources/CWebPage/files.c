@@ -155,6 +155,8 @@ static const struct cwebpage_file files[] = {
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/timeline/filter-bar.js"
 #include "embed.h"
+#define FILE_OF_PAGE "../WebPage/Resources/assets/timeline/first-steps.js"
+#include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/timeline/on-this-day.js"
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/timeline/photo-actions.js"

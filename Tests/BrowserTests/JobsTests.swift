@@ -10,8 +10,8 @@ extension BrowserTests {
             let file = try #require(try house.photoFile())
             try await house.inTab(at: "#/jobs") { page in
                 let first = "document.querySelector('jobs-screen job-card h2').textContent"
-                try await house.smilepile("storage", "thumbnails")
-                try await page.wait(until: "tests.plain(\(first)) === 'Making thumbnails'")
+                try await house.smilepile("storage", "check")
+                try await page.wait(until: "tests.plain(\(first)) === 'Check of the library'")
                 try await house.smilepile("import", file, "--dry-run")
                 try await page.wait(until: "tests.plain(\(first)) === 'Import, trial run: nothing was changed'")
                 try await house.smilepile("import", file)
@@ -20,7 +20,7 @@ extension BrowserTests {
                     """
                     (() => {
                       const titles = [...document.querySelectorAll('jobs-screen job-card h2')].map((one) => tests.plain(one.textContent));
-                      return titles[1].startsWith('Import, trial run') && titles[2] === 'Making thumbnails';
+                      return titles[1].startsWith('Import, trial run') && titles[2] === 'Check of the library';
                     })()
                     """)
                 #expect(inOrder)

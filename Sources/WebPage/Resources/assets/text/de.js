@@ -204,6 +204,13 @@ export default {
   'filter.to': 'Bis',
   'filter.until': 'bis {day}',
 
+  'firstSteps.backup': 'Sicherung einrichten',
+  'firstSteps.backupHelp': 'Damit kein Foto verloren geht, wenn eine Platte ausfällt',
+  'firstSteps.hide': 'Diese Schritte ausblenden',
+  'firstSteps.phone': 'Handy verbinden',
+  'firstSteps.phoneHelp': 'Um die Fotos dort zu sehen und neue zu schicken',
+  'firstSteps.title': 'Nächste Schritte',
+
   'groups.add': 'Neue Gruppe',
   'groups.again': 'Neue Einladung für {name}',
   'groups.againHelp': 'Die von {name} endet sofort, auch auf dem Rechner, der damit beigetreten ist.',

@@ -204,6 +204,13 @@ export default {
   'filter.to': 'To',
   'filter.until': 'until {day}',
 
+  'firstSteps.backup': 'Set up a backup',
+  'firstSteps.backupHelp': 'So that no photo is lost when a disk fails',
+  'firstSteps.hide': 'Hide these steps',
+  'firstSteps.phone': 'Add your phone',
+  'firstSteps.phoneHelp': 'To see the photos there, and to send new ones',
+  'firstSteps.title': 'Next steps',
+
   'groups.add': 'New group',
   'groups.again': 'New invitation for {name}',
   'groups.againHelp': 'The one that {name} has ends at once, also on the machine that has joined with it.',

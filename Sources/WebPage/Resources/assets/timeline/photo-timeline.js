@@ -31,7 +31,8 @@ const gap = 4;
 const fastScroll = 900;
 
 /**
- * Events: `moved` when what is at the top has changed; its `detail` is by how many pixels a hand has scrolled, down being positive.
+ * Events: `moved` when what is at the top has changed; its `detail` has the height `y` in the list and the `position` that are there, and by
+ * how many `pixels` a hand has scrolled, down being positive.
  * Set `linkParameters`, then call `start`.
  */
 class PhotoTimeline extends Component {
@@ -81,7 +82,8 @@ class PhotoTimeline extends Component {
     list.owner = owner;
     const { signal } = owner;
     this.during(() => owner.abort());
-    list.addEventListener('photos', ({ detail: { from, to, isNews } }) => this.#photosRead(from, to, isNews), { signal });
+    list.addEventListener('photos', ({ detail: { from, to, isNews } }) => (
+      isNews ? this.#keeping(() => this.#layout.photosRead(from, to)) : this.#later()), { signal });
     list.addEventListener('days', ({ detail: month }) => this.#keeping(() => this.#layout.daysRead(month)), { signal });
     list.addEventListener('changed', () => this.#relayout(true), { signal });
     this.#selection = selection;
@@ -93,13 +95,16 @@ class PhotoTimeline extends Component {
     this.#moveTo(0);
   }
 
-  /** What stands above the first month, or undefined. What one looks at stays where it is. */
-  set lead(lead) {
+  /**
+   * Shows something above the first month, or nothing with undefined. What one looks at stays where it is, but at the top where
+   * `isWanted`: there it comes into view.
+   */
+  showAbove(lead, isWanted) {
     if (lead === this.#lead) return;
     const [y, height] = [this.y, this.#leadHeight];
     this.#putLead(lead);
     this.#relayout();
-    if (y <= 4 && this.#leadHeight > height) this.#setCanvas(y + this.#leadHeight - height);
+    if (y <= 4 && this.#leadHeight > height && !isWanted) this.#setCanvas(y + this.#leadHeight - height);
   }
 
   #putLead(lead) {
@@ -269,11 +274,6 @@ class PhotoTimeline extends Component {
     this.#later();
   }
 
-  #photosRead(from, to, isNews) {
-    if (isNews) this.#keeping(() => this.#layout.photosRead(from, to));
-    this.#later();
-  }
-
   // Drawing
 
   #later() {
@@ -327,7 +327,9 @@ class PhotoTimeline extends Component {
       this.#lead.hidden = y > this.#leadHeight + height;
       this.#lead.style.transform = `translateY(${-this.#origin}px)`;
     }
-    this.dispatchEvent(new CustomEvent('moved', { detail: moved }));
+    // Told, because asking the box where it is scrolled to would have it laid out once more, now that tiles have changed.
+    const position = this.#list.total > 0 ? layout.positionAt(y) : 0;
+    this.dispatchEvent(new CustomEvent('moved', { detail: { y, position, pixels: moved } }));
   }
 
   #showSelection() {

@@ -12,6 +12,9 @@ class TimeScrubber extends Component {
   #months = [];
   #total = 0;
   #position = 0;
+  /** As it was laid out last: asked for while tiles change, it would have all of them laid out. */
+  #height = 0;
+  #month;
   #years = element('div', { class: 'years', 'aria-hidden': 'true' });
   #thumb = element('div', { class: 'thumb' });
   #bubble = element('output', { class: 'bubble', 'aria-hidden': 'true' });
@@ -34,7 +37,11 @@ class TimeScrubber extends Component {
       this.dispatchEvent(new Event('release'));
     });
     this.listen(this, 'keydown', (event) => this.#key(event));
-    const resized = new ResizeObserver(() => this.#label());
+    const resized = new ResizeObserver(() => {
+      this.#height = this.clientHeight;
+      this.#label();
+      this.#draw();
+    });
     resized.observe(this);
     this.during(() => resized.disconnect());
   }
@@ -85,10 +92,12 @@ class TimeScrubber extends Component {
     const here = this.#months[this.#monthIndex()];
     if (!here) return;
     const share = this.#total > 1 ? this.#position / (this.#total - 1) : 0;
-    const y = Math.min(1, share) * Math.max(0, this.clientHeight - 8);
+    const y = Math.min(1, share) * Math.max(0, this.#height - 8);
     this.#thumb.style.transform = this.#bubble.style.transform = `translateY(${y}px)`;
-    this.#bubble.textContent = shortMonth(here.month);
     this.setAttribute('aria-valuenow', String(this.#position));
+    if (this.#month === here.month) return;
+    this.#month = here.month;
+    this.#bubble.textContent = shortMonth(here.month);
     this.setAttribute('aria-valuetext', month(here.month));
   }
 

@@ -47,6 +47,8 @@ export class TimelineLayout {
   #blocks = new Map();
   #pieces = new Map();
   #pieceSize;
+  /** What is assumed of photos whose proportions are not known, as long as this layout holds. */
+  #usual;
 
   /**
    * @param {PhotoList} list whose months and proportions it reads
@@ -55,6 +57,7 @@ export class TimelineLayout {
    */
   constructor(list, { width, tile, gap, isSquare = false, lead = 0 }) {
     this.#list = list;
+    this.#usual = list.usualProportion;
     this.#isSquare = isSquare;
     this.width = width;
     this.gap = gap;
@@ -64,7 +67,7 @@ export class TimelineLayout {
       const side = (width - gap * (columns - 1)) / columns;
       this.#grid = { columns, width: side, height: Math.round(side), gap };
     } else {
-      this.#grid = { ...gridOf({ width, gap }, list.usualProportion, this.target), gap };
+      this.#grid = { ...gridOf({ width, gap }, this.#usual, this.target), gap };
     }
     const [least, most] = photosInPiece;
     this.#pieceSize = Math.max(least, Math.min(most, this.#grid.columns * rowsInPiece));
@@ -183,7 +186,7 @@ export class TimelineLayout {
   }
 
   #proportion(position) {
-    return this.#list.proportionAt(position) || this.#list.usualProportion;
+    return this.#list.proportionAt(position) || this.#usual;
   }
 
   #fits(days) {

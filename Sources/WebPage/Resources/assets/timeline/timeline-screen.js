@@ -8,6 +8,7 @@ import { session } from '../core/session.js';
 import { t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
 import './filter-bar.js';
+import { firstSteps } from './first-steps.js';
 import { onThisDay } from './on-this-day.js';
 import { PhotoList } from './photo-list.js';
 import './photo-timeline.js';
@@ -16,9 +17,9 @@ import './time-scrubber.js';
 import { followShortcuts } from './timeline-shortcuts.js';
 import './timeline-strip.js';
 
-/** Milliseconds that the first pictures wait for those of other years; what comes later stands above what is seen by then. */
-const waitForOtherYears = 100;
-/** Milliseconds between two looks at other years, while the library changes all the time. */
+/** Milliseconds that the first pictures wait for what stands above them; what comes later stands above what is seen by then. */
+const longestWait = 100;
+/** Milliseconds between two looks at what stands there, while the library changes all the time. */
 const betweenLooks = 10_000;
 /** Pixels that a hand scrolls down until the filters give way on a phone, and up until they are back. */
 const [givesWay, comesBack] = [96, 32];
@@ -47,11 +48,11 @@ class TimelineScreen extends Component {
       element('h1', { class: 'unseen', tabindex: '-1' }, t('screen.photos')), this.#header, this.#strip,
       element('div', { class: 'timeline-body' }, this.#timeline, this.#scrubber, this.#notice));
     this.during(onChange((place) => place.screen === 'photos' && this.#follow(place)));
-    this.#timeline.addEventListener('moved', ({ detail: pixels }) => {
-      this.#scrubber.position = this.#timeline.topPosition;
-      this.#giveWay(pixels);
+    this.#timeline.addEventListener('moved', ({ detail }) => {
+      this.#scrubber.position = detail.position;
+      this.#giveWay(detail);
     });
-    this.listen(phone, 'change', () => this.#giveWay(0));
+    this.listen(phone, 'change', () => this.#show(true));
     // Who comes with the keyboard finds everything in its place.
     this.#header.addEventListener('focusin', () => this.#show(true));
     this.#strip.addEventListener('focusin', ({ target }) => target.matches(':focus-visible') && this.#show(true));
@@ -94,8 +95,8 @@ class TimelineScreen extends Component {
       this.#fail(error);
       return;
     }
-    const late = new Promise((resolve) => setTimeout(resolve, waitForOtherYears));
-    const lead = this.#otherYears(list);
+    const late = new Promise((resolve) => setTimeout(resolve, longestWait));
+    const lead = this.#above(list);
     const inTime = await Promise.race([lead, late]);
     if (opening !== this.#openings) return;
     this.list = list;
@@ -103,7 +104,7 @@ class TimelineScreen extends Component {
     this.#timeline.removeAttribute('aria-busy');
     this.#timeline.linkParameters = filters;
     this.#timeline.start(list, this.#selection, inTime);
-    lead.then((found) => this.list === list && (this.#timeline.lead = found));
+    lead.then((found) => this.list === list && this.#timeline.showAbove(found));
     // After the timeline, which has laid out anew then what its position is asked of.
     list.addEventListener('changed', () => this.list === list && this.#showTotal());
     list.addEventListener('changed', () => this.#lookAgain(list));
@@ -111,24 +112,29 @@ class TimelineScreen extends Component {
     this.#showTotal();
   }
 
-  /** What stands above the list of all photos. */
-  async #otherYears(list) {
+  /** What stands above the list of all photos: what is still to be done with a new library, and what was on this day in other years. */
+  async #above(list) {
     this.#lookedAt = performance.now();
     if (this.#parameters !== '' || list.total === 0) return undefined;
-    // Without it everything else is there: nobody has asked for it.
-    return onThisDay(list.months, this.#timeline.clientWidth).catch(() => undefined);
+    // Without them everything else is there: nobody has asked for them.
+    const parts = await Promise.all([
+      firstSteps(() => this.#lookAgain(list, true)), onThisDay(list.months, this.#timeline.clientWidth),
+    ].map((part) => part.catch(() => undefined)));
+    const found = parts.filter(Boolean);
+    return found.length > 0 ? element('div', { class: 'lead' }, found) : undefined;
   }
 
-  async #lookAgain(list) {
-    if (this.list !== list || performance.now() - this.#lookedAt < betweenLooks) return;
-    const lead = await this.#otherYears(list);
-    if (this.list === list) this.#timeline.lead = lead;
+  async #lookAgain(list, isAsked = false) {
+    if (this.list !== list || (!isAsked && performance.now() - this.#lookedAt < betweenLooks)) return;
+    const lead = await this.#above(list);
+    if (this.list === list) this.#timeline.showAbove(lead, isAsked);
   }
 
   /** On a phone the filters give way when one scrolls down, and are back when one scrolls up. */
-  #giveWay(pixels) {
+  #giveWay({ y, pixels }) {
+    if (!phone.matches) return;
     this.#travelled = this.#travelled * pixels < 0 ? pixels : this.#travelled + pixels;
-    if (!phone.matches || this.#travelled < -comesBack || this.#timeline.y < this.#header.offsetHeight) this.#show(true);
+    if (this.#travelled < -comesBack || y < givesWay) this.#show(true);
     else if (this.#travelled > givesWay && !this.#header.contains(document.activeElement)) this.#show(false);
   }
 
@@ -149,6 +155,8 @@ class TimelineScreen extends Component {
     this.#strip.total = list.total;
     this.#scrubber.list = list;
     this.#scrubber.position = this.#timeline.topPosition;
+    // With the first photos there is something to stand above.
+    if (!this.#notice.hidden && list.total > 0) this.#lookAgain(list, true);
     this.#notice.hidden = list.total > 0;
     if (list.total > 0) return;
     const filtered = this.#parameters !== '';

@@ -16,13 +16,15 @@ class TimelineStrip extends Component {
   #count = element('span', { class: 'quiet number count', role: 'status' });
   #smaller = iconButton('smaller', t('timeline.smaller'), () => this.#resize(-1));
   #drawnSize;
+  /** The day or month that is shown, and how. */
+  #shown;
   #larger = iconButton('larger', t('timeline.larger'), () => this.#resize(1));
 
   connectedCallback() {
     this.append(
       this.#date, this.#count, this.#smaller, this.#larger,
       iconButton('settings', t('timeline.view'), () => attempt(async () => (await dialogs()).chooseView(this.timeline)), { 'aria-haspopup': 'dialog' }));
-    this.listen(this.timeline, 'moved', () => this.#draw());
+    this.listen(this.timeline, 'moved', ({ detail: { position } }) => this.#draw(position));
     this.listen(narrow, 'change', () => this.#draw());
   }
 
@@ -36,20 +38,22 @@ class TimelineStrip extends Component {
     this.#draw();
   }
 
-  #draw() {
-    const { timeline } = this;
-    const { layout, topPosition, tileSize } = timeline;
+  #draw(position = this.timeline.topPosition) {
+    const { layout, tileSize } = this.timeline;
     if (tileSize !== this.#drawnSize) {
       this.#drawnSize = tileSize;
       // Not `disabled`: a button that loses the focus under a hand that goes on pressing takes the keyboard with it.
       this.#smaller.setAttribute('aria-disabled', String(tileSize === 0));
       this.#larger.setAttribute('aria-disabled', String(tileSize === tileSizes.length - 1));
     }
-    this.#date.hidden = !layout || layout.groupCount === 0;
-    if (this.#date.hidden) return;
-    const { entry, day: date } = layout.place(topPosition).block;
+    const isEmpty = !layout || layout.groupCount === 0;
+    if (this.#date.hidden !== isEmpty) this.#date.hidden = isEmpty;
+    if (isEmpty) return;
+    const { entry, day: date } = layout.place(position).block;
+    const shown = `${date ?? entry.month} ${narrow.matches}`;
+    if (this.#shown === shown) return;
+    this.#shown = shown;
     const text = date ? (narrow.matches ? mediumDay : day)(date) : month(entry.month);
-    if (this.#text.textContent === text) return;
     this.#text.textContent = text;
     this.#date.setAttribute('aria-label', t('timeline.chooseMonth', { day: text }));
   }

@@ -86,8 +86,10 @@ export function placeSection(section, block, y) {
   if (block.isFirst) put(monthHeading, block.monthTop, block.monthWidth);
   put(dayHeading, block.headingTop, block.width);
   if (!block.day) return;
-  const name = block.width > wholeName ? day(block.day) : shortDay(block.day);
-  if (dayText.textContent !== name) dayText.textContent = name;
+  const isWhole = block.width > wholeName;
+  if (section.isWhole === isWhole) return;
+  section.isWhole = isWhole;
+  dayText.textContent = isWhole ? day(block.day) : shortDay(block.day);
 }
 
 export function markSection(section, { days, months }) {
