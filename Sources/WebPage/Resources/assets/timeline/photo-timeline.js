@@ -95,16 +95,16 @@ class PhotoTimeline extends Component {
     this.#moveTo(0);
   }
 
-  /**
-   * Shows something above the first month, or nothing with undefined. What one looks at stays where it is, but at the top where
-   * `isWanted`: there it comes into view.
-   */
+  /** Shows something above the first month, or nothing. What one looks at stays; at the top it comes into view where `isWanted`. */
   showAbove(lead, isWanted) {
     if (lead === this.#lead) return;
     const [y, height] = [this.y, this.#leadHeight];
     this.#putLead(lead);
     this.#relayout();
-    if (y <= 4 && this.#leadHeight > height && !isWanted) this.#setCanvas(y + this.#leadHeight - height);
+    if (y > 4 || this.#leadHeight <= height || isWanted) return;
+    this.#setCanvas(y + this.#leadHeight - height);
+    // No hand has scrolled there.
+    this.#lastY = this.y;
   }
 
   #putLead(lead) {
