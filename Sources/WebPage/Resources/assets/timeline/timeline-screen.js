@@ -18,7 +18,7 @@ import { followShortcuts } from './timeline-shortcuts.js';
 import './timeline-strip.js';
 
 /** Milliseconds that the first pictures wait for what stands above them; what comes later stands above what is seen by then. */
-const longestWait = 200;
+const longestWait = 100;
 /** Milliseconds between two looks at what stands there, while the library changes all the time. */
 const betweenLooks = 10_000;
 /** Pixels that a hand scrolls down until the filters give way on a phone, and up until they are back. */
