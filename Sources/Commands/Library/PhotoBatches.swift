@@ -2,8 +2,8 @@ import CommandLineInterface
 
 /// Changes to many photos, as requests one after the other.
 enum PhotoBatches {
-    /// Each request is a transaction, and nobody else changes anything meanwhile: so many photos take some 20 ms. The daemon takes
-    /// 10,000 at once, with which others would wait for half a second.
+    /// Each request is a transaction, and nobody else changes anything meanwhile: so many photos take 50 to 150 ms on a slow
+    /// machine. The daemon takes 10,000 at once, with which others would wait for seconds there.
     static let size = 500
 
     /// Sends them one after the other, each of which is done as a whole or not at all.

@@ -9,7 +9,7 @@ import { t } from '../core/text.js';
 import { toast } from '../core/toasts.js';
 import { categoryLooks } from '../categories/category-picker.js';
 
-/** Ids in one message, which is one transaction of the library: some 20 ms, in which nobody else changes anything. */
+/** Ids in one message, which is one transaction of the library, in which nobody else changes anything. */
 const idsAtOnce = 500;
 
 /** What the parts changed together. */
