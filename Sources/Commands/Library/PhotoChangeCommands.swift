@@ -200,7 +200,7 @@ extension CommandTable {
                 return .done
             }
             var captioned: [Photo] = []
-            _ = try await PhotoBatches.change(ids, session, size: EditPhotos.maximumCount) { batch in
+            _ = try await PhotoBatches.change(ids, session, most: EditPhotos.maximumCount) { batch in
                 let message = EditPhotos(ids: batch, caption: text ?? "", ignoreMissing: selection.ignoreMissing)
                 let photos = try await library.send(message).value.photos
                 if session.wantsJSON { captioned += photos } else { photos.forEach(tell) }

@@ -138,7 +138,7 @@ extension CommandTable {
                     if !tellsCount { session.show(answer, human: tell) }
                 }
             } else {
-                count = try await PhotoBatches.change(ids, session, size: EditPhotos.maximumCount) { batch in
+                count = try await PhotoBatches.change(ids, session, most: EditPhotos.maximumCount) { batch in
                     let request = EditPhotos(
                         ids: batch, takenAt: date?.clock, datePrecision: date?.precision, takenOffset: offset,
                         shift: shift,

@@ -9,15 +9,28 @@ import { t } from '../core/text.js';
 import { toast } from '../core/toasts.js';
 import { categoryLooks } from '../categories/category-picker.js';
 
-/** Ids in one message, which is one transaction of the library, in which nobody else changes anything. */
-const idsAtOnce = 500;
+/**
+ * A message is one transaction of the library, in which nobody else changes anything: so it has as many photos as the ones
+ * before it say can be done in this time.
+ */
+const aim = 8; // ms
+const fewestAtOnce = 20;
+const mostAtOnce = 500;
 
 /** What the parts changed together. */
 async function inParts(ids, work) {
   let changed = 0;
-  for (let start = 0; start < ids.length; start += idsAtOnce) {
-    const { count = 0 } = await work(ids.slice(start, start + idsAtOnce)) ?? {};
+  let size = 2 * fewestAtOnce;
+  for (let done = 0; done < ids.length;) {
+    const part = ids.slice(done, done + size);
+    const start = performance.now();
+    const { count = 0 } = await work(part) ?? {};
     changed += count;
+    done += part.length;
+    const possible = Math.floor(part.length * aim / Math.max(performance.now() - start, 0.1));
+    // Half as many or twice as many at most: one message that had to wait for something else says little of the next.
+    const wanted = Math.min(Math.max(possible, Math.floor(part.length / 2)), 2 * part.length);
+    size = Math.min(mostAtOnce, Math.max(fewestAtOnce, wanted));
   }
   return changed;
 }
