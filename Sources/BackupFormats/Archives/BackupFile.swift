@@ -182,7 +182,7 @@ package final class BackupFile: Sendable {
         }
         // What it holds beside the photos: under a name of its own, and the bytes that are said, unless they were damaged.
         let damaged = Set(described.damaged)
-        try described.contents.files().forEach { file in
+        try described.contents.filesBesidePhotos().forEach { file in
             guard !file.path.hasPrefix(BackupFormat.photoPrefix), !damaged.contains(file.path) else { return }
             guard let entry = try entries[file.path], entry.sha256 == file.digest, entry.size == file.size else {
                 throw MeshError(

@@ -58,52 +58,52 @@ package struct SizedFile: Codable, Sendable {
 
 extension BackupContents {
     /// In the order in which they stand in a backup: photos, then what else there is of them, then thumbnails. Blocks.
-    package func files() throws -> SpooledList<BackedUpFile> {
+    package func files() throws -> SpooledList<BackedUpFile> { try files(withPhotos: true) }
+
+    /// The same without the photos themselves. Blocks.
+    func filesBesidePhotos() throws -> SpooledList<BackedUpFile> { try files(withPhotos: false) }
+
+    private func files(withPhotos: Bool) throws -> SpooledList<BackedUpFile> {
+        // Photos are looked at once: one takes as long to be read as ten files. So what stands behind them waits in lists.
         var files = SpooledList<BackedUpFile>.Spooler(in: scratch)
+        var kept = SpooledList<BackedUpFile>.Spooler(in: scratch)
+        var shown = SpooledList<BackedUpFile>.Spooler(in: scratch)
         try photos.forEach { sourced in
             let photo = sourced.photo
-            try files.append(
-                BackedUpFile(
-                    path: photo.path, size: photo.fileSize, content: .stored(digest: photo.contentDigest),
-                    modified: photo.shownMoment.milliseconds))
-        }
-        try forEachKept { try files.append($0) }
-        if let thumbnails {
-            try photos.forEach { sourced in
-                let path = sourced.photo.thumbnailPath
-                guard !goneThumbnails.contains(path), let thumbnail = try thumbnails[path] else { return }
+            let modified = photo.shownMoment.milliseconds
+            if withPhotos {
                 try files.append(
                     BackedUpFile(
-                        path: path, size: thumbnail.size, content: .thumbnail,
-                        modified: sourced.photo.shownMoment.milliseconds))
+                        path: photo.path, size: photo.fileSize, content: .stored(digest: photo.contentDigest),
+                        modified: modified))
             }
+            func keep(_ path: String, _ size: Int64, _ digest: String) throws {
+                try kept.append(
+                    BackedUpFile(path: path, size: size, content: .stored(digest: digest), modified: modified))
+            }
+            if let original = photo.originalPath, original != photo.path {
+                try keep(original, sourced.sourceSize, sourced.sourceDigest)
+            }
+            for sidecar in photo.sidecars { try keep(sidecar.path, sidecar.fileSize, sidecar.contentDigest) }
+            let path = photo.thumbnailPath
+            guard let thumbnails, !goneThumbnails.contains(path), let thumbnail = try thumbnails[path] else { return }
+            try shown.append(BackedUpFile(path: path, size: thumbnail.size, content: .thumbnail, modified: modified))
         }
+        try forEachFirst(of: kept.finish()) { try files.append($0) }
+        try forEachSealed { try files.append($0) }
+        try shown.finish().forEach { try files.append($0) }
         return try files.finish()
     }
 
-    /// Originals and sidecars, each once though several photos may have it.
-    private func forEachKept(_ body: (BackedUpFile) throws -> Void) throws {
-        let all: SpooledList<BackedUpFile> = try {
-            var kept = SpooledList<BackedUpFile>.Spooler(in: scratch)
-            try photos.forEach { sourced in
-                let photo = sourced.photo
-                func add(_ path: String, _ size: Int64, _ digest: String) throws {
-                    try kept.append(
-                        BackedUpFile(
-                            path: path, size: size, content: .stored(digest: digest),
-                            modified: photo.shownMoment.milliseconds))
-                }
-                if let original = photo.originalPath, original != photo.path {
-                    try add(original, sourced.sourceSize, sourced.sourceDigest)
-                }
-                for sidecar in photo.sidecars { try add(sidecar.path, sidecar.fileSize, sidecar.contentDigest) }
-            }
-            return try kept.finish()
-        }()
-        let index = try SpooledIndex(all, by: \.path)
-        try all.forEach { place, file in
+    /// Each once, though several photos may have it.
+    private func forEachFirst(of kept: SpooledList<BackedUpFile>, _ body: (BackedUpFile) throws -> Void) throws {
+        let index = try SpooledIndex(kept, by: \.path)
+        try kept.forEach { place, file in
             if try index.firstRepeated == nil || index.place(of: file.path) == place { try body(file) }
         }
+    }
+
+    private func forEachSealed(_ body: (BackedUpFile) throws -> Void) throws {
         guard !sealedSidecars.isEmpty else { return }
         let sealed = Set(sealedSidecars.map(\.uuid))
         var moments: [String: Int64] = [:]

@@ -183,14 +183,7 @@ package struct BackupContents: Sendable {
                 refusingBackup: "the photo '\(photo.path.prefix(200))' has an id that is not valid or used twice.",
                 entry: photo.path)
         }
-        let keys: [@Sendable (SourcedPhoto) -> String] = [
-            { String($0.photo.id) }, \.photo.uuid, \.photo.path, \.sourceDigest,
-        ]
-        for key in keys {
-            // One after the other: each takes as much memory as all else that is held of them.
-            guard let second = try SpooledIndex(photos, by: key).firstRepeated else { continue }
-            throw used(try photos.element(at: second).photo)
-        }
+        var names = SpooledList<PhotoNames>.Spooler(in: scratch)
         try photos.forEach { sourced in
             let photo = sourced.photo
             func refused(_ what: String) -> MeshError {
@@ -212,7 +205,24 @@ package struct BackupContents: Sendable {
             else {
                 throw refused("a value of the photo '\(name)' is out of range.")
             }
+            try names.append(
+                PhotoNames(id: photo.id, uuid: photo.uuid, path: photo.path, sourceDigest: sourced.sourceDigest))
         }
+        let all = try names.finish()
+        let keys: [@Sendable (PhotoNames) -> String] = [{ String($0.id) }, \.uuid, \.path, \.sourceDigest]
+        for key in keys {
+            // One after the other: each takes as much memory as all else that is held of them.
+            guard let second = try SpooledIndex(all, by: key).firstRepeated else { continue }
+            throw used(try photos.element(at: second).photo)
+        }
+    }
+
+    /// What no two photos of a library have in common.
+    private struct PhotoNames: Codable, Sendable {
+        let id: Int64
+        let uuid: String
+        let path: String
+        let sourceDigest: String
     }
 
     private func checkCategories() throws {

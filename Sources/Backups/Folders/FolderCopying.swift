@@ -82,7 +82,7 @@ struct FolderCopying: Sendable {
         _ body: (Int, BackedUpFile, inout Found) throws -> Void
     ) throws {
         let most = FileSystem.largestFile(at: hold.folder.path)
-        let index = try SpooledIndex(files) { $0.path.precomposedStringWithCanonicalMapping.lowercased() }
+        let index = try SpooledIndex(files) { Self.folded($0.path) }
         try files.forEach { place, file in
             guard !file.isSealed else { return }
             if let most, file.size > most {
@@ -96,6 +96,12 @@ struct FolderCopying: Sendable {
             }
             try body(place, file, &found)
         }
+    }
+
+    /// As a file system may see a name: composed, in lower case. Ours are so nearly always, and Foundation takes long to say so.
+    private static func folded(_ name: String) -> String {
+        let isFolded = name.utf8.allSatisfy { $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        return isFolded ? name : name.precomposedStringWithCanonicalMapping.lowercased()
     }
 
     private func requireSpace(_ needed: Int64) async throws {
@@ -343,25 +349,31 @@ extension FolderCopying.Found {
     }
 }
 
-/// What the files in a backup folder are, by their names.
+/// What the files in a backup folder are.
 struct FolderFiles: Sendable {
-    private let files: SpooledIndex<BackedUpFile>
     private let found: FolderCopying.Found
     private let inventory: FolderInventory
+    /// Where the files stand that were copied; nil where those that are asked for are the same list.
+    private let places: SpooledIndex<BackedUpFile>?
 
-    /// - Parameter found: what came of copying these files. Blocks.
-    init(_ files: SpooledList<BackedUpFile>, _ found: FolderCopying.Found, _ inventory: FolderInventory) throws {
-        (self.files, self.found) = (try SpooledIndex(files, by: \.path), found)
-        self.inventory = inventory
+    /// - Parameters:
+    ///   - found: what came of copying these files.
+    ///   - areOthers: whether other lists are asked for than `files`. Blocks.
+    init(
+        _ files: SpooledList<BackedUpFile>, _ found: FolderCopying.Found, _ inventory: FolderInventory, areOthers: Bool
+    ) throws {
+        (self.found, self.inventory) = (found, inventory)
+        places = areOthers ? try SpooledIndex(files, by: \.path) : nil
     }
 
     /// Nil for what the folder does not have.
-    subscript(file: BackedUpFile) -> FolderInventory.Known? {
-        get throws {
-            guard let place = try files.place(of: file.path), found.there.contains(place) else { return nil }
-            guard file.isThumbnail else { return file.digest.map { .init(size: file.size, digest: $0) } }
-            if let digest = try found.thumbnails[place] { return .init(size: digest.size, digest: digest.sha256.hex) }
-            return try inventory.told(of: file.path)
-        }
+    /// - Parameter place: of `file`, among those that are asked for.
+    func known(_ file: BackedUpFile, at place: Int) throws -> FolderInventory.Known? {
+        var copied: Int? = place
+        if let places { copied = try places.place(of: file.path) }
+        guard let copied, found.there.contains(copied) else { return nil }
+        guard file.isThumbnail else { return file.digest.map { .init(size: file.size, digest: $0) } }
+        if let digest = try found.thumbnails[copied] { return .init(size: digest.size, digest: digest.sha256.hex) }
+        return try inventory.told(of: file.path)
     }
 }

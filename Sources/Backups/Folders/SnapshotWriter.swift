@@ -44,14 +44,13 @@ struct SnapshotWriter: Sendable {
             // All files have their names, durably, before anything names them.
             try hold.syncNames()
             let left = try contents.without(Set(found.unreadable.keys))
-            let known = try FolderFiles(files, found, inventory)
-            let size = try writeSnapshot(left, found, known, to: descriptor, at: time)
+            let isWhole = found.unreadable.isEmpty
+            let known = try FolderFiles(files, found, inventory, areOthers: !isWhole)
+            let bytes = try writeSnapshot(left, isWhole ? files : left.files(), found, known, to: descriptor, at: time)
             try FileSystem.sync(descriptor, partial)
             _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
             // As a restore would read it; that all it names is there is part of that.
             let proof = try BackupFile(path: partial, namedFiles)
-            var bytes = size
-            try left.files().forEach { bytes += try known[$0]?.size ?? 0 }
             var written = BackupWriter.Written(
                 bytes: bytes,
                 damaged: found.deviating.keys.sorted(),
@@ -64,23 +63,23 @@ struct SnapshotWriter: Sendable {
         }
     }
 
-    /// - Returns: its bytes.
+    /// - Parameter files: those of `contents`, with what the catalogue has on record of them.
+    /// - Returns: its bytes, and those of the files in the folder that it names.
     private func writeSnapshot(
-        _ contents: BackupContents, _ found: FolderCopying.Found, _ known: FolderFiles, to descriptor: Int32,
-        at time: Timestamp
+        _ contents: BackupContents, _ files: SpooledList<BackedUpFile>, _ found: FolderCopying.Found,
+        _ known: FolderFiles, to descriptor: Int32, at time: Timestamp
     ) throws -> Int64 {
         let contents =
             found.deviating.isEmpty
             ? contents : try contents.with { found.deviating[$0].map { ($0.size, $0.digest) } }
-        let files = try contents.files()
         let inside = try files.compactMap { $0.isSealed || found.deviating[$0.path] != nil ? $0 : nil }
         var digests = found.deviating
         // Of what is sealed, as long a text as its digest will be stands in the manifest until it is known.
         for file in inside where file.isSealed {
             digests[file.path] = .init(size: file.size, digest: String(repeating: "0", count: 64))
         }
-        var documents = try SmilePileDialect.documents(
-            of: contents, files: list(files, digests, found, known, contents.scratch), at: time)
+        var listed = try list(files, digests, found, known, contents.scratch)
+        var documents = try SmilePileDialect.documents(of: contents, files: listed.files, at: time)
         let entries =
             documents.map { ZipLayout.Entry(name: $0.name, size: Int64($0.bytes.count), modified: time.milliseconds) }
             + inside.map {
@@ -93,12 +92,14 @@ struct SnapshotWriter: Sendable {
             guard file.isSealed || digest.sha256.hex == digests[file.path]?.digest else { throw Self.changing }
             digests[file.path] = .init(size: digest.size, digest: digest.sha256.hex)
         }
-        documents[0] = try SmilePileDialect.manifest(
-            of: contents, documents: Array(documents.dropFirst()),
-            files: list(files, digests, found, known, contents.scratch), at: time)
+        if !inside.isEmpty {
+            listed = try list(files, digests, found, known, contents.scratch)
+            documents[0] = try SmilePileDialect.manifest(
+                of: contents, documents: Array(documents.dropFirst()), files: listed.files, at: time)
+        }
         for (number, document) in documents.enumerated() { try writer.write(document, as: number) }
         try writer.finish()
-        return layout.totalSize
+        return layout.totalSize + listed.bytesInFolder
     }
 
     private static let changing = MeshError(
@@ -108,13 +109,19 @@ struct SnapshotWriter: Sendable {
     private func list(
         _ files: SpooledList<BackedUpFile>, _ digests: [String: FolderInventory.Known], _ found: FolderCopying.Found,
         _ folder: FolderFiles, _ scratch: Scratch
-    ) throws -> SpooledList<BackupManifest.File> {
-        try files.spooled(in: scratch) { file in
-            guard let known = try digests[file.path] ?? folder[file] else { return nil }
-            return BackupManifest.File(
-                path: file.path, size: known.size, sha256: known.digest,
-                damaged: found.deviating[file.path] == nil ? nil : true)
+    ) throws -> (files: SpooledList<BackupManifest.File>, bytesInFolder: Int64) {
+        var listed = SpooledList<BackupManifest.File>.Spooler(in: scratch)
+        var bytes: Int64 = 0
+        try files.forEach { place, file in
+            let inFolder = try folder.known(file, at: place)
+            bytes += inFolder?.size ?? 0
+            guard let known = digests[file.path] ?? inFolder else { return }
+            try listed.append(
+                BackupManifest.File(
+                    path: file.path, size: known.size, sha256: known.digest,
+                    damaged: found.deviating[file.path] == nil ? nil : true))
         }
+        return (try listed.finish(), bytes)
     }
 
     private func copy(_ file: BackedUpFile, _ entry: Int, with writer: ZipWriter) throws -> ContentDigest {
