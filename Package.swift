@@ -204,10 +204,15 @@ let package = Package(
         // Photos on their way out, into a folder
         module(
             "Exporting", ["CommandLineInterface", "LibraryModel", "ServiceMesh", "Sidecars", "TextFolding", "CLinux"]),
+        // The programs as services, started with the machine
+        module("Supervision", ["CommandLineInterface"]),
         // The table of commands, and all that have no module of their own
         module(
             "Commands",
-            ["CommandLineInterface", "Exporting", "ControlSocket", "LibraryModel", "ServiceMesh", "Files", "QRCodes"]),
+            [
+                "CommandLineInterface", "Exporting", "Supervision", "ControlSocket", "LibraryModel", "ServiceMesh",
+                "Files", "QRCodes",
+            ]),
 
         // What measuring and the campaigns share: programs under test, their libraries, connections that keep accounts
         module(
@@ -365,8 +370,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "Commands", "CommandLineInterface", "Exporting", "ControlSocket", "LibraryModel", "QRCodes",
-                "ServiceMesh", "ServiceMeshTesting", "Sidecars", "TestSupport",
+                "Commands", "CommandLineInterface", "Exporting", "Supervision", "ControlSocket", "LibraryModel",
+                "QRCodes", "ServiceMesh", "ServiceMeshTesting", "Sidecars", "TestSupport",
             ]),
         tests(
             "SimulationTests",

@@ -5,7 +5,7 @@ import LibraryModel
 /// Every command, in the order in which help shows them.
 enum CommandTable {
     static let all: [Command] =
-        daemonCommands + importCommands + categoryCommands + photoCommands + [.export] + sheetCommands
+        daemonCommands + serviceCommands + importCommands + categoryCommands + photoCommands + [.export] + sheetCommands
         + photoChangeCommands
         + photoDetailCommands + swipeCommands + swipeMachineCommands + groupCommands + groupHubCommands + backupCommands
         + backupKeepingCommands + migrateCommands
@@ -16,6 +16,7 @@ enum CommandTable {
 
     /// What each group is about, for its help page.
     static let groups = [
+        "service": "The daemon and the page as services of this user's systemd.",
         "categories": "Piles of photos with a name and a colour.",
         "photos": "The photos of the library.",
         "swipe": "Reviews: decide photo by photo, apply the decisions later.",

@@ -15,29 +15,12 @@ package struct DesktopViewer {
     package func open(_ path: String) async throws {
         let hasDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
         guard hasDesktop else { throw Self.missing }
-        let folders = (environment["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
-        let programs: [String] = folders.map { $0 + "/xdg-open" }
-        guard let program = programs.first(where: { access($0, X_OK) == 0 }) else {
+        guard let program = OtherProgram("xdg-open", environment: environment) else {
             throw CommandFailure.local(
                 "xdg-open is not installed, which starts the desktop's viewer (package xdg-utils).")
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
         // A stored file's path is absolute, so it is never taken for an option.
-        process.arguments = [path]
-        process.environment = environment
-        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        process.standardError = FileHandle.nullDevice
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(
-                    throwing: CommandFailure.local("xdg-open cannot be started: \(error.localizedDescription)."))
-            }
-        }
+        let status = try await program.run([path], collects: false).status
         guard status == 0 else {
             throw CommandFailure.local("The desktop did not show it: xdg-open ended with \(status).")
         }

@@ -3,6 +3,7 @@ import ControlSocket
 import Foundation
 import LibraryModel
 import ServiceMesh
+import Supervision
 
 extension CommandTable {
     static let daemonCommands: [Command] = [
@@ -191,6 +192,12 @@ extension CommandTable {
         if turn != nil, let running = try await greeting(session) {
             return try accept(running, wanted: wanted, session)
         }
+        if !invocation.has("new"), try await SupervisedProgram.start(ServiceUnit.daemonName, session),
+            let running = try await greeting(session)
+        {
+            guard keeps(running, wanted) else { return try accept(running, wanted: wanted, session) }
+            return try announce(running, isNew: true, log: nil, session)
+        }
         let log = try DaemonLog.open(environment: session.environment)
         let launch = DaemonLaunch(
             library: wanted, session: session, log: log, arguments: invocation.has("new") ? ["--new"] : [])
@@ -199,12 +206,12 @@ extension CommandTable {
         } catch {
             // A daemon that a service manager started may have been the faster one to take the socket.
             guard let running = try await greeting(session), keeps(running, wanted) else { throw error }
-            return try announce(running, log: nil, session)
+            return try announce(running, isNew: false, log: nil, session)
         }
         guard let running = try await greeting(session) else {
             throw CommandFailure.local("The daemon said that it is ready, but does not answer. Look into \(log.path).")
         }
-        return try announce(running, log: log.path, session)
+        return try announce(running, isNew: true, log: log.path, session)
     }
 
     private static func accept(_ running: HelloReply, wanted: String?, _ session: Session) throws -> ExitCode {
@@ -213,7 +220,7 @@ extension CommandTable {
                 "The daemon at \(session.socketPath) keeps another library: \(running.library). "
                     + "Stop it with 'smilepile down', or choose another socket with --socket.")
         }
-        return try announce(running, log: nil, session)
+        return try announce(running, isNew: false, log: nil, session)
     }
 
     /// Whether it is the library that was asked for, if any was.
@@ -234,23 +241,27 @@ extension CommandTable {
         URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
-    private static func announce(_ running: HelloReply, log: String?, _ session: Session) throws -> ExitCode {
+    /// - Parameter log: where it writes; nil where a service manager keeps what it says.
+    private static func announce(
+        _ running: HelloReply, isNew: Bool, log: String?, _ session: Session
+    ) throws -> ExitCode {
         if session.wantsJSON {
             var members: [String: JSONValue] = [
                 "pid": .integer(Int64(running.pid)), "library": .string(running.library),
-                "socket": .string(session.socketPath), "started": .bool(log != nil),
+                "socket": .string(session.socketPath), "started": .bool(isNew),
             ]
             if let log { members["log"] = .string(log) }
             try session.show(json: .object(members))
             return .done
         }
-        session.console.message(log == nil ? "The daemon is running already." : "The daemon is running.")
+        session.console.message(isNew ? "The daemon is running." : "The daemon is running already.")
         var sheet = FactSheet()
         sheet.add("Library", running.library)
         sheet.add("Socket", session.socketPath)
         sheet.add("Process", String(running.pid))
         sheet.add("Log", log)
         session.console.show(sheet)
+        if log != nil { session.console.message("To have it start by itself: smilepile service install") }
         return .done
     }
 
@@ -271,7 +282,9 @@ extension CommandTable {
             daemon = try DaemonWatch(socket: session.socketPath, pid: pid)
         }
         session.console.message("Stopping the daemon (process \(daemon.pid)).")
-        try daemon.askToStop()
+        if try await !SupervisedProgram.stop(ServiceUnit.daemonName, process: daemon.pid, session) {
+            try daemon.askToStop()
+        }
         await daemon.untilGone()
         if session.wantsJSON {
             try session.show(json: ["stopped": true, "pid": .integer(Int64(daemon.pid))])

@@ -3,6 +3,7 @@ import ControlSocket
 import Foundation
 import LibraryModel
 import ServiceMesh
+import Supervision
 
 extension CommandTable {
     static let webCommands: [Command] = [
@@ -142,7 +143,9 @@ extension CommandTable {
             return .done
         }
         let program = try DaemonWatch(socket: running.address, pid: running.pid, program: "smilepile-web")
-        try program.askToStop()
+        if try await !SupervisedProgram.stop(ServiceUnit.pageName, process: running.pid, session) {
+            try program.askToStop()
+        }
         await program.untilGone()
         if session.wantsJSON {
             try session.show(json: ["stopped": true, "pid": .integer(Int64(running.pid))])

@@ -4,6 +4,7 @@ import Foundation
 import LibraryModel
 import QRCodes
 import ServiceMesh
+import Supervision
 
 /// `smilepile web`: starts the web program where it does not run, and lets one more browser in.
 struct WebStart {
@@ -44,6 +45,11 @@ struct WebStart {
         defer { withExtendedLifetime(turn) {} }
         if turn != nil, let record = WebRecord.running(socket: session.socketPath) {
             return (try accept(record), false)
+        }
+        if arguments.isEmpty, try await SupervisedProgram.start(ServiceUnit.pageName, session),
+            let record = WebRecord.running(socket: session.socketPath)
+        {
+            return (record, true)
         }
         let log = try DaemonLog.open("web.log", environment: session.environment)
         let launch = DaemonLaunch(
