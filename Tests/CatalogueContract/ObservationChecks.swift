@@ -43,7 +43,38 @@ extension CatalogueContract {
                             StoredGroup(id: "g", name: "Group", createdAt: Sample.time(1), members: []))
                     }
                 ),
+                ([.groups], { try $0.groups.rename("g", to: "Family") }),
+                ([.groups], { try $0.groups.insert(photo("1", "g")) }),
+                ([.groups], { try $0.groupHubs.put(hub("h")) }),
+                ([.groups], { try $0.groupHubs.addDeparture("left", from: "h") }),
+                (
+                    [.groups],
+                    { t in
+                        try t.groupHubs.add([
+                            UndeliveredGroupPhoto(
+                                id: "1", groupId: "g", groupName: "Group", hub: "http://h", sentAt: Sample.time(1),
+                                noticedAt: Sample.time(2), reason: .expired, detail: nil)
+                        ])
+                    }
+                ),
+                (
+                    [.reviewMachines],
+                    { t in
+                        try t.reviewMachines.add(
+                            ReviewMachine(id: "m", name: "M", isJoined: false, addedAt: Sample.time(1), seenAt: nil),
+                            key: "m", token: Sample.digest(1, 1))
+                    }
+                ),
                 ([.backups], { try $0.madeBackups.put(BackupSample.made("/b/1.zip")) }),
+                (
+                    [.backups],
+                    { t in
+                        try t.madeBackups.setSchedule(
+                            StoredBackupSchedule(
+                                folder: "/c", mount: "/", everyHours: 1, keep: 1, isZip: false, key: nil,
+                                scheduledAt: Sample.time(1)))
+                    }
+                ),
             ]
             for (parts, change) in changes {
                 try await run.write(change)

@@ -60,6 +60,17 @@ extension CatalogueContract {
             try await totals(4, 2, 46)
             try await run.write { _ = try $0.photos.forget([album.ids[2]]) }
             try await totals(3, 1, 34)
+            var (larger, moved) = (album.photos[0], album.photos[3])
+            larger.fileSize = 1 << 40
+            moved.categoryId = album.cars
+            let (files, edited) = (larger, moved)
+            try await run.write { t in
+                _ = try t.photos.setFiles(of: files, line: nil, of: nil)
+                try t.photos.update(edited)
+            }
+            try await totals(3, 1, 24 + 1 << 40)
+            _ = try await run.write { try $0.trash.add(category: album.family, at: Sample.time(1)) }
+            try await totals(1, 0, 13)
             try await run.write { try $0.photos.removeAll() }
             try await totals(0, 0, 0)
         },
@@ -81,6 +92,16 @@ extension CatalogueContract {
                 let left = try t.photos.cameras(limit: 1000)
                 run.equal(left.cameras.map(\.name), ["B", "Ä 'x'"])
                 run.equal([left.count, left.withoutCamera], [2, 1])
+                // Other files may say another, or none.
+                var (other, none) = (
+                    try t.photos.require(.uuid(Sample.uuid(3))), try t.photos.require(.uuid(Sample.uuid(0)))
+                )
+                (other.camera, none.camera) = ("C", nil)
+                _ = try t.photos.setFiles(of: [other, none])
+                let changed = try t.photos.cameras(limit: 1000)
+                run.equal(changed.cameras.map(\.name), ["B", "C"])
+                run.equal(changed.cameras.map(\.photoCount), [2, 1])
+                run.equal([changed.count, changed.withoutCamera], [2, 2])
             }
         },
         ContractCheck("photos without their original are counted") { run in

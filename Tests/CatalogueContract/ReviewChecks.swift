@@ -89,6 +89,19 @@ extension CatalogueContract {
                 run.equal(try t.swipes.pendingCount(), 1)
             }
         },
+        ContractCheck("what is taken back is not told to the machine that told it, and to others it is") { run in
+            let album = try await told(run, 1)
+            let all = changes([(album.photos[0], .favorite, 10)])
+            let undo = ReviewChanges(sessions: [], decisions: [], undone: all.decisions, next: "", more: false)
+            try await run.write { t in
+                _ = try t.reviews.merge(all, from: "m")
+                run.equal(try t.reviews.merge(undo, from: "m").undone, 1)
+                run.equal(try t.reviews.changes(after: .start, except: "m", limit: 9).undone, [])
+                for other in ["p", nil] {
+                    run.equal(try t.reviews.changes(after: .start, except: other, limit: 9).undone, undo.undone)
+                }
+            }
+        },
         ContractCheck("the latest decision counts, whichever came first") { run in
             let album = try await told(run, 2)
             let (photo, other) = (album.photos[0], album.photos[1])
@@ -140,6 +153,23 @@ extension CatalogueContract {
                 run.equal(try t.reviews.merge(part, from: "p").decisions, 0)
                 run.equal(try t.photo(album.ids[0]).lastDecision, .favorite)
                 run.equal(try t.swipes.pendingCount(), 0)
+            }
+        },
+        ContractCheck("after all sessions are removed, what was taken back or deleted comes as any other") { run in
+            let album = try await told(run, 2)
+            let all = changes([(album.photos[0], .favorite, 10), (album.photos[1], .keep, 10)], ended: 20)
+            let undo = ReviewChanges(sessions: [], decisions: [], undone: [all.decisions[0]], next: "", more: false)
+            try await run.write { t in
+                _ = try t.reviews.merge(all, from: "m")
+                _ = try t.reviews.merge(undo, from: "m")
+                _ = try t.swipes.process(session: nil, limit: 9)
+                let ids = try t.swipes.processed(before: Sample.time(.max), session: nil, after: 0, limit: 9)
+                run.equal(try t.swipes.deleteProcessed(ids), 1)
+                run.equal(try t.reviews.merge(all, from: "p").decisions, 0)
+                try t.swipes.removeAll()
+                run.equal(try t.swipes.sessions(limit: 9), [])
+                run.equal(try t.reviews.merge(all, from: "p").decisions, 2)
+                run.equal(try t.swipes.pendingCount(), 2)
             }
         },
         ContractCheck("what came from one machine is processed once its sessions have ended") { run in

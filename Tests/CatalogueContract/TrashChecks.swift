@@ -150,6 +150,35 @@ extension CatalogueContract {
             let found = try await run.read { try $0.photos.require(album.ids.map { .id($0) }) }
             run.expect(found == album.photos, "they are not what they were")
             run.equal(try await run.read { try $0.photos.count(PhotoQuery(PhotoFilter(text: "picture 299"))) }, 1)
+            run.equal(try await run.read { try $0.trash.count() }, 0)
+        },
+        ContractCheck("of many that are restored too, those that the library has again stay in the trash") { run in
+            let album = try await run.album(200)
+            let (source, uuid, twice) = try await run.write { t in
+                _ = try t.trash.add(album.photos, at: Sample.time(1))
+                /// A photo that has another's source, or its uuid.
+                func entered(_ number: Int, source: Int? = nil, uuid: Int? = nil) throws -> Int64 {
+                    let new = Sample.photo(number, in: album.family)
+                    var photo = new.photo
+                    photo.uuid = Sample.uuid(uuid ?? number)
+                    let sourced = SourcedPhoto(
+                        photo: photo, sourceDigest: Sample.digest(2, source ?? number), sourceSize: new.sourceSize)
+                    return try t.photos.insert(sourced, line: nil, of: nil).id
+                }
+                let twice = try entered(501, source: 3)
+                _ = try t.trash.add([t.photo(twice)], at: Sample.time(2))
+                let source = try entered(502, source: 7)
+                let uuid = try entered(503, uuid: 9)
+                return (source, uuid, twice)
+            }
+            let staying = try await run.write { try $0.trash.restore(album.ids + [twice]) }
+            // Of the two that are one picture, either.
+            run.equal(
+                Set(staying.map(\.id)).subtracting([album.ids[3], twice]), [album.ids[7], album.ids[9]])
+            run.equal(staying.first { $0.id == album.ids[7] }?.sameAs, source)
+            run.equal(staying.first { $0.id == album.ids[9] }?.sameAs, uuid)
+            run.equal(try await run.read { try $0.trash.count() }, 3)
+            run.equal(try await run.read { try $0.photos.totals().photos }, 200)
         },
         ContractCheck("a category that is gone is made again at its place") { run in
             let album = try await run.album(2)
@@ -239,6 +268,19 @@ extension CatalogueContract {
             try await run.refuses("notInTrash") { _ = try $0.trash.purge([album.ids[1], album.ids[0]]) }
             try await run.refuses("notInTrash") { _ = try $0.trash.purge([album.ids[2]]) }
             run.equal(try await run.write { try $0.trash.purge([]) }, [])
+        },
+        ContractCheck("photos are purged together, each with its files") { run in
+            let album = try await run.album(150)
+            try await run.write { _ = try $0.trash.add(album.photos, at: Sample.time(1)) }
+            let going = Array(album.photos.dropLast(2))
+            let files = try await run.write { try $0.trash.purge(going.map(\.id)) }
+            let wanted = going.flatMap(\.filePaths).sorted()
+            run.equal(files.map(\.path).sorted(), wanted)
+            try await run.read { t in
+                run.equal(try t.discardedFiles.all(), wanted)
+                run.equal(
+                    try t.trash.page(TrashQuery(ListTrash())).photos.map(\.photo.id), album.ids.suffix(2).reversed())
+            }
         },
         ContractCheck("photos follow the name of their category after an exchange") { run in
             let album = try await run.album(2) { number, family, cars in

@@ -52,6 +52,7 @@ package protocol SwipeRepository {
     /// Enters sessions from elsewhere, whose ids are new here. Photos say the latest decision from then on; one that came with a
     /// decision of which nothing else is known here goes on saying that.
     func insert(_ records: [SwipeRecord]) throws
+    /// With all that is known of what was taken back or deleted: it says nothing of sessions that come instead.
     func removeAll() throws
 }
 
