@@ -4,10 +4,23 @@ import ServiceMesh
 
 /// The columns that photos have in the library and in the trash, but for the id: the one place that lists them.
 ///
-/// A new one needs a migration (``CatalogueSchema``), a property of `Photo`, a line in ``all`` and one in ``photo(_:)``.
+/// A new one needs a property of `Photo`, a line in ``all``, with the version of the catalogue that brings it, and one in
+/// ``photo(_:)``. Where more comes with it than a column of each table, an index of it say, that is a migration of
+/// ``CatalogueSchema``.
 enum PhotoColumns {
+    /// A version of the catalogue that brought one column and nothing else.
+    struct Version: Sendable {
+        let number: Int
+        /// As ``Migration/name``.
+        let name: String
+        /// What SQLite has in the column: its type, and what rows from before get where that is not NULL.
+        let declaration: String
+    }
+
     struct Column: Sendable {
         let name: String
+        /// Nil where more came with it.
+        let version: Version?
         /// Whether a person changes it.
         let isEditable: Bool
         /// Whether it describes the photo's files.
@@ -15,10 +28,11 @@ enum PhotoColumns {
         let value: @Sendable (SourcedPhoto) -> (any SQLBindable)?
 
         init(
-            _ name: String, isEditable: Bool = false, isOfFiles: Bool = false,
+            _ name: String, since version: Version? = nil, isEditable: Bool = false, isOfFiles: Bool = false,
             _ value: @escaping @Sendable (SourcedPhoto) -> (any SQLBindable)?
         ) {
             self.name = name
+            self.version = version
             self.isEditable = isEditable
             self.isOfFiles = isOfFiles
             self.value = value
@@ -35,7 +49,12 @@ enum PhotoColumns {
         Column("is_from_assets") { $0.photo.isFromAssets },
         Column("created_at") { $0.photo.createdAt.milliseconds },
         Column("taken_at", isEditable: true) { $0.photo.takenAt?.milliseconds },
-        Column("date_precision", isEditable: true) { $0.photo.datePrecision?.rawValue },
+        // Of rows from before nothing is said: until then a date was complete, or it was a day out of a file's name, which looks
+        // like midnight.
+        Column(
+            "date_precision", since: Version(number: 20, name: "how far dates are known", declaration: "TEXT"),
+            isEditable: true
+        ) { $0.photo.datePrecision?.rawValue },
         Column("taken_offset", isEditable: true) { $0.photo.takenOffset },
         Column("date_source", isEditable: true) { $0.photo.dateSource?.rawValue },
         Column("camera", isOfFiles: true) { $0.photo.camera },
@@ -52,6 +71,17 @@ enum PhotoColumns {
         Column("source_digest") { $0.sourceDigest },
         Column("source_size") { $0.sourceSize },
     ]
+
+    /// Those that brought one column each.
+    static let migrations = all.compactMap { column in
+        column.version.map { version in
+            Migration(
+                version: version.number, name: version.name,
+                script: ["photos", "trash"].map { table in
+                    "ALTER TABLE \(table) ADD COLUMN \(column.name) \(version.declaration);"
+                }.joined(separator: "\n"))
+        }
+    }
 
     static let names = all.map(\.name).joined(separator: ", ")
     static let namesWithID = "id, " + names

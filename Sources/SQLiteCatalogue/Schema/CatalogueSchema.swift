@@ -12,9 +12,13 @@ package enum CatalogueSchema {
     /// "SmlP"
     static let applicationID: Int32 = 0x536D_6C50
 
+    /// With those of single columns, which stand beside what the column is for: ``PhotoColumns/migrations``.
     package static let schema = Schema(
         applicationID: applicationID,
-        migrations: [
+        migrations: (own + PhotoColumns.migrations).sorted { $0.version < $1.version })
+
+    private static let own =
+        [
             Migration(version: 1, name: "first form", script: version1),
             Migration(version: 2, name: "decisions by photo", script: version2),
             Migration(version: 3, name: "jobs", script: version3),
@@ -43,12 +47,11 @@ package enum CatalogueSchema {
             Migration(
                 version: 18, name: "many photos leave the text index together", script: SearchMarkSchema.pausedDeletion),
             Migration(version: 19, name: "files that became photos", script: version19),
-            Migration(version: 20, name: "how far dates are known", script: version20),
             Migration(
                 version: 21, name: "names of sources, texts of searches, a photo's decisions by their time",
                 apply: nameSources),
             Migration(version: 22, name: "scheduled backups into folders", script: version22),
-        ])
+        ]
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.
     /// Now they belong to its uuid, which is also what they are sealed for, and go when neither library nor trash has it;
