@@ -4,7 +4,8 @@ import Foundation
 import LibraryModel
 import ServiceMesh
 
-/// What is known of a photo, and what a person says of it. A new fact of photos has its lines here.
+/// What is known of a photo, and what a person says of it. A new fact of photos has its lines here, also in lists
+/// (``PhotoLines``).
 extension CommandTable {
     static let showCommand = Command(
         words: ["photos", "show"], summary: "Show all that is known about a photo.",
@@ -151,5 +152,42 @@ extension CommandTable {
             if tellsCount { try session.show(changed: count) { "\($0) changed." } }
             return .done
         }
+    }
+}
+
+/// Photos as lines of one table, however many pages they come in.
+struct PhotoLines {
+    private let session: Session
+    private let names: [Int64: String]
+    private var stream = TableStream()
+    private var hasUnseen = false
+
+    init(_ session: Session, _ categories: [Category]) {
+        self.session = session
+        names = Dictionary(categories.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func show(_ photos: [Photo]) {
+        var table = Table(
+            .init(heading: "ID", isNumeric: true), .init(heading: "DATE"), .init(heading: "NAME", shrinks: true),
+            .init(heading: "CATEGORY", shrinks: true), .init(heading: "PIXELS", isNumeric: true),
+            .init(heading: "SIZE", isNumeric: true), .init(heading: "♥"), .init(heading: "CAPTION", shrinks: true))
+        for photo in photos {
+            table.add([
+                String(photo.id), LocalDate.text(of: photo), photo.displayName,
+                names[photo.categoryId] ?? "#\(photo.categoryId)",
+                // With a mark where it cannot be shown.
+                "\(photo.width)×\(photo.height)" + (photo.unseenBy == nil ? "" : "*"),
+                Figures.size(photo.fileSize), photo.isFavorite ? "♥" : "", photo.caption ?? "",
+            ])
+            if photo.unseenBy != nil { hasUnseen = true }
+        }
+        let console = session.console
+        console.result(stream.lines(table, width: console.results.columns(), style: console.style))
+    }
+
+    func explainMarks() {
+        guard hasUnseen else { return }
+        session.console.message("* cannot be shown yet. Its original is kept: smilepile photos export NUMBER")
     }
 }

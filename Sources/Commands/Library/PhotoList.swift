@@ -49,7 +49,7 @@ struct PhotoList: Sendable {
         } else if page.photos.isEmpty {
             session.console.message("No photos.")
         } else {
-            var table = PhotoTable(session, try await library.send(ListCategories()).value.categories)
+            var table = PhotoLines(session, try await library.send(ListCategories()).value.categories)
             table.show(page.photos)
             table.explainMarks()
         }
@@ -65,7 +65,7 @@ struct PhotoList: Sendable {
     ) async throws -> ExitCode {
         let wantsIDs = invocation.has("ids")
         let isTable = !session.wantsJSON && !wantsIDs
-        var table = PhotoTable(session, isTable ? try await library.send(ListCategories()).value.categories : [])
+        var table = PhotoLines(session, isTable ? try await library.send(ListCategories()).value.categories : [])
         var after: String?
         var count = 0
         repeat {
@@ -96,42 +96,5 @@ struct PhotoList: Sendable {
         let lines = try photos.map { String(decoding: try JSONText.encode($0), as: UTF8.self) }
         let text = (isFirst ? "\n" : ",\n") + lines.joined(separator: ",\n")
         session.console.results.write(session.console.results.isTerminal ? JSONText.harmless(text) : text)
-    }
-}
-
-/// Photos as lines of one table, however many pages they come in.
-private struct PhotoTable {
-    private let session: Session
-    private let names: [Int64: String]
-    private var stream = TableStream()
-    private var hasUnseen = false
-
-    init(_ session: Session, _ categories: [Category]) {
-        self.session = session
-        names = Dictionary(categories.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    mutating func show(_ photos: [Photo]) {
-        var table = Table(
-            .init(heading: "ID", isNumeric: true), .init(heading: "DATE"), .init(heading: "NAME", shrinks: true),
-            .init(heading: "CATEGORY", shrinks: true), .init(heading: "PIXELS", isNumeric: true),
-            .init(heading: "SIZE", isNumeric: true), .init(heading: "♥"), .init(heading: "CAPTION", shrinks: true))
-        for photo in photos {
-            table.add([
-                String(photo.id), LocalDate.text(of: photo), photo.displayName,
-                names[photo.categoryId] ?? "#\(photo.categoryId)",
-                // With a mark where it cannot be shown.
-                "\(photo.width)×\(photo.height)" + (photo.unseenBy == nil ? "" : "*"),
-                Figures.size(photo.fileSize), photo.isFavorite ? "♥" : "", photo.caption ?? "",
-            ])
-            if photo.unseenBy != nil { hasUnseen = true }
-        }
-        let console = session.console
-        console.result(stream.lines(table, width: console.results.columns(), style: console.style))
-    }
-
-    func explainMarks() {
-        guard hasUnseen else { return }
-        session.console.message("* cannot be shown yet. Its original is kept: smilepile photos export NUMBER")
     }
 }
