@@ -122,7 +122,7 @@ let package = Package(
             "ZipArchive",
             ["Files", "Scratch", "Executors", "TextFolding", "CArchive", "CCrypto", "CDeflate", "CXXHash"]),
         // Keys, sealed values and hashes of PINs: libsodium in Swift's terms. Only here is a key ever in hand.
-        module("Sealing", ["Files", "ServiceMesh", "Executors", "CLinux", "CSodium"]),
+        module("Sealing", ["Files", "ServiceMesh", "Executors", "CSodium"]),
         // Certificates for the devices of a home, and the process that keeps what signs them
         module("HomeAuthority", ["ServiceMesh", "Files", "CLinux", "CGnuTLS"]),
         // Another machine's HTTP: it knows requests and answers, and nothing of photos
@@ -284,6 +284,7 @@ let package = Package(
         program("server-cell-probe", path: "Tests/ServerCellProbe", ["WebServer", "CAttempts"]),
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors"]),
+        tests("FilesTests", ["Files", "ServiceMesh", "TestSupport"]),
         tests("ScratchTests", ["Scratch", "TestSupport"]),
         tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "ServiceMeshTesting", "TestSupport"]),

@@ -1,4 +1,3 @@
-import CLinux
 import Files
 import Foundation
 import ServiceMesh
@@ -9,14 +8,15 @@ package struct AuthorityFile: Sendable {
     /// Bytes at most; a real one has some 1,500.
     private static let most = 16_384
 
-    package let path: String
-    /// The user that it has to belong to.
-    private let owner: uid_t
+    private let file: PrivateFile
+
+    package var path: String { file.path }
 
     /// - Parameter owner: for tests.
     package init(path: String, owner: uid_t = geteuid()) {
-        self.path = path
-        self.owner = owner
+        file = PrivateFile(
+            path: path, title: "The authority's file", variable: "SMILEPILE_AUTHORITY_FILE", reason: "authority_file",
+            owner: owner)
     }
 
     /// Where it is looked for: `$SMILEPILE_AUTHORITY_FILE`; else `home-authority.pem` beside `$SMILEPILE_KEY_FILE`; else
@@ -39,48 +39,21 @@ package struct AuthorityFile: Sendable {
     /// - Throws: `failed_precondition`, with what makes it right, for a file that is not the owner's alone, is a link, or
     ///   holds no authority; the file system's errors.
     package func read() throws -> Authority? {
-        // A pipe must not make it wait, and what its name leads to elsewhere was never meant.
-        let descriptor = clinux_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
-        guard descriptor >= 0 else {
-            switch errno {
-            case ENOENT, ENOTDIR: return nil
-            case ELOOP: throw refusal("is a link", "Put the file itself in its place.")
-            case EACCES, EPERM: throw refusal("may not be read by this user", "Give it to the user that runs this.")
-            default: throw FileSystem.Failure(action: "open", path: path, code: errno)
+        try file.read { descriptor, status in
+            guard status.st_size < Self.most else {
+                throw file.refusal("is too large for an authority", "Move it away.")
             }
+            var text = [UInt8](repeating: 0, count: Self.most)
+            let count = pread(descriptor, &text, text.count, 0)
+            guard count >= 0 else { throw FileSystem.Failure(action: "read", path: path, code: errno) }
+            guard let authority = try? Authority(pem: Data(text.prefix(count))) else {
+                throw file.refusal(
+                    "holds no authority of a home that can be read",
+                    "Bring the right file back, or remove it: a new one is made then, which each device installs once "
+                        + "more.")
+            }
+            return authority
         }
-        defer { close(descriptor) }
-        var status = stat()
-        try FileSystem.check(fstat(descriptor, &status), "look at", path)
-        try check(status)
-        var text = [UInt8](repeating: 0, count: Self.most)
-        let count = pread(descriptor, &text, text.count, 0)
-        guard count >= 0 else { throw FileSystem.Failure(action: "read", path: path, code: errno) }
-        guard let authority = try? Authority(pem: Data(text.prefix(count))) else {
-            throw refusal(
-                "holds no authority of a home that can be read",
-                "Bring the right file back, or remove it: a new one is made then, which each device installs once more."
-            )
-        }
-        return authority
-    }
-
-    private func check(_ status: stat) throws {
-        guard status.st_mode & S_IFMT == S_IFREG else { throw refusal("is no file", "Move it away.") }
-        guard status.st_uid == owner else {
-            throw refusal("belongs to another user (\(status.st_uid))", "chown \(owner) '\(path)'")
-        }
-        guard status.st_mode & 0o077 == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            throw refusal("may be used by others (its mode is \(mode))", "chmod 600 '\(path)'")
-        }
-        guard status.st_size < Self.most else { throw refusal("is too large for an authority", "Move it away.") }
-    }
-
-    private func refusal(_ what: String, _ remedy: String) -> MeshError {
-        MeshError(
-            .failedPrecondition, "The authority's file \(path) \(what), so it is not used. To put it right: \(remedy)",
-            details: ["reason": "authority_file", "path": .string(path)])
     }
 
     // MARK: Making
@@ -121,24 +94,11 @@ package struct AuthorityFile: Sendable {
     }
 
     private func write(_ authority: Authority, place: (String) throws -> Void) throws {
-        let folder = FileSystem.parent(of: path)
-        do {
-            try FileSystem.makeFolder(folder)
-            let temporary = folder + "/.home-authority-\(UUID().uuidString)"
-            try FileSystem.withFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600) { descriptor in
-                defer { unlink(temporary) }
-                let pem = try authority.pem()
-                try pem.withUnsafeBytes { try FileSystem.write($0, to: descriptor, path) }
-                try FileSystem.sync(descriptor, path)
-                try place(temporary)
-            }
-            try FileSystem.sync(folder)
-        } catch let failure as FileSystem.Failure where [EACCES, EPERM, EROFS, ENOENT].contains(failure.code) {
-            throw MeshError(
-                .failedPrecondition,
-                "No authority for this home can be made (\(failure)). Allow it, or name another place in "
-                    + "SMILEPILE_AUTHORITY_FILE.",
-                details: ["reason": "authority_file", "path": .string(path)])
+        let pem = try authority.pem()
+        try file.write { descriptor in
+            try pem.withUnsafeBytes { try FileSystem.write($0, to: descriptor, path) }
+        } place: {
+            try place($0)
         }
     }
 }
