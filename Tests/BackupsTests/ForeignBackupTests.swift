@@ -19,32 +19,6 @@ import ZipArchive
         base64Encoded:
             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")!
 
-    /// Writes entries in this order as Java's stream does: deflated, sizes behind the data.
-    private func zip(_ entries: [(String, Data)], to path: String) throws {
-        let folder = try TemporaryFolder("entries")
-        for (index, entry) in entries.enumerated() {
-            try entry.1.write(to: URL(fileURLWithPath: folder.file(String(index))))
-        }
-        let names = try JSONSerialization.data(withJSONObject: entries.map(\.0))
-        try names.write(to: URL(fileURLWithPath: folder.file("names")))
-        let script = """
-            import io, json, sys, zipfile
-            class Stream(io.RawIOBase):
-                def __init__(self, file): self.file = file
-                def writable(self): return True
-                def write(self, bytes): return self.file.write(bytes)
-            with open(sys.argv[2], "wb") as file, zipfile.ZipFile(Stream(file), "w", zipfile.ZIP_DEFLATED) as archive:
-                for number, name in enumerate(json.load(open(sys.argv[1] + "/names"))):
-                    archive.writestr(name, open(sys.argv[1] + "/" + str(number), "rb").read())
-            """
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script, folder.path, path]
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-    }
-
     private func json(_ object: Object) throws -> Data { try JSONSerialization.data(withJSONObject: object) }
 
     private func lines(_ test: TestLibrary, _ job: JobSnapshot, _ outcome: String) async throws -> [ReceiptLine] {
@@ -110,7 +84,7 @@ import ZipArchive
     @Test func aBackupOfTheSourceDocumentIsRestored() async throws {
         let test = try await TestLibrary("story")
         let path = test.folder.file("SmilePileBackup_2025-10-01_143022.zip")
-        try zip(try story(), to: path)
+        try StreamedZIP.write(try story(), to: path)
         let summary = try await test.mesh.send(InspectBackup(path: path))
         #expect(summary.dialect == "story" && summary.photoCount == 2 && summary.categoryCount == 2)
         #expect(try await test.run(VerifyBackup(path: path)).state == .finished)
@@ -201,7 +175,7 @@ import ZipArchive
     @Test func aBackupOfTheAndroidAppIsRestored() async throws {
         let test = try await TestLibrary("android")
         let path = test.folder.file("SmilePile_Backup_20240703_120000.smilepile")
-        try zip(try android(), to: path)
+        try StreamedZIP.write(try android(), to: path)
         let summary = try await test.mesh.send(InspectBackup(path: path))
         #expect(summary.dialect == "phone" && summary.backupVersion == "2" && summary.categoryCount == 2)
         let job = try await test.run(RestoreBackup(path: path))
@@ -241,7 +215,7 @@ import ZipArchive
     @Test func aDamagedBackupOfTheAndroidAppIsSalvaged() async throws {
         let test = try await TestLibrary("salvage")
         let path = test.folder.file("phone.smilepile")
-        try zip(try android(), to: path)
+        try StreamedZIP.write(try android(), to: path)
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let name = Data("backup/photos/99_dog.png".utf8)
         // The local header's signature stands 30 bytes before its name.
@@ -297,7 +271,7 @@ import ZipArchive
             },
         ]
         let path = test.folder.file("SmilePileBackup_2024-07-03_120000.zip")
-        try zip(
+        try StreamedZIP.write(
             [("metadata.json", try json(metadata))] + (0..<3).map { ("photos/IMG_\($0).jpg", try album.photo($0)) },
             to: path)
         let job = try await test.run(RestoreBackup(path: path, mode: .replace))
@@ -355,7 +329,7 @@ import ZipArchive
     private func refusal(_ test: TestLibrary, _ entries: [(String, Data)]) async throws -> MeshError? {
         let path = test.folder.file("wrong.zip")
         try? FileManager.default.removeItem(atPath: path)
-        try zip(entries, to: path)
+        try StreamedZIP.write(entries, to: path)
         let job = try await test.run(RestoreBackup(path: path))
         #expect(try test.files("staging").isEmpty && test.files("photos").isEmpty)
         return job.error

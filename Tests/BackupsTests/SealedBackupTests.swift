@@ -12,8 +12,6 @@ import Testing
 
 /// Sealed fields on their way through a backup: to the same library, to one with other keys, and through bad hands.
 @Suite(.timeLimit(.minutes(3))) struct SealedBackupTests {
-    private typealias Object = EditedBackup.Object
-
     private let passphrase = "correct horse Möwe"
     private let said = SetPhotoDetail(
         id: 0, childName: "Ylva-Möwe", childAge: "3½", notes: "took her first steps\non the beach 🏖",
@@ -300,77 +298,8 @@ import Testing
 
     // MARK: Bad hands
 
-    /// The values of the document, changed.
-    private static func values(_ change: @escaping @Sendable (inout [Object]) -> Void)
-        -> @Sendable (Data) throws -> Data
-    {
-        { bytes in
-            var document = try #require(try JSONSerialization.jsonObject(with: bytes) as? Object)
-            var values = try #require(document["values"] as? [Object])
-            change(&values)
-            document["values"] = values
-            return try JSONSerialization.data(withJSONObject: document)
-        }
-    }
-
-    private static func bytes(_ value: Object) -> Data {
-        Data(base64Encoded: value["sealed"] as? String ?? "") ?? Data()
-    }
-
-    private struct Lie: Sendable {
-        let name: String
-        let change: @Sendable (Data) throws -> Data
-        /// Values that are taken over all the same; nil where the backup is refused.
-        let taken: Int?
-    }
-
-    private static let lies: [Lie] = [
-        Lie(
-            name: "two values swapped",
-            change: values { values in
-                (values[0]["sealed"], values[1]["sealed"]) = (values[1]["sealed"], values[0]["sealed"])
-            }, taken: 5),
-        Lie(
-            name: "a value truncated",
-            change: values { $0[0]["sealed"] = bytes($0[0]).dropLast().base64EncodedString() }, taken: 6),
-        Lie(name: "a value of no bytes", change: values { $0[0]["sealed"] = "" }, taken: 6),
-        Lie(
-            name: "one flipped bit",
-            change: values { values in
-                var sealed = bytes(values[2])
-                sealed[sealed.count - 20] ^= 1
-                values[2]["sealed"] = sealed.base64EncodedString()
-            }, taken: 6),
-        Lie(
-            name: "a key that nobody has",
-            change: values { values in
-                var sealed = bytes(values[0])
-                sealed.replaceSubrange(1..<17, with: Data(repeating: 0xAB, count: 16))
-                values[0]["sealed"] = sealed.base64EncodedString()
-            }, taken: 6),
-        Lie(name: "a field of another time", change: values { $0[0]["field"] = "shoeSize" }, taken: 6),
-        Lie(
-            name: "a photo that is not there",
-            change: values { $0[0]["uuid"] = "0b1c2d3e-0000-4000-8000-000000000001" }, taken: 6),
-        Lie(name: "a later version", change: { _ in Data(#"{"version": 2, "things": []}"#.utf8) }, taken: 0),
-        Lie(name: "a value twice", change: values { $0.append($0[0]) }, taken: nil),
-        Lie(name: "no uuid", change: values { $0[0]["uuid"] = "../../x" }, taken: nil),
-        Lie(
-            name: "a huge value",
-            change: values { $0[0]["sealed"] = Data(count: 2 << 20).base64EncodedString() }, taken: nil),
-        Lie(name: "no JSON", change: { $0.dropLast(10) }, taken: nil),
-        Lie(name: "another shape", change: { _ in Data(#"{"version": 1, "values": {}}"#.utf8) }, taken: nil),
-        Lie(name: "version 0", change: { _ in Data(#"{"version": 0, "values": []}"#.utf8) }, taken: nil),
-        Lie(
-            name: "nested without an end",
-            change: { _ in Data(("{\"version\":1,\"values\":" + String(repeating: "[", count: 100_000)).utf8) },
-            taken: nil),
-        Lie(
-            name: "another key's name", change: values { _ in }, taken: nil),
-    ]
-
-    @Test(arguments: 0..<lies.count) func hostileDocumentsLoseNothing(_ index: Int) async throws {
-        let lie = Self.lies[index]
+    @Test(arguments: 0..<SealedLie.all.count) func hostileDocumentsLoseNothing(_ index: Int) async throws {
+        let lie = SealedLie.all[index]
         let (test, photo) = try await library()
         let good = try await backUp(test, with: nil)
         let bad = test.folder.file("bad.zip")

@@ -255,7 +255,7 @@ struct PhotoTable: PhotoRepository {
 
     static let idsInList = 5_000
 
-    private static let columns =
+    static let columns =
         PhotoColumns.all + [
             .init("search_text", isEditable: true) { new in
                 searchText(name: new.photo.name, sourceName: new.photo.sourceName, caption: new.photo.caption)
@@ -313,109 +313,5 @@ struct PhotoTable: PhotoRepository {
         // As long as nobody has renamed a photo, its name is the beginning of its source's.
         let names = source.hasPrefix(name) ? [source] : source.isEmpty ? [name] : [name, source]
         return (names + [caption?.searchFolded ?? ""]).joined(separator: "\n")
-    }
-
-    // MARK: Changing
-
-    func update(_ photos: [Photo]) throws {
-        for category in Set(photos.map(\.categoryId)) {
-            try CategoryTable(connection: connection).requireExists(category)
-        }
-        let columns = Self.columns.filter(\.isEditable)
-        for photo in photos { try write(columns, of: photo) }
-    }
-
-    func setFiles(of photo: Photo, line: ReceiptLine?, of job: JobID?) throws -> [StoredName] {
-        let discarded = try setFiles(of: [photo])
-        if let job, let line { try JobLineTable.append(line, to: job, in: connection) }
-        return discarded
-    }
-
-    func setFiles(of photos: [Photo]) throws -> [StoredName] {
-        let columns = Self.columns.filter(\.isOfFiles)
-        return try photos.flatMap { photo in
-            let paths = Set(photo.filePaths)
-            let discarded = try require(.id(photo.id)).filePaths.filter { !paths.contains($0) }
-            try write(columns, of: photo)
-            try DiscardedFileTable(connection: connection).add(discarded)
-            return discarded.compactMap { StoredName(path: $0) }
-        }
-    }
-
-    private func write(_ columns: [PhotoColumns.Column], of photo: Photo) throws {
-        let new = SourcedPhoto(photo: photo, sourceDigest: "", sourceSize: 0)
-        let sql = "UPDATE photos SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", ")) WHERE id = ?"
-        guard try connection.execute(sql, values: columns.map { $0.value(new) } + [photo.id]) > 0 else {
-            throw CatalogueError.noPhoto(.id(photo.id))
-        }
-    }
-
-    func setDate(
-        _ date: PhotoDate?, camera: String?, of photo: Photo, line: ReceiptLine, of job: JobID
-    ) throws -> Bool {
-        var new = photo
-        if let date { new.take(date) }
-        new.camera = camera ?? photo.camera
-        func values(_ photo: Photo) -> [(any SQLBindable)?] {
-            [
-                photo.takenAt?.milliseconds, photo.datePrecision?.rawValue, photo.takenOffset,
-                photo.dateSource?.rawValue,
-                photo.camera,
-            ]
-        }
-        let changed = try connection.execute(
-            """
-            UPDATE photos SET taken_at = ?, date_precision = ?, taken_offset = ?, date_source = ?, camera = ?
-            WHERE id = ? AND taken_at IS ? AND date_precision IS ? AND taken_offset IS ? AND date_source IS ? AND camera IS ?
-            """, values: values(new) + [photo.id] + values(photo))
-        guard changed > 0 else { return false }
-        try JobLineTable.append(line, to: job, in: connection)
-        return true
-    }
-
-    func setFavorite(_ isFavorite: Bool, of photos: [Photo]) throws -> Int {
-        try setMark("is_favorite", to: isFavorite, of: photos)
-    }
-
-    func move(_ photos: [Photo], to category: Int64) throws -> Int {
-        try CategoryTable(connection: connection).requireExists(category)
-        return try setMark("category_id", to: category, of: photos)
-    }
-
-    /// - Returns: how many had another value.
-    private func setMark(_ column: String, to value: any SQLBindable, of photos: [Photo]) throws -> Int {
-        // Of one the trigger takes care, in fewer statements.
-        if let photo = photos.first, photos.count == 1 {
-            return try connection.execute(
-                "UPDATE photos SET \(column) = ?1 WHERE id = ?2 AND \(column) <> ?1", value, photo.id)
-        }
-        return try withoutIndexTriggers {
-            try Self.lists(photos.map(\.id)).reduce(0) { count, list in
-                let changing = try connection.query(
-                    """
-                    SELECT p.id FROM json_each(?1) AS l CROSS JOIN photos AS p NOT INDEXED ON p.id = l.value
-                    WHERE p.\(column) <> ?2
-                    """, list, value
-                ) { try $0[0] as Int64 }
-                return try Self.lists(changing).reduce(count) { count, list in
-                    try connection.execute(SearchMarkSchema.removeListedMarks, list)
-                    let changed = try connection.execute(
-                        "UPDATE photos SET \(column) = ?1 WHERE id IN (SELECT value FROM json_each(?2))", value, list)
-                    try connection.execute(SearchMarkSchema.enterListedMarks, list)
-                    return count + changed
-                }
-            }
-        }
-    }
-
-    /// All at once, and their marks in the text index with two statements and not by the trigger: the index would write
-    /// out what it holds for nearly every photo.
-    func moveAll(from category: Int64, to target: Int64) throws -> Int {
-        try CategoryTable(connection: connection).requireExists(target)
-        return try withoutIndexTriggers {
-            try connection.execute(SearchMarkSchema.removeMarks, category)
-            try connection.execute(SearchMarkSchema.enterMarks, target, category)
-            return try connection.execute("UPDATE photos SET category_id = ? WHERE category_id = ?", target, category)
-        }
     }
 }
