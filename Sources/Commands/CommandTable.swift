@@ -5,7 +5,9 @@ import LibraryModel
 /// Every command, in the order in which help shows them.
 enum CommandTable {
     static let all: [Command] =
-        daemonCommands + serviceCommands + importCommands + categoryCommands + photoCommands + [.export] + sheetCommands
+        daemonCommands + serviceCommands + importCommands + watchFolderCommands + categoryCommands + photoCommands + [
+            .export
+        ] + sheetCommands
         + photoChangeCommands
         + photoDetailCommands + swipeCommands + swipeMachineCommands + groupCommands + groupHubCommands + backupCommands
         + backupKeepingCommands + migrateCommands
@@ -17,6 +19,7 @@ enum CommandTable {
     /// What each group is about, for its help page.
     static let groups = [
         "service": "The daemon and the page as services of this user's systemd.",
+        "watch-folder": "Folders from which what comes is imported by itself.",
         "categories": "Piles of photos with a name and a colour.",
         "photos": "The photos of the library.",
         "swipe": "Reviews: decide photo by photo, apply the decisions later.",

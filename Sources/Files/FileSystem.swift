@@ -210,6 +210,28 @@ package enum FileSystem {
         0x794c_7630,
     ]
 
+    /// Whether the kernel tells everything that changes in a folder (inotify(7)): not what other machines write, nor what somebody's
+    /// program makes up.
+    package static func tellsChanges(_ folder: FilePath) -> Bool {
+        !farFileSystems.contains(folder.withCString { clinux_file_system($0) })
+    }
+
+    /// The magic numbers of NFS, SMB in its three ages, FUSE, 9P, Ceph, AFS and the shares of VirtualBox.
+    private static let farFileSystems: Set = [
+        0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x6573_5546, 0x0102_1997, 0x00c3_6400, 0x5346_414f, 0x786f_4256,
+    ]
+
+    /// Folders in a folder, links not among them; none where it cannot be read.
+    package static func folders(in folder: FilePath) -> [FilePath] {
+        var folders: [FilePath] = []
+        try? eachName(in: folder) { name in
+            let path = folder.appending(FilePath(bytes: name))
+            var found = stat()
+            if path.withCString({ lstat($0, &found) }) == 0, found.st_mode & S_IFMT == S_IFDIR { folders.append(path) }
+        }
+        return folders
+    }
+
     package static func isSameFile(_ one: String, _ other: String) throws -> Bool {
         guard let first = try status(one), let second = try status(other) else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino

@@ -93,6 +93,8 @@ public final class PhotoLibrary: Sendable {
         package var groupRemotes: GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) }
         /// Until a machine that keeps groups is asked once more because somebody looks at them; for tests, which do not wait.
         package var groupLookPause = Duration.seconds(60)
+        /// For tests, which do not wait.
+        package var folderPauses = FolderWatcher.Pauses()
         /// The same for machines that have reviews in common with this one.
         package var reviewRemotes: ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) }
         /// For tests, whose machine is never idle.
@@ -156,7 +158,8 @@ public final class PhotoLibrary: Sendable {
                         sourceClock: options.sourceClock,
                         groupLooks: GroupLooks(pause: options.groupLookPause), groupRemotes: options.groupRemotes,
                         reviewRemotes: options.reviewRemotes,
-                        isMachineIdle: options.isMachineIdle, due: due, lostLogLines: options.lostLogLines),
+                        isMachineIdle: options.isMachineIdle, folderPauses: options.folderPauses, due: due,
+                        lostLogLines: options.lostLogLines),
                     journal: catalogue.journal, keeping: { _ in due.now() }, jobLog: options.jobLog)
                 try await mesh.start()
                 await note(folder.path, in: opened, files: files, log: options.faultLog)
@@ -258,7 +261,8 @@ public final class PhotoLibrary: Sendable {
         groupLooks: GroupLooks = GroupLooks(),
         groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
         reviewRemotes: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) },
-        isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle, due: DueTime = .following(),
+        isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle,
+        folderPauses: FolderWatcher.Pauses = FolderWatcher.Pauses(), due: DueTime = .following(),
         lostLogLines: @escaping @Sendable () -> Int = { 0 }
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
@@ -314,6 +318,7 @@ public final class PhotoLibrary: Sendable {
                 catalogue: catalogue, places: places, namedFiles: namedFiles, fields: sealedFields, pool: bulk,
                 isIdle: isMachineIdle,
                 due: due),
+            FolderWatcher(catalogue: catalogue, namedFiles: namedFiles, files: files, pauses: folderPauses),
         ]
     }
 

@@ -49,6 +49,23 @@ extension CatalogueContract {
                 run.equal(try t.settings.settings(), Settings())
             }
         },
+        ContractCheck("watched folders come back in their order, and go with those that replace them") { run in
+            let some = [
+                StoredWatchedFolder(path: "/b \"ä\"", categoryId: 7, addedAt: Sample.time(5), job: "import-1"),
+                StoredWatchedFolder(path: "/a", categoryId: nil, addedAt: Sample.time(-3)),
+            ]
+            try await run.write { t in
+                run.equal(try t.settings.watchedFolders(), [])
+                try t.settings.setWatchedFolders(some)
+                run.equal(try t.settings.settings(), Settings())
+            }
+            try await run.reopen()
+            try await run.write { t in
+                run.equal(try t.settings.watchedFolders(), some)
+                try t.settings.setWatchedFolders([])
+                run.equal(try t.settings.watchedFolders(), [])
+            }
+        },
         ContractCheck("a reading of the clocks comes back with its doubt") { run in
             let boot = BootTime(boot: "4e3b", milliseconds: 77)
             try await run.write { t in

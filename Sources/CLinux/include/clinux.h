@@ -43,6 +43,10 @@ int clinux_open_name(const char *path, int follows_link);
 /// Opens the very file that a descriptor names, through /proc. Close-on-exec. Returns -1 with errno set.
 int clinux_reopen(int descriptor, int flags);
 
+/// Whether somebody has the file behind a descriptor open for writing: 1 or 0; -1 where that cannot be known: a file of another
+/// user, or on a file system of other machines. The descriptor is open for reading only.
+int clinux_is_being_written(int descriptor);
+
 /// Makes a descriptor non-blocking. Returns 0, or -1 with errno set.
 int clinux_set_nonblocking(int descriptor);
 

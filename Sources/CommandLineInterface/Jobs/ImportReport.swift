@@ -40,6 +40,9 @@ enum ImportReport {
         if let count = receipt.passedOver[PassedOver.excluded.rawValue] {
             lines.append("\(Figures.count(count, "file or folder", "files and folders")) excluded.")
         }
+        if let count = receipt.passedOver[PassedOver.unsettled.rawValue] {
+            lines.append("\(Figures.count(count, "file")) still being written.")
+        }
         return lines
     }
 
@@ -51,7 +54,7 @@ enum ImportReport {
         case .archive: ("archive", "archives")
         case .sidecar: ("sidecar without its picture", "sidecars without their pictures")
         case .other: ("other file", "other files")
-        case .system, .excluded: nil
+        case .system, .excluded, .unsettled: nil
         }
     }
 }

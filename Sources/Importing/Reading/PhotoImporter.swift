@@ -213,7 +213,7 @@ public actor PhotoImporter: MeshService {
                     }
                     var one = one
                     one.waitForTurn = { await order.enter(number, dated: $0) }
-                    return (file, await self.ending(of: file, by: one))
+                    return (file, await self.ending(of: file, by: one, ifSettled: request.settled == true))
                 }
             }
             for _ in 0..<width + EntryOrder.lookahead {
@@ -267,8 +267,17 @@ public actor PhotoImporter: MeshService {
 
     /// What is called like a picture is not looked at before it is decoded: that would open every picture twice. The others are,
     /// and whatever is larger than a picture may be: of a film nothing is read, or hashed, but its first bytes.
-    private nonisolated func ending(of file: SourceFiles.File, by one: OneImport) async -> Ending {
+    private nonisolated func ending(
+        of file: SourceFiles.File, by one: OneImport, ifSettled: Bool
+    ) async -> Ending {
         let namedFiles = namedFiles
+        let sourceClock = sourceClock
+        if ifSettled,
+            let isSettled = try? await files.run({ try namedFiles.isSettled(file.path, at: sourceClock.now()) }),
+            !isSettled
+        {
+            return .passedOver(.unsettled)
+        }
         let isNamedPicture = FileContent.isNamedPicture(file.path.name)
         let isTooLarge = file.size > Int64(ImageLimits.sourceBytes)
         if isTooLarge || !isNamedPicture,

@@ -1,7 +1,9 @@
+import CLinux
 import Files
 import Foundation
 import Imaging
 import ImageWorkerProtocol
+import ServiceMesh
 import ZipArchive
 
 extension NamedFiles {
@@ -16,6 +18,23 @@ extension NamedFiles {
             return result
         }
     }
+
+    /// Whether nobody writes to a file: nobody has it open for that or, where that cannot be known, nobody has written to it within
+    /// the last seconds. Blocks.
+    func isSettled(_ path: FilePath, at now: Timestamp) throws -> Bool {
+        try withFile(path) { descriptor in
+            let isBeingWritten = clinux_is_being_written(descriptor)
+            guard isBeingWritten < 0 else { return isBeingWritten == 0 }
+            var found = stat()
+            try FileSystem.check(fstat(descriptor, &found), "look at", path.text)
+            let age = now.milliseconds / 1000 - Int64(found.st_mtim.tv_sec)
+            // A time to come is none that a writer has just left behind.
+            return !(-Self.settling...Self.settling).contains(age)
+        }
+    }
+
+    /// Seconds.
+    private static let settling: Int64 = 5
 
     private static func state(of descriptor: Int32, _ path: String) throws -> FileState {
         var found = stat()

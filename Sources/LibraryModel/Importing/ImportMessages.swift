@@ -35,12 +35,15 @@ public struct ImportPhotos: Message {
     public let includeHidden: Bool?
     /// Whether files that are known to be what photos were made from are read all the same.
     public let verifyKnown: Bool?
+    /// Whether files are passed over that somebody else has open for writing; where that cannot be known, those that were written
+    /// to within the last seconds.
+    public let settled: Bool?
     /// Only looks: says of each file whether it would be imported, stores nothing.
     public let dryRun: Bool?
 
     public init(
         paths: [String], categoryId: Int64? = nil, originals: Bool? = nil, exclude: [String]? = nil,
-        includeHidden: Bool? = nil, verifyKnown: Bool? = nil, dryRun: Bool? = nil
+        includeHidden: Bool? = nil, verifyKnown: Bool? = nil, settled: Bool? = nil, dryRun: Bool? = nil
     ) {
         self.paths = paths
         list = nil
@@ -50,6 +53,7 @@ public struct ImportPhotos: Message {
         self.exclude = exclude
         self.includeHidden = includeHidden
         self.verifyKnown = verifyKnown
+        self.settled = settled
         self.dryRun = dryRun
     }
 
@@ -69,6 +73,7 @@ public struct ImportPhotos: Message {
         exclude = try container.decodeIfPresent([String].self, forKey: .exclude)
         includeHidden = try container.decodeIfPresent(Bool.self, forKey: .includeHidden)
         verifyKnown = try container.decodeIfPresent(Bool.self, forKey: .verifyKnown)
+        settled = try container.decodeIfPresent(Bool.self, forKey: .settled)
         dryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun)
     }
 
@@ -81,6 +86,7 @@ public struct ImportPhotos: Message {
         exclude = other.exclude
         includeHidden = other.includeHidden
         verifyKnown = other.verifyKnown
+        settled = other.settled
         dryRun = other.dryRun
     }
 
@@ -193,6 +199,8 @@ public enum PassedOver: String, Codable, Sendable, CaseIterable {
     case system
     /// By ``ImportPhotos/exclude``; a folder counts once.
     case excluded
+    /// By ``ImportPhotos/settled``.
+    case unsettled
 }
 
 public struct ImportReceipt: JobReceipt {

@@ -20,4 +20,7 @@ package protocol SettingRepository {
     /// Nil where none was noted, or where what is there is none.
     func clockReading() throws -> ClockReading?
     func setClockReading(_ reading: ClockReading) throws
+    /// In the order in which they were set; none where what is there cannot be read.
+    func watchedFolders() throws -> [StoredWatchedFolder]
+    func setWatchedFolders(_ folders: [StoredWatchedFolder]) throws
 }

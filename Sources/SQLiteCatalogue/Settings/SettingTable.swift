@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import LibraryModel
 import LibraryStorage
 import ServiceMesh
@@ -18,7 +19,7 @@ struct SettingRows {
         case groupPhotoMegabytes
         case biometricAuthEnabled
         case reviewPreferencesChangedAt
-        // Not settings: AccessTable's, and what the clocks said
+        // Not settings: AccessTable's, what the clocks said, and folders that are watched
         case pinHash
         case pinFailures
         case pinLastFailureBoot
@@ -26,6 +27,7 @@ struct SettingRows {
         case pinTries
         case clockReading
         case libraryID
+        case watchedFolders
     }
 
     let connection: Connection
@@ -105,6 +107,16 @@ struct SettingTable: SettingRepository {
     func clockReading() throws -> ClockReading? { try rows.value(.clockReading).flatMap(ClockReading.init) }
 
     func setClockReading(_ reading: ClockReading) throws { try rows.set(.clockReading, to: reading.text) }
+
+    /// As one text: they are few, and always wanted all.
+    func watchedFolders() throws -> [StoredWatchedFolder] {
+        let text = try rows.value(.watchedFolders) ?? "[]"
+        return (try? JSONDecoder().decode([StoredWatchedFolder].self, from: Data(text.utf8))) ?? []
+    }
+
+    func setWatchedFolders(_ folders: [StoredWatchedFolder]) throws {
+        try rows.set(.watchedFolders, to: String(decoding: try JSONEncoder().encode(folders), as: UTF8.self))
+    }
 
     func areDefaultCategoriesMade() throws -> Bool { try rows.flag(.defaultCategoriesInitialized, false) }
 

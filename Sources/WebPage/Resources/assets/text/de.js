@@ -565,6 +565,7 @@ export default {
   'passedOver.other': { one: '1 andere Datei blieb, wo sie ist', other: '{count} andere Dateien blieben, wo sie sind' },
   'passedOver.sidecar': { one: '1 Datei über ein Bild, das fehlt', other: '{count} Dateien über Bilder, die fehlen' },
   'passedOver.system': { one: '1 Datei eines Systems oder Programms übergangen', other: '{count} Dateien von Systemen und Programmen übergangen' },
+  'passedOver.unsettled': { one: '1 Datei wird noch geschrieben', other: '{count} Dateien werden noch geschrieben' },
   'passedOver.video': { one: '1 Video blieb, wo es ist', other: '{count} Videos blieben, wo sie sind' },
 
   'photo.added': 'Hinzugefügt',

@@ -565,6 +565,7 @@ export default {
   'passedOver.other': { one: '1 other file left where it is', other: '{count} other files left where they are' },
   'passedOver.sidecar': { one: '1 file about a picture that is not there', other: '{count} files about pictures that are not there' },
   'passedOver.system': { one: '1 file of a system or program passed over', other: '{count} files of systems and programs passed over' },
+  'passedOver.unsettled': { one: '1 file still being written', other: '{count} files still being written' },
   'passedOver.video': { one: '1 video left where it is', other: '{count} videos left where they are' },
 
   'photo.added': 'Added',
