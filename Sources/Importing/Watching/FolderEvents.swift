@@ -189,7 +189,10 @@ final class FolderEvents: Sendable {
     /// What was moved away tells under a name that it does not have any more.
     private func forget(_ folder: FilePath) {
         let numbers = state.withLock { state in
-            state.folders.filter { $0.value == folder || $0.value.text.hasPrefix(folder.text + "/") }.map(\.key)
+            let numbers = state.folders.filter { $0.value == folder || $0.value.text.hasPrefix(folder.text + "/") }.keys
+            // At once: what they have told already is waiting to be read.
+            for number in numbers { state.folders[number] = nil }
+            return Array(numbers)
         }
         for number in numbers { inotify_rm_watch(descriptor, number) }
     }
