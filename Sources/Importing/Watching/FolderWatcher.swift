@@ -24,7 +24,7 @@ public actor FolderWatcher: MeshService {
         /// After the last change, before what has come is imported: files that come together have one job.
         package var quiet = Duration.seconds(2)
         /// For that, where changes never end.
-        package var patience = Duration.seconds(60)
+        package var patience = Duration.seconds(15)
         /// Between two looks at a folder of which the kernel tells nothing.
         package var polling = Duration.seconds(300)
         /// Between two looks for one that is not there, or of which the import failed.
