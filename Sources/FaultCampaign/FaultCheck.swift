@@ -157,7 +157,8 @@ struct FaultCheck {
         let staged = Self.names(library + "/staging")
         require(staged.isEmpty, .stray, "staging/ holds \(staged.sorted())")
         let top = Self.names(library).subtracting([
-            "photos", "thumbnails", "originals", "staging", "backups", "catalogue.sqlite", "catalogue.sqlite-wal",
+            "photos", "thumbnails", "previews", "originals", "staging", "backups", "catalogue.sqlite",
+            "catalogue.sqlite-wal",
             "catalogue.sqlite-shm", "library.lock",
         ])
         require(top.isEmpty, .stray, "the library's folder holds \(top.sorted())")
@@ -174,6 +175,8 @@ struct FaultCheck {
         require(without.isEmpty, .half, "photos without a thumbnail: \(without)")
         let others = thumbnails.subtracting(wanted.map { "thumb_" + $0 }).sorted()
         require(others.isEmpty, .stray, "thumbnails of no photo: \(others)")
+        let previews = Self.names(library + "/previews").subtracting(wanted.map { "preview_\($0).webp" }).sorted()
+        require(previews.isEmpty, .stray, "previews of no photo: \(previews)")
         let originals = Set(rows.flatMap(\.filePaths).filter { $0.hasPrefix("originals/") })
         let kept = Set(Self.names(library + "/originals").map { "originals/" + $0 })
         require(originals.isSubset(of: kept), .half, "photos without their original: \(originals.subtracting(kept))")

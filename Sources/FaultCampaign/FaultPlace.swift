@@ -46,6 +46,8 @@ final class FaultPlace {
         for number in 0..<3 {
             try Data("no thumbnail".utf8).write(
                 to: URL(fileURLWithPath: "\(library)/thumbnails/thumb_stray-\(number).jpg"))
+            try Data("no preview".utf8).write(
+                to: URL(fileURLWithPath: "\(library)/previews/preview_stray-\(number).jpg.webp"))
         }
     }
 

@@ -28,11 +28,14 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
     public var thumbnailHeight: Int
     /// Bytes of the thumbnail.
     public var thumbnailSize: Int64
+    /// Bytes of the preview, whose pixels are ``ImageLimits/previewSize(ofPhoto:_:)``; nil where the photo has none.
+    public var previewSize: Int64?
 
     public init(
         fileSize: Int64, width: Int, height: Int, sourceMediaType: String, sourceSize: Int64,
         sourceWidth: Int, sourceHeight: Int, sourceDigest: String, contentDigest: String, keptOriginal: Bool,
-        facts: PictureFacts, shortfall: String? = nil, thumbnailWidth: Int, thumbnailHeight: Int, thumbnailSize: Int64
+        facts: PictureFacts, shortfall: String? = nil, thumbnailWidth: Int, thumbnailHeight: Int, thumbnailSize: Int64,
+        previewSize: Int64? = nil
     ) {
         self.fileSize = fileSize
         self.width = width
@@ -49,6 +52,7 @@ public struct ConvertedPhoto: Codable, Sendable, Equatable {
         self.thumbnailWidth = thumbnailWidth
         self.thumbnailHeight = thumbnailHeight
         self.thumbnailSize = thumbnailSize
+        self.previewSize = previewSize
     }
 }
 
@@ -63,6 +67,21 @@ public struct ConvertedThumbnail: Codable, Sendable, Equatable {
     public init(width: Int, height: Int, fileSize: Int64) {
         self.width = width
         self.height = height
+        self.fileSize = fileSize
+    }
+}
+
+/// A preview made again from a stored photo.
+public struct ConvertedPreview: Codable, Sendable, Equatable {
+    /// Pixels of the photo, upright; those of the preview follow from them.
+    public var photoWidth: Int
+    public var photoHeight: Int
+    /// Bytes; nil where the photo has none (``ImageLimits/previewSize(ofPhoto:_:)``).
+    public var fileSize: Int64?
+
+    public init(photoWidth: Int, photoHeight: Int, fileSize: Int64?) {
+        self.photoWidth = photoWidth
+        self.photoHeight = photoHeight
         self.fileSize = fileSize
     }
 }

@@ -21,6 +21,7 @@
 /// | open descriptors of a worker | 12 | it uses eight |
 /// | photo that a worker makes | 64 MiB | 2048 x 2048 pixels come to 8 MiB, and carry 16 MiB of XMP at most |
 /// | thumbnail that it makes | 1 MiB | 300 x 300 pixels come to 200 KiB |
+/// | preview that it makes | 4 MiB | 1024 x 1024 pixels of noise come to 1 MiB |
 ///
 /// All workers together never have more than what they start with (26 MB each, 85 MB of address space), 96 MiB each, and what
 /// is shared: with two workers under 2 GB. The kernel keeps them to it, by address space.
@@ -103,11 +104,33 @@ public enum ImageLimits {
     /// Longest side of a thumbnail, in pixels, and its JPEG quality.
     public static let thumbnailSide = 300
     public static let thumbnailQuality = 85
+    /// Longest side of a preview, in pixels, and its WebP quality. Of what is more than twice as long as wide, half of this is the
+    /// short side: see ``previewSize(ofPhoto:_:)``.
+    public static let previewSide = 1024
+    public static let previewQuality = 82
 
     /// Bytes of a photo that a worker makes, with what it carries.
     package static let photoBytes = 64 << 20
     /// Bytes of a thumbnail that a worker makes.
     package static let thumbnailBytes = 1 << 20
+    /// Bytes of a preview that a worker makes.
+    package static let previewBytes = 4 << 20
+
+    /// The size of the preview of a photo, in pixels; nil where it has none, because the photo itself is hardly larger.
+    ///
+    /// The long side has 1024 pixels. A panorama stands in a row as high as the photos beside it, so its short side counts: 512
+    /// pixels, as long as all of it has no more than a square preview, which four times as long as wide is. A photo that is not a
+    /// quarter longer than that serves as it is: a file of its own would save little, and nothing is ever enlarged.
+    /// - Parameters:
+    ///   - width: of the photo as it is stored, 1 or more, as `height`.
+    public static func previewSize(ofPhoto width: Int, _ height: Int) -> (width: Int, height: Int)? {
+        let (long, short) = (max(width, height), min(width, height))
+        guard short > 0, long <= self.side else { return nil }
+        let side = min(max(previewSide, previewSide / 2 * long / short), previewSide * 2)
+        guard side * 5 <= long * 4 else { return nil }
+        func scaled(_ length: Int) -> Int { max(1, (length * side * 2 + long) / (long * 2)) }
+        return (scaled(width), scaled(height))
+    }
 
     /// Refuses dimensions that a header should not have, before memory is asked for.
     package static func check(width: Int, height: Int) throws(ImagingError) {

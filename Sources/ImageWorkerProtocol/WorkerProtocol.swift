@@ -8,10 +8,12 @@ package enum WorkerRequest: Codable, Equatable {
     /// Asked of a nursery: another worker, which has the socket that comes as the one descriptor, and reductions of these shapes
     /// prepared.
     case fork(prepared: [ReductionShape])
-    /// Descriptors: source, photo, thumbnail.
+    /// Descriptors: source, photo, thumbnail, preview.
     case convert
     /// Descriptors: source, thumbnail.
     case thumbnail
+    /// Descriptors: source, preview.
+    case preview
     /// The library's own picture as a JPEG that holds nothing but pixels. Descriptors: source, picture.
     case bare
     /// Descriptors: source.
@@ -27,8 +29,8 @@ package enum WorkerRequest: Codable, Equatable {
 
     package var descriptorCount: Int {
         switch self {
-        case .convert: 3
-        case .thumbnail, .bare, .pixels: 2
+        case .convert: 4
+        case .thumbnail, .preview, .bare, .pixels: 2
         case .readFacts, .fork: 1
         case .sheet(let fonts): 3 + (0...SheetPage.mostFonts ~= fonts ? fonts : 0)
         case .proceed: 0
@@ -50,6 +52,7 @@ package struct WorkerReply: Codable, Equatable {
         case needs(bytes: Int)
         case converted(MadePhoto)
         case thumbnail(ConvertedThumbnail)
+        case preview(ConvertedPreview)
         case bare(BarePicture)
         case facts(PictureFacts)
         case pixels(RawPixels)

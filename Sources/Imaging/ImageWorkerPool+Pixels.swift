@@ -3,7 +3,7 @@ import ImageWorkerProtocol
 
 extension ImageWorkerPool {
     /// The library's own picture as plain pixels, within so many columns and rows (1…2048 each), never enlarged. `source` is
-    /// used as in ``convert(source:photo:thumbnail:within:)``.
+    /// used as in ``convert(source:photo:thumbnail:preview:within:)``.
     ///
     /// They come in memory that no file system knows: a picture that is looked at writes nothing.
     public func pixels(

@@ -19,8 +19,8 @@ import Synchronization
 /// imports up, and no picture.
 ///
 ///     let pool = ImageWorkerPool(executable: path, workers: 2)
-///     let photo = try await pool.convert(source: source, photo: photo, thumbnail: thumbnail)
-///     // fsync both outputs here: nothing is made durable by this.
+///     let photo = try await pool.convert(source: source, photo: photo, thumbnail: thumbnail, preview: preview)
+///     // fsync what is to last here: nothing is made durable by this.
 ///     await pool.shutDown()
 public final class ImageWorkerPool: Sendable {
     /// Whose turn a call waits for.
@@ -100,26 +100,28 @@ public final class ImageWorkerPool: Sendable {
         lookingThreads = BlockingPool(name: "image-looker", threads: max(1, workers))
     }
 
-    /// Converts one source file into a stored photo and its thumbnail. A JPEG within 2048 pixels is stored byte for byte, all
-    /// else re-encoded (<doc:Imaging>).
+    /// Converts one source file into a stored photo, its thumbnail and its preview. A JPEG within 2048 pixels is stored byte for byte,
+    /// all else re-encoded (<doc:Imaging>). A photo that needs no preview has none (``/ImageWorkerProtocol/ConvertedPhoto/previewSize``).
     ///
     /// The descriptors stay the caller's, and are in use until this returns: `source` a regular file open for
-    /// reading, `photo` and `thumbnail` regular files open for writing, which are overwritten from their beginning and
-    /// truncated, and which no worker gets to see. Where this throws, both may hold anything. Making them durable is the
+    /// reading, the others regular files open for writing, which are overwritten from their beginning and
+    /// truncated, and which no worker gets to see. Where this throws, they may hold anything. Making them durable is the
     /// caller's part.
     /// - Parameter processorTime: less than a photo has otherwise.
     public func convert(
-        source: Int32, photo: Int32, thumbnail: Int32, within processorTime: Duration? = nil
+        source: Int32, photo: Int32, thumbnail: Int32, preview: Int32, within processorTime: Duration? = nil
     ) async throws(ImagingError) -> ConvertedPhoto {
         try await ask(.convert, by: .working, within: processorTime) { () throws(ImagingError) in
             let given = try WorkerSource(source)
             let shown = try WorkerOutput(upTo: ImageLimits.photoBytes)
             let small = try WorkerOutput(upTo: ImageLimits.thumbnailBytes)
-            return Attempt(descriptors: [source, shown.descriptor, small.descriptor]) {
+            let middle = try WorkerOutput(upTo: ImageLimits.previewBytes)
+            return Attempt(descriptors: [source, shown.descriptor, small.descriptor, middle.descriptor]) {
                 outcome throws(ImagingError) -> ConvertedPhoto? in
                 guard case .converted(let made) = outcome else { return nil }
                 return try ConvertedPhoto(
-                    made, of: given, shown: shown, small: small, photo: photo, thumbnail: thumbnail)
+                    made, of: given, shown: shown, small: small, middle: middle, photo: photo, thumbnail: thumbnail,
+                    preview: preview)
             }
         }
     }
@@ -136,6 +138,23 @@ public final class ImageWorkerPool: Sendable {
                     file.isJPEG(width: made.width, height: made.height)
                 else { return nil }
                 made.fileSize = try FileCopy.copy(file.descriptor, to: thumbnail).size
+                return made
+            }
+        }
+    }
+
+    /// Makes the preview of a stored photo, where it has one (``/ImageWorkerProtocol/ConvertedPreview/fileSize``). The descriptors are
+    /// used as in `convert`.
+    public func makePreview(
+        source: Int32, preview: Int32, by lane: Lane = .working
+    ) async throws(ImagingError) -> ConvertedPreview {
+        try await ask(.preview, by: lane) { () throws(ImagingError) in
+            let middle = try WorkerOutput(upTo: ImageLimits.previewBytes)
+            return Attempt(descriptors: [source, middle.descriptor]) {
+                outcome throws(ImagingError) -> ConvertedPreview? in
+                guard case .preview(var made) = outcome, let file = made.made(in: middle) else { return nil }
+                made.fileSize = nil
+                if let file { made.fileSize = try FileCopy.copy(file.descriptor, to: preview).size }
                 return made
             }
         }

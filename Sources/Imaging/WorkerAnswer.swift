@@ -36,12 +36,17 @@ extension ConvertedPhoto {
     /// - Returns: nil where a worker of ours could not have made it.
     /// - Throws: ``ImagingError/changed``; what ``FileCopy`` throws.
     init?(
-        _ made: MadePhoto, of source: WorkerSource, shown: WorkerOutput, small: WorkerOutput,
-        photo: Int32, thumbnail: Int32
+        _ made: MadePhoto, of source: WorkerSource, shown: WorkerOutput, small: WorkerOutput, middle: WorkerOutput,
+        photo: Int32, thumbnail: Int32, preview: Int32
     ) throws(ImagingError) {
         guard made.isPossible(of: source),
             let smallFile = small.seal(), smallFile.isJPEG(width: made.thumbnailWidth, height: made.thumbnailHeight)
         else { return nil }
+        var middleFile: SealedOutput?
+        if let size = ImageLimits.previewSize(ofPhoto: made.width, made.height) {
+            guard let file = middle.seal(), file.isPreview(width: size.width, height: size.height) else { return nil }
+            middleFile = file
+        }
         let stored: (size: Int64, digest: String)
         let whole: (size: Int64, digest: String)
         if made.keepsSource {
@@ -53,12 +58,14 @@ extension ConvertedPhoto {
             stored = try FileCopy.copy(file.descriptor, to: photo)
         }
         let little = try FileCopy.copy(smallFile.descriptor, to: thumbnail)
+        let middling = try middleFile.map { file throws(ImagingError) in try FileCopy.copy(file.descriptor, to: preview)
+        }
         self.init(
             fileSize: stored.size, width: made.width, height: made.height, sourceMediaType: made.sourceMediaType,
             sourceSize: whole.size, sourceWidth: made.sourceWidth, sourceHeight: made.sourceHeight,
             sourceDigest: whole.digest, contentDigest: stored.digest, keptOriginal: made.keepsSource,
             facts: made.facts, shortfall: made.shortfall, thumbnailWidth: made.thumbnailWidth,
-            thumbnailHeight: made.thumbnailHeight, thumbnailSize: little.size)
+            thumbnailHeight: made.thumbnailHeight, thumbnailSize: little.size, previewSize: middling?.size)
     }
 }
 
@@ -71,6 +78,17 @@ extension UnseenPicture {
 
 extension ConvertedThumbnail {
     var isPossible: Bool { isPicture(width, height, within: ImageLimits.thumbnailSide) }
+}
+
+extension ConvertedPreview {
+    /// Whether a worker could have said this, and made this.
+    /// - Returns: what it has made, where there is something; nil for what no worker of ours answers.
+    func made(in output: WorkerOutput) -> SealedOutput?? {
+        guard isPicture(photoWidth, photoHeight, within: ImageLimits.side) else { return nil }
+        guard let size = ImageLimits.previewSize(ofPhoto: photoWidth, photoHeight) else { return .some(nil) }
+        guard let file = output.seal(), file.isPreview(width: size.width, height: size.height) else { return nil }
+        return file
+    }
 }
 
 extension BarePicture {

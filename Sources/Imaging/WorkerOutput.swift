@@ -49,6 +49,29 @@ struct SealedOutput {
         return number(16) == width && number(20) == height
     }
 
+    /// Whether it is a WebP of so many pixels as this version makes previews: chunks that fill it from its beginning to its end, none
+    /// but those that a preview has.
+    func isPreview(width: Int, height: Int) -> Bool {
+        let headBytes = 48
+        guard size >= headBytes + PreviewMaker.tailBytes, let head = bytes(at: 0, headBytes),
+            let tail = bytes(at: size - Int64(PreviewMaker.tailBytes), PreviewMaker.tailBytes),
+            tail == PreviewMaker.tail
+        else { return false }
+        func number(_ start: Int, _ count: Int) -> Int {
+            head[start..<start + count].reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        func begins(_ text: StaticString, at start: Int) -> Bool {
+            head[start...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        }
+        let picture = number(34, 4)
+        return begins("RIFF", at: 0) && number(4, 4) == Int(size) - 8 && begins("WEBPVP8X", at: 8)
+            && number(16, 4) == 10 && number(20, 4) == 0
+            && number(24, 3) == width - 1 && number(27, 3) == height - 1
+            && begins("VP8 ", at: 30) && picture + picture & 1 == Int(size) - 38 - PreviewMaker.tailBytes
+            // A key frame's mark, and its size without a scale.
+            && head[41..<44] == [0x9D, 0x01, 0x2A] && number(44, 2) == width && number(46, 2) == height
+    }
+
     private func bytes(at position: Int64, _ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         return pread(descriptor, &bytes, count, off_t(position)) == count ? bytes : nil

@@ -23,6 +23,14 @@ struct Output {
         guard ftruncate(descriptor, off_t(bytes.count)) == 0 else { throw Self.failure(errno) }
     }
 
+    func write(_ bytes: [UInt8]) throws(ImagingError) {
+        // Not in a closure: the compiler infers what one throws wrongly.
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        defer { room.deallocate() }
+        room.copyBytes(from: bytes)
+        try write(UnsafeRawBufferPointer(room))
+    }
+
     private static func failure(_ code: Int32) -> ImagingError {
         switch code {
         case ENOSPC, EDQUOT: .diskFull

@@ -6,9 +6,9 @@ import ImageWorkerProtocol
 // what happens to decoded lines; Metadata/ reads and corrects EXIF, XMP, IPTC and PNG's texts; Worker/ is the process around it. What
 // it promises is in the documentation of Imaging, which is the daemon's side of it.
 
-/// One source file into a stored photo and its thumbnail. Runs in the worker process, on one thread.
+/// One source file into a stored photo, its thumbnail and its preview. Runs in the worker process, on one thread.
 ///
-/// It opens nothing: it is given descriptors, writes both outputs from their beginning, and leaves making them
+/// It opens nothing: it is given descriptors, writes its outputs from their beginning, and leaves making them
 /// durable to the parent, which knows when that must happen.
 final class PhotoConverter {
     /// Gets memory beyond the worker's own, and returns when it is there: bytes asked for, and bytes that there are.
@@ -34,11 +34,15 @@ final class PhotoConverter {
     private static let thumbnailSourceSide = ImageLimits.thumbnailSide * 2
 
     /// The photo is the source byte for byte where that is a JPEG within 2048 pixels: then the parent copies it, and `photo` stays
-    /// as it is. What is the only copy of a picture is not to pass through a process that has decoded a stranger's file.
-    func convert(source descriptor: Int32, photo: Int32, thumbnail: Int32) throws(ImagingError) -> MadePhoto {
+    /// as it is. What is the only copy of a picture is not to pass through a process that has decoded a stranger's file. `preview`
+    /// stays as it is where the photo has none.
+    func convert(
+        source descriptor: Int32, photo: Int32, thumbnail: Int32, preview: Int32
+    ) throws(ImagingError) -> MadePhoto {
         var unseen: UnseenPicture?
         do {
-            return try convert(source: descriptor, photo: photo, thumbnail: thumbnail, unseen: &unseen)
+            return try convert(
+                source: descriptor, photo: photo, thumbnail: thumbnail, preview: preview, unseen: &unseen)
         } catch {
             throw error.adding(unseen)
         }
@@ -46,7 +50,7 @@ final class PhotoConverter {
 
     /// - Parameter unseen: what is known of it once its header is read.
     private func convert(
-        source descriptor: Int32, photo: Int32, thumbnail: Int32, unseen: inout UnseenPicture?
+        source descriptor: Int32, photo: Int32, thumbnail: Int32, preview: Int32, unseen: inout UnseenPicture?
     ) throws(ImagingError) -> MadePhoto {
         let source = try SourceFile(descriptor: descriptor, memory: ask)
         // What decoders read is its memory, and nothing of it may outlive this.
@@ -63,12 +67,19 @@ final class PhotoConverter {
         let shown: PixelSize
         let small: EncodedThumbnail
         if keeps {
-            small = try makeThumbnail(decoder, colours, orientation)
             shown = upright
+            if let size = upright.preview {
+                let picture = try picture(decoder, colours, orientation, of: size)
+                small = try makeThumbnail(of: picture)
+                try write(makePreview(of: picture, size: size), to: preview)
+            } else {
+                small = try makeThumbnail(decoder, colours, orientation)
+            }
         } else {
             let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
             let picture = try colours.apply(to: reduced.upright(orientation))
             small = try makeThumbnail(of: picture)
+            if let size = picture.size.preview { try write(makePreview(of: picture, size: size), to: preview) }
             let carried = CarriedMetadata(decoder.metadata, upright: picture.size)
             let encoded = try EncodedJPEG(
                 picture, quality: ImageLimits.photoQuality, segments: carried.segments)
@@ -92,6 +103,23 @@ final class PhotoConverter {
         try small.jpeg.withBytes(Output(thumbnail).write)
         return ConvertedThumbnail(
             width: small.size.width, height: small.size.height, fileSize: Int64(small.jpeg.count))
+    }
+
+    /// The preview alone, of a photo that is stored already, where it has one.
+    func makePreview(source descriptor: Int32, preview: Int32) throws(ImagingError) -> ConvertedPreview {
+        let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
+        defer { withExtendedLifetime(source) {} }
+        let decoder = try decoder(PictureType(content: source.bytes), source)
+        let orientation = Self.orientation(decoder)
+        let upright = decoder.size.upright(orientation)
+        guard let size = upright.preview else {
+            return ConvertedPreview(photoWidth: upright.width, photoHeight: upright.height, fileSize: nil)
+        }
+        let picture = try picture(decoder, ColourStep(decoder), orientation, of: size)
+        let made = try makePreview(of: picture, size: size)
+        try write(made, to: preview)
+        return ConvertedPreview(
+            photoWidth: upright.width, photoHeight: upright.height, fileSize: Int64(made.bytes.count))
     }
 
     /// The library's own picture made anew, without anything that it carries beside its pixels. Also where it could stay as it
@@ -167,6 +195,26 @@ final class PhotoConverter {
         return try encodedThumbnail(reductions.reduction(shape).run(picture))
     }
 
+    /// A photo's picture in its preview's size, upright.
+    private func picture(
+        _ decoder: any PictureDecoder, _ colours: ColourStep, _ orientation: Orientation, of size: PixelSize
+    ) throws(ImagingError) -> PlanarPicture {
+        // Twice its side, as of a thumbnail.
+        let lines = try decoder.lines(atLeast: size.longSide * 2, inks: colours.rowConverter)
+        return try colours.apply(to: reduce(lines, fitting: size.upright(orientation)).upright(orientation))
+    }
+
+    /// - Parameter picture: of that size, or larger.
+    private func makePreview(of picture: PlanarPicture, size: PixelSize) throws(ImagingError) -> EncodedWebP {
+        let shape = Reduction.Shape(
+            source: picture.size, sourceKind: picture.kind, target: size, targetKind: Self.halved(picture.kind))
+        return try EncodedWebP(reductions.reduction(shape).run(picture), quality: ImageLimits.previewQuality)
+    }
+
+    private func write(_ made: EncodedWebP, to descriptor: Int32) throws(ImagingError) {
+        try Output(descriptor).write(made.bytes)
+    }
+
     private func encodedThumbnail(_ picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {
         let maker = JPEGSegment(marker: JPEGSegment.comment, bytes: ThumbnailMaker.comment)
         return EncodedThumbnail(
@@ -195,6 +243,22 @@ final class PhotoConverter {
         case .rgb, .deepRGB: .rgb
         case .grey: .grey
         }
+    }
+
+    /// Chroma at half size, which is all that a lossy WebP has.
+    private static func halved(_ kind: PixelKind) -> PixelKind {
+        switch kind {
+        case .ycc: .ycc(subsampleWidth: 1, subsampleHeight: 1)
+        case .rgb, .deepRGB: .rgb
+        case .grey: .grey
+        }
+    }
+}
+
+extension PixelSize {
+    /// Of the preview of a photo of this size; nil where it has none.
+    fileprivate var preview: PixelSize? {
+        ImageLimits.previewSize(ofPhoto: width, height).map { PixelSize(width: $0.width, height: $0.height) }
     }
 }
 

@@ -59,17 +59,17 @@ extension LibraryFolder: PhotoFiles {
 
     /// One name of the new file goes over the old one; the other stays in `staging/` as the record, by which the next start
     /// removes it where the photo has gone.
-    package func replace(_ thumbnail: StagedFile) throws {
-        precondition(thumbnail.name.isThumbnail, "photos and originals are never replaced")
+    package func replace(_ made: StagedFile) throws {
+        precondition(made.name.isThumbnail || made.name.isPreview, "photos and originals are never replaced")
         do {
             // What is left of the import that brought the photo in.
-            try FileSystem.remove(staged(thumbnail.name))
-            try FileSystem.link(staged(thumbnail.staged), as: staged(thumbnail.name))
+            try FileSystem.remove(staged(made.name))
+            try FileSystem.link(staged(made.staged), as: staged(made.name))
             try FileSystem.sync(staging)
-            try FileSystem.rename(staged(thumbnail.staged), to: location(thumbnail.name))
-            try FileSystem.sync(thumbnails)
+            try FileSystem.rename(staged(made.staged), to: location(made.name))
+            try FileSystem.sync(folder(made.name.kind))
         } catch {
-            unstage([thumbnail.staged, thumbnail.name.stagedName])
+            unstage([made.staged, made.name.stagedName])
             throw error
         }
     }

@@ -19,6 +19,7 @@ package struct LibraryFolder: Sendable {
 
     package var photos: String { folder(.photos) }
     package var thumbnails: String { folder(.thumbnails) }
+    package var previews: String { folder(.previews) }
     package var originals: String { folder(.originals) }
     package var staging: String { root + "/" + Self.stagingName }
     package var backups: String { root + "/backups" }
@@ -79,10 +80,12 @@ package struct LibraryFolder: Sendable {
                         + "import this one: smilepile import \(path)", details: ["reason": "not_empty"])
             }
         }
-        for folder in [path, photos, thumbnails, originals, staging, backups] { try FileSystem.makeFolder(folder) }
+        for folder in [path, photos, thumbnails, previews, originals, staging, backups] {
+            try FileSystem.makeFolder(folder)
+        }
         // Photos are linked from one to the other, so none can be on another disk. In a library from elsewhere, a link
         // would have this one's files written and removed wherever it leads.
-        for part in [photos, thumbnails, originals, staging, groupPhotos, catalogue]
+        for part in [photos, thumbnails, previews, originals, staging, groupPhotos, catalogue]
         where try FileSystem.status(part).map({ $0.st_mode & S_IFMT == S_IFLNK }) ?? false {
             throw MeshError(
                 .failedPrecondition, "\(part) is a link. Put what it leads to in its place, or remove it.")
@@ -107,7 +110,7 @@ package struct LibraryFolder: Sendable {
     /// - Throws: `failed_precondition` where files of a library are there without their catalogue.
     private func entryOfOthers() throws -> String? {
         guard try FileSystem.status(path) != nil else { return nil }
-        let own = Set([photos, thumbnails, originals, staging, backups, uploads, groupPhotos])
+        let own = Set([photos, thumbnails, previews, originals, staging, backups, uploads, groupPhotos])
         for name in try FileSystem.entries(of: FilePath(bytes: path.utf8)) {
             let part = path + "/" + name.text
             if own.contains(part) {

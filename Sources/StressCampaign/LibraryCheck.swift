@@ -81,6 +81,9 @@ struct LibraryCheck {
                 + "\(without.sorted().prefix(3))")
         let unwanted = thumbnails.subtracting(wantedThumbnails)
         require(unwanted.isEmpty, "\(unwanted.count) thumbnails of no photo: \(unwanted.sorted().prefix(3))")
+        // Not every photo needs a preview, and one that a restore brings has none yet.
+        let previews = names("previews").subtracting(wanted.map { "preview_\($0).webp" })
+        require(previews.isEmpty, "\(previews.count) previews of no photo: \(previews.sorted().prefix(3))")
         compareOriginals(rows, forgotten: forgotten)
         requireEmpty("staging")
         let partial = names("backups").filter { $0.hasSuffix(".partial") }

@@ -18,8 +18,8 @@ nonisolated(unsafe) private var isTakenOver = false  // One thread: a worker has
 
 /// Tells the lie.
 func tell(_ lie: String, _ descriptors: [Int32], _ source: [UInt8]) throws(ImagingError) -> WorkerReply.Outcome {
-    guard descriptors.count == 3 else { throw .unsupported("no attempt") }
-    let (photo, thumbnail) = (descriptors[1], descriptors[2])
+    guard descriptors.count == 4 else { throw .unsupported("no attempt") }
+    let (photo, thumbnail, preview) = (descriptors[1], descriptors[2], descriptors[3])
     var made = MadePhoto(
         width: 8, height: 8, sourceMediaType: "image/jpeg", sourceWidth: 8, sourceHeight: 8, keepsSource: false,
         thumbnailWidth: 8, thumbnailHeight: 8)
@@ -29,8 +29,25 @@ func tell(_ lie: String, _ descriptors: [Int32], _ source: [UInt8]) throws(Imagi
     }
     write(source, photo)
     write(source, thumbnail)
+    func makeLarge(_ preview: [UInt8]) {
+        (made.width, made.height, made.sourceWidth, made.sourceHeight) = (2048, 2048, 2048, 2048)
+        write(enlarged(source), photo)
+        write(preview, descriptors[3])
+    }
     switch lie {
     case "nothing": break
+    case "nothing, large": makeLarge(previewFile())
+    case "no preview": makeLarge([])
+    case "a page for a preview": makeLarge(Array("<script>alert(document.cookie)</script>".utf8))
+    case "a preview with more behind it": makeLarge(previewFile() + Array("<script>".utf8))
+    case "a preview that is cut": makeLarge(previewFile().dropLast(2))
+    case "a preview with another picture in it": makeLarge(previewFile(frameSide: 16_383))
+    case "a larger preview": makeLarge(previewFile(side: 1_025))
+    case "a preview with more chunks": makeLarge(previewFile(flags: 0x0C))
+    case "a preview that is longer than it says": makeLarge(previewFile(pictureBytes: 40))
+    case "change the preview later":
+        makeLarge(previewFile())
+        keepWriting(preview)
     case "nothing, kept": made.keepsSource = true
     case "change the photo later": keepWriting(photo)
     case "change the thumbnail later": keepWriting(thumbnail)
@@ -61,6 +78,28 @@ func tell(_ lie: String, _ descriptors: [Int32], _ source: [UInt8]) throws(Imagi
     default: throw .unsupported("no such lie")
     }
     return .converted(made)
+}
+
+/// The source as if it had 2048 x 2048 pixels: its frame says so.
+private func enlarged(_ source: [UInt8]) -> [UInt8] {
+    var large = source
+    guard let frame = source.indices.dropLast(9).first(where: { source[$0] == 0xFF && source[$0 + 1] == 0xC0 }) else {
+        return source
+    }
+    large.replaceSubrange(frame + 5..<frame + 9, with: [8, 0, 8, 0])
+    return large
+}
+
+/// What a preview is to whoever decodes nothing.
+private func previewFile(
+    side: Int = 1_024, frameSide: Int = 1_024, flags: UInt8 = 0, pictureBytes: Int = 30
+) -> [UInt8] {
+    func number(_ value: Int, bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(value >> (8 * $0) & 0xFF) } }
+    let frame = [0x10, 0, 0, 0x9D, 0x01, 0x2A] + number(frameSide, bytes: 2) + number(frameSide, bytes: 2)
+    let picture = Array("VP8 ".utf8) + number(pictureBytes, bytes: 4) + frame + [UInt8](repeating: 0, count: 20)
+    let size = number(side - 1, bytes: 3) + number(side - 1, bytes: 3)
+    let content = Array("WEBPVP8X".utf8) + [10, 0, 0, 0, flags, 0, 0, 0] + size + picture + PreviewMaker.tail
+    return Array("RIFF".utf8) + number(content.count, bytes: 4) + content
 }
 
 /// Keeps a way to write to a file that is not a descriptor.

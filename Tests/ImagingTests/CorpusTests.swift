@@ -50,6 +50,7 @@ struct CorpusTests {
                 Self.checkSize(row, converted)
                 #expect(CorpusDate.matches(row, converted.facts.taken), "\(path): date")
                 try Self.checkColours(row, folder)
+                try Self.checkPreview(path, converted, folder)
             } catch {
                 Issue.record("\(path): \(error)")
             }
@@ -83,6 +84,20 @@ struct CorpusTests {
         #expect(difference <= 12, "\(row["path"] ?? ""): colours differ by \(difference)")
     }
 
+    /// A photo that is large enough has a preview that looks like its thumbnail, and no other photo has one.
+    private static func checkPreview(_ path: String, _ converted: ConvertedPhoto, _ folder: TemporaryFolder) throws {
+        guard let size = ImageLimits.previewSize(ofPhoto: converted.width, converted.height) else {
+            #expect(try converted.previewSize == nil && folder.bytes("preview").isEmpty, "\(path)")
+            return
+        }
+        let (seen, small) = try (
+            Pictures.look(atWebP: folder.file("preview")), Pictures.look(atJPEG: folder.file("thumbnail"))
+        )
+        #expect(seen.size == PixelSize(width: size.width, height: size.height), "\(path)")
+        let difference = Pictures.difference(seen.quadrants, small.quadrants)
+        #expect(difference <= 4, "\(path): preview and thumbnail differ by \(difference)")
+    }
+
     @Test func everyHostileFileIsTakenOrRefusedAsItShould() async throws {
         let rows = try Corpus.table("hostile/expect.tsv").filter { $0["kind"] == "image" }
         #expect(rows.count > 80)
@@ -90,10 +105,11 @@ struct CorpusTests {
             let path = row["path"] ?? ""
             let folder = try TemporaryFolder("hostile")
             do {
-                _ = try await convert(pool, Corpus.folder + "/" + path, folder)
+                let converted = try await convert(pool, Corpus.folder + "/" + path, folder)
                 #expect(row["must"] != "REJECT", "\(path): taken")
                 // Whatever was taken is a whole JPEG.
                 _ = try Pictures.look(atJPEG: folder.file("thumbnail"))
+                try Self.checkPreview(path, converted, folder)
             } catch let error as ImagingError {
                 #expect(row["must"] != "ACCEPT", "\(path): \(error)")
                 switch error {

@@ -36,8 +36,21 @@ import Testing
         await pool.shutDown()
     }
 
+    @Test func aPreviewThatIsOneIsTaken() async throws {
+        let pool = try pool()
+        let made = try await convert(pool, folder.write(source("nothing, large")), folder)
+        #expect(made.width == 2048)
+        let preview = try folder.bytes("preview")
+        #expect(preview.count == 100 && made.previewSize == 100)
+        #expect(PreviewMaker.version(ofPreview: Array(preview.suffix(PreviewMaker.tailBytes))) == PreviewMaker.version)
+        await pool.shutDown()
+    }
+
     @Test(arguments: [
-        "change the photo later", "change the thumbnail later", "a page for a photo", "a page for a thumbnail",
+        "no preview", "a page for a preview", "a preview with more behind it", "a preview that is cut",
+        "a preview with another picture in it", "a larger preview", "a preview with more chunks",
+        "a preview that is longer than it says", "change the preview later", "change the photo later",
+        "change the thumbnail later", "a page for a photo", "a page for a thumbnail",
         "a photo that is cut", "an empty photo", "a larger photo", "a larger thumbnail", "a larger source, kept",
         "another type",
     ])

@@ -100,7 +100,7 @@ import Testing
         let converter = PhotoConverter { bytes throws(ImagingError) in min(bytes, 100 << 20) }
         do throws(ImagingError) {
             _ = try converter.convert(
-                source: files.source, photo: files.photo, thumbnail: files.thumbnail)
+                source: files.source, photo: files.photo, thumbnail: files.thumbnail, preview: files.preview)
             return nil
         } catch {
             return kind(error)
@@ -130,7 +130,7 @@ import Testing
         let files = try Files(folder.write([0]), folder)
         #expect(throws: ImagingError.unsupported("it is not a regular file")) {
             _ = try PhotoConverter().convert(
-                source: ends[0], photo: files.photo, thumbnail: files.thumbnail)
+                source: ends[0], photo: files.photo, thumbnail: files.thumbnail, preview: files.preview)
         }
     }
 

@@ -98,7 +98,17 @@ enum Pictures {
     static func look(atJPEG path: String) throws -> (size: PixelSize, quadrants: [[Int]]) {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         let decoded = data.withUnsafeMutableBytes { gdImageCreateFromJpegPtr(Int32($0.count), $0.baseAddress) }
-        let image = try #require(decoded, "not a JPEG")
+        return try look(at: try #require(decoded, "not a JPEG"))
+    }
+
+    /// The same of a WebP.
+    static func look(atWebP path: String) throws -> (size: PixelSize, quadrants: [[Int]]) {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        let decoded = data.withUnsafeMutableBytes { gdImageCreateFromWebpPtr(Int32($0.count), $0.baseAddress) }
+        return try look(at: try #require(decoded, "not a WebP"))
+    }
+
+    private static func look(at image: gdImagePtr) throws -> (size: PixelSize, quadrants: [[Int]]) {
         defer { gdImageDestroy(image) }
         let size = PixelSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
         var means: [[Int]] = []
@@ -126,20 +136,22 @@ enum Pictures {
     }
 }
 
-/// Three open files of one conversion, closed with the value.
+/// The open files of one conversion, closed with the value.
 final class Files {
     let source: Int32
     let photo: Int32
     let thumbnail: Int32
+    let preview: Int32
 
     init(_ path: String, _ folder: TemporaryFolder) throws {
         source = clinux_open(path, O_RDONLY, 0)
         photo = clinux_open(folder.file("photo"), O_RDWR | O_CREAT | O_TRUNC, 0o600)
         thumbnail = clinux_open(folder.file("thumbnail"), O_RDWR | O_CREAT | O_TRUNC, 0o600)
-        try #require(source >= 0 && photo >= 0 && thumbnail >= 0)
+        preview = clinux_open(folder.file("preview"), O_RDWR | O_CREAT | O_TRUNC, 0o600)
+        try #require(source >= 0 && photo >= 0 && thumbnail >= 0 && preview >= 0)
     }
 
-    deinit { for descriptor in [source, photo, thumbnail] { close(descriptor) } }
+    deinit { for descriptor in [source, photo, thumbnail, preview] { close(descriptor) } }
 }
 
 extension TemporaryFolder {
@@ -161,14 +173,16 @@ func convertHere(_ data: some Sequence<UInt8>, _ folder: TemporaryFolder) throws
 func convertHere(_ files: Files) throws -> ConvertedPhoto {
     defer { withExtendedLifetime(files) {} }
     let source = try WorkerSource(files.source)
-    let (shown, small) = try (
-        WorkerOutput(upTo: ImageLimits.photoBytes), WorkerOutput(upTo: ImageLimits.thumbnailBytes)
+    let (shown, small, middle) = try (
+        WorkerOutput(upTo: ImageLimits.photoBytes), WorkerOutput(upTo: ImageLimits.thumbnailBytes),
+        WorkerOutput(upTo: ImageLimits.previewBytes)
     )
     let made = try PhotoConverter().convert(
-        source: files.source, photo: shown.descriptor, thumbnail: small.descriptor)
+        source: files.source, photo: shown.descriptor, thumbnail: small.descriptor, preview: middle.descriptor)
     return try #require(
         try ConvertedPhoto(
-            made, of: source, shown: shown, small: small, photo: files.photo, thumbnail: files.thumbnail),
+            made, of: source, shown: shown, small: small, middle: middle, photo: files.photo,
+            thumbnail: files.thumbnail, preview: files.preview),
         "a worker's answer that is not believed: \(made)")
 }
 
@@ -195,5 +209,6 @@ func convert(_ pool: ImageWorkerPool, _ path: String, _ folder: TemporaryFolder)
     let files: Files
     do { files = try Files(path, folder) } catch { throw .io("\(error)") }
     defer { withExtendedLifetime(files) {} }
-    return try await pool.convert(source: files.source, photo: files.photo, thumbnail: files.thumbnail)
+    return try await pool.convert(
+        source: files.source, photo: files.photo, thumbnail: files.thumbnail, preview: files.preview)
 }

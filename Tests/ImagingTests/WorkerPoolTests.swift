@@ -328,7 +328,8 @@ import Testing
         let pool = ImageWorkerPool(executable: try workerExecutable(), workers: 1)
         let files = try Files(photo, folder)
         await #expect(throws: ImagingError.io("a descriptor that is not open")) {
-            try await pool.convert(source: files.source, photo: 1 << 20, thumbnail: files.thumbnail)
+            try await pool.convert(
+                source: files.source, photo: 1 << 20, thumbnail: files.thumbnail, preview: files.preview)
         }
         await pool.shutDown()
     }
@@ -341,7 +342,7 @@ import Testing
         let full = open("/dev/full", O_RDWR | O_CLOEXEC)
         defer { close(full) }
         await #expect(throws: ImagingError.diskFull) {
-            try await pool.convert(source: files.source, photo: full, thumbnail: full)
+            try await pool.convert(source: files.source, photo: full, thumbnail: full, preview: full)
         }
         await pool.shutDown()
     }

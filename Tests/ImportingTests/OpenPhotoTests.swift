@@ -23,11 +23,12 @@ import Testing
         #expect(original != photo.path)
         let kid = CallContext.root(mesh: test.mesh, role: .kid)
         for (kind, path) in [
-            (PhotoFileKind.thumbnail, photo.thumbnailPath), (.photo, photo.path), (.original, original),
+            (PhotoFileKind.thumbnail, photo.thumbnailPath), (.preview, photo.previewPath), (.photo, photo.path),
+            (.original, original),
         ] {
             let opened = try await test.mesh.send(OpenPhoto(id: photo.id, kind), in: kid)
             #expect(opened.uuid == photo.uuid && opened.contentDigest == photo.contentDigest)
-            #expect(opened.mediaType == "image/jpeg")
+            #expect(opened.mediaType == (kind == .preview ? "image/webp" : "image/jpeg"))
             #expect(try bytes(of: opened) == test.bytes(path))
             // Not to be written through.
             var byte: UInt8 = 0
@@ -56,8 +57,10 @@ import Testing
         let photos = try await test.allPhotos()
         let (photo, other) = (photos[0], photos[1])
         let wanted = try PhotoFileKind.allCases.map { kind in
+            // It is too small for a preview.
             try test.bytes(
-                kind == .photo ? photo.path : kind == .thumbnail ? photo.thumbnailPath : #require(photo.originalPath))
+                [.photo, .preview].contains(kind)
+                    ? photo.path : kind == .thumbnail ? photo.thumbnailPath : #require(photo.originalPath))
         }
         #expect(await status { _ = try await test.mesh.send(OpenTrashedPhoto(uuid: photo.uuid, .photo)) } == .notFound)
         _ = try await test.mesh.send(DeletePhotos(ids: [photo.id, other.id]))

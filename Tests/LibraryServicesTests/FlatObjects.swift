@@ -10,7 +10,7 @@ import ZipArchive
 final class FlatObjects: PhotoFiles {
     private let root: String
     private let index: Mutex<[StoredName: String]>
-    /// Done before a thumbnail is replaced.
+    /// Done before a thumbnail or preview is replaced.
     let beforeReplacing = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// In `root`, with what was there before.
@@ -71,17 +71,17 @@ final class FlatObjects: PhotoFiles {
         }
     }
 
-    func replace(_ thumbnail: StagedFile) throws {
+    func replace(_ made: StagedFile) throws {
         beforeReplacing.withLock { $0 }?()
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: staged(thumbnail.staged)))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: staged(made.staged)))
         let digest = ContentDigest(of: bytes).sha256.hex
         try bytes.write(to: URL(fileURLWithPath: object(digest)))
         let unused = try change { index -> String? in
-            let before = index.updateValue(digest, forKey: thumbnail.name)
+            let before = index.updateValue(digest, forKey: made.name)
             return before.flatMap { index.values.contains($0) ? nil : $0 }
         }
         if let unused { unlink(object(unused)) }
-        try FileSystem.rename(staged(thumbnail.staged), to: staged(thumbnail.name.stagedName))
+        try FileSystem.rename(staged(made.staged), to: staged(made.name.stagedName))
     }
 
     func settle(_ names: [StoredName]) throws { unstage(names.map(\.stagedName)) }

@@ -39,7 +39,7 @@ import Testing
         return name
     }
 
-    /// A photo of this name, its thumbnail, its original and a sidecar.
+    /// A photo of this name, its thumbnail, its original, a sidecar and its preview.
     private func staged(_ name: String, in files: any PhotoFiles) throws -> [StagedFile] {
         try names(name).map { StagedFile(try stage("\($0.kind.rawValue) \(name)", in: files), as: $0) }
     }
@@ -116,7 +116,7 @@ import Testing
         // As after a kill: another one finds what was under way.
         files = try way.make(in: folder.path)
         let left = try files.leftovers()
-        #expect(try left.count == 5 && Set(left).isSuperset(of: names("b.jpg")))
+        #expect(try left.count == 6 && Set(left).isSuperset(of: names("b.jpg")))
         try files.withdraw(left)
         #expect(try files.leftovers().isEmpty)
         #expect(try files.list(.photos, after: nil).map(\.name.fileName) == ["a.jpg"])
@@ -124,27 +124,29 @@ import Testing
         #expect(try files.list(.originals, after: nil).map(\.name.fileName) == ["a.heic", "a.jpg.1.xmp"])
     }
 
-    @Test(arguments: Way.allCases) func aThumbnailIsReplaced(_ way: Way) throws {
+    @Test(arguments: Way.allCases, [StoredName.Kind.thumbnails, .previews])
+    func whatCanBeMadeAgainIsReplaced(_ way: Way, _ kind: StoredName.Kind) throws {
         let folder = try TemporaryFolder("files")
         var files = try way.make(in: folder.path)
         let photo = try #require(StoredName(.photos, "a.jpg"))
+        let name = kind == .previews ? photo.preview : photo.thumbnail
         try files.publish(staged("a.jpg", in: files))
         // Over what an import has not settled, over what is there, and where nothing is.
         for text in ["the first", "the second"] {
-            try files.replace(StagedFile(stage(text, in: files), as: photo.thumbnail))
-            #expect(try self.text(photo.thumbnail, in: files) == text)
+            try files.replace(StagedFile(stage(text, in: files), as: name))
+            #expect(try self.text(name, in: files) == text)
         }
-        _ = files.remove([photo.thumbnail])
-        try files.replace(StagedFile(stage("the third", in: files), as: photo.thumbnail))
+        _ = files.remove([name])
+        try files.replace(StagedFile(stage("the third", in: files), as: name))
         try files.settle(names("a.jpg"))
-        #expect(try files.leftovers().isEmpty && files.list(.thumbnails, after: nil).count == 1)
+        #expect(try files.leftovers().isEmpty && files.list(kind, after: nil).count == 1)
 
-        // As after a kill, or where the photo has gone: the record takes the thumbnail with it.
-        try files.replace(StagedFile(stage("the fourth", in: files), as: photo.thumbnail))
+        // As after a kill, or where the photo has gone: the record takes the file with it.
+        try files.replace(StagedFile(stage("the fourth", in: files), as: name))
         files = try way.make(in: folder.path)
-        #expect(try files.leftovers() == [photo.thumbnail] && text(photo.thumbnail, in: files) == "the fourth")
+        #expect(try files.leftovers() == [name] && text(name, in: files) == "the fourth")
         try files.withdraw(files.leftovers())
-        #expect(try files.leftovers().isEmpty && files.list(.thumbnails, after: nil).isEmpty)
+        #expect(try files.leftovers().isEmpty && files.list(kind, after: nil).isEmpty)
         #expect(try text(photo, in: files) == "photos a.jpg")
     }
 

@@ -47,7 +47,6 @@ extension BackupRestorer {
         let names = PhotoNames(
             photo: name,
             originalExtension: prepared.stagedOriginal.map { _ in PhotoFileName.fileExtension(of: photo.path) })
-        let staged = [prepared.stagedPhoto, prepared.stagedThumbnail] + (prepared.stagedOriginal.map { [$0] } ?? [])
         var made = photo
         (made.path, made.fileSize, made.contentDigest) = (name.path, prepared.fileSize, prepared.contentDigest)
         (made.width, made.height, made.mediaType) = (prepared.width, prepared.height, prepared.mediaType)
@@ -57,7 +56,7 @@ extension BackupRestorer {
         made.caption = photo.caption ?? made.caption
         made.unseenBy = prepared.isUnseen ? Release.version : nil
         return StagedPhoto(
-            uuid: photo.uuid, names: names, files: zip(staged, names.all).map { StagedFile($0, as: $1) },
+            uuid: photo.uuid, names: names, files: prepared.files(as: names),
             made: MadePhoto(
                 sourced: SourcedPhoto(
                     photo: made, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize),

@@ -198,18 +198,22 @@ package struct JobReport {
     private func describe(_ receipt: RescanReceipt) -> [String] {
         let findings = receipt.findings.values.reduce(0, +)
         let read = receipt.bytes > 0 ? ", every byte (\(Figures.size(receipt.bytes)))" : ", names and sizes"
-        return [
+        let checked = [
             ending(receipt.ending) + "Checked \(Figures.count(receipt.photos, "photo"))\(read): "
                 + (findings == 0 ? "all is as it should be." : "\(Figures.count(findings, "finding")).")
+        ]
+        guard let without = receipt.withoutPreview, without > 0 else { return checked }
+        return checked + [
+            "\(Figures.count(without, "photo")) without a preview: each gets it when it is shown; all at once: smilepile storage thumbnails"
         ]
     }
 
     private func describe(_ receipt: ThumbnailReceipt) -> [String] {
         let problems =
-            receipt.problems == 0 ? "" : " \(Figures.count(receipt.problems, "thumbnail")) could not be made."
+            receipt.problems == 0 ? "" : " \(Figures.count(receipt.problems, "picture")) could not be made."
         return [
             ending(receipt.ending)
-                + "Looked at \(Figures.count(receipt.photos, "photo")), made \(Figures.count(receipt.made, "thumbnail"))."
+                + "Looked at \(Figures.count(receipt.photos, "photo")), made \(Figures.count(receipt.made, "thumbnail or preview", "thumbnails and previews"))."
                 + problems
         ]
     }

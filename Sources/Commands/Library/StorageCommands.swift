@@ -4,7 +4,8 @@ import LibraryModel
 extension CommandTable {
     static let storageCommands: [Command] = [
         Command(
-            words: ["storage", "usage"], summary: "Show what photos, thumbnails and originals take on the disk.",
+            words: ["storage", "usage"],
+            summary: "Show what photos, thumbnails, previews and originals take on the disk.",
             examples: [Example("smilepile storage usage", "How much room is there?")], isDefaultOfGroup: true
         ) { _, session in
             try await session.withLibrary { library in
@@ -16,6 +17,9 @@ extension CommandTable {
                     sheet.add(
                         "Thumbnails",
                         "\(Figures.size(usage.thumbnailBytes)) in \(Figures.count(usage.thumbnailCount, "file"))")
+                    sheet.add(
+                        "Previews",
+                        "\(Figures.size(usage.previewBytes)) in \(Figures.count(usage.previewCount, "file"))")
                     sheet.add(
                         "Originals",
                         "\(Figures.size(usage.originalBytes)) in \(Figures.count(usage.originalCount, "file"))")
@@ -45,16 +49,16 @@ extension CommandTable {
             }
         },
         Command(
-            words: ["storage", "thumbnails"], summary: "Make the thumbnails that are missing.",
+            words: ["storage", "thumbnails"], summary: "Make the thumbnails and previews that are missing.",
             details: """
-                Also those that this version makes better than the one that made them. Each is made from the photo as it is
-                shown; photos in the trash have theirs too. A thumbnail that somebody wants to see is made by itself.
-                Exit code 5: some could not be made; the receipt names them.
+                A thumbnail has 300 pixels on its long side, a preview 1,024. Also those that this version makes better than
+                the one that made them. Each is made from the photo as it is shown; photos in the trash get thumbnails only.
+                What somebody wants to see is made by itself. Exit code 5: some could not be made; the receipt names them.
                 """,
             options: [.flag("all", help: "Make all of them again."), detach, verbose],
             examples: [
                 Example("smilepile storage thumbnails", "Make what is missing."),
-                Example("smilepile storage thumbnails --all", "Make every thumbnail again."),
+                Example("smilepile storage thumbnails --all", "Make every thumbnail and preview again."),
             ]
         ) { invocation, session in
             try await session.withLibrary { library in
@@ -63,7 +67,7 @@ extension CommandTable {
             }
         },
         Command(
-            words: ["storage", "clean"], summary: "Remove thumbnails that belong to no photo.",
+            words: ["storage", "clean"], summary: "Remove thumbnails and previews that belong to no photo.",
             details: """
                 Photos that the catalogue does not know are named, and stay unless --unknown-photos is given. They may be
                 pictures that exist once, and the files that 'smilepile photos forget' has left are among them: look at
@@ -87,7 +91,8 @@ extension CommandTable {
                 session.show(answer) { cleaning in
                     let verb = isPreview ? "Would remove" : "Removed"
                     session.console.result(
-                        "\(verb) \(Figures.count(cleaning.thumbnails, "thumbnail")), \(Figures.size(cleaning.bytes)).")
+                        "\(verb) \(Figures.count(cleaning.thumbnails, "thumbnail")) and "
+                            + "\(Figures.count(cleaning.previews, "preview")), \(Figures.size(cleaning.bytes)).")
                     guard cleaning.unknownCount > 0 else { return }
                     let count = Figures.count(cleaning.unknownCount, "photo")
                     session.console.result(

@@ -327,7 +327,8 @@ struct OneImport: Sendable {
 
     func discard(_ prepared: PreparedPhoto, _ sidecars: [StagedSidecar] = []) async throws {
         try await finishing {
-            photoFiles.unstage(prepared.staged + sidecars.map(\.staged))
+            photoFiles.unstage(
+                prepared.staged + (prepared.stagedPreview.map { [$0] } ?? []) + sidecars.map(\.staged))
         }
     }
 
@@ -347,8 +348,7 @@ struct OneImport: Sendable {
                     },
                     sidecarExtensions: sidecars.map(\.fileExtension))
                 do {
-                    let staged = prepared.staged + sidecars.map(\.staged)
-                    try photoFiles.publish(zip(staged, names.all).map { staged, name in StagedFile(staged, as: name) })
+                    try photoFiles.publish(prepared.files(as: names, sidecars: sidecars.map(\.staged)))
                     return names
                 } catch is NameTaken where attempt < 3 {
                     continue
@@ -374,9 +374,6 @@ enum NamedCategory {
 extension PreparedPhoto {
     /// Why it is not shown, as the beginning of a sentence.
     fileprivate var lacksMemory: String { "\(width) x \(height) pixels need more memory than there is to show them" }
-
-    /// Names in the staging place: photo, thumbnail, and the original where there is one.
-    fileprivate var staged: [String] { [stagedPhoto, stagedThumbnail] + (stagedOriginal.map { [$0] } ?? []) }
 
     /// Whether the photo was stored as it came.
     var isOriginal: Bool { contentDigest == sourceDigest }

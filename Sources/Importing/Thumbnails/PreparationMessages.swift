@@ -1,7 +1,9 @@
 import Imaging
+import LibraryModel
+import LibraryStorage
 import ServiceMesh
 
-/// Makes a stored photo and its thumbnail from a source, and a copy of the source, in the staging folder. For imports and
+/// Makes a stored photo, its thumbnail and its preview from a source, and a copy of the source, in the staging folder. For imports and
 /// restores only.
 /// Errors: `unimplemented` (unsupported media), `data_loss` (damaged), `resource_exhausted` (too large, took too long),
 /// `not_found` (unreadable), `unavailable` (it changed meanwhile, or its helper was killed), `cancelled`.
@@ -10,7 +12,7 @@ package struct PreparePhoto: Message {
     package static let method = "thumbnail.prepare"
     package static let access = Role.service
     package static let kind = MessageKind.write
-    package static let summary = "Makes a photo and its thumbnail from a source, in the staging folder."
+    package static let summary = "Makes a photo, its thumbnail and its preview from a source, in the staging folder."
     /// An absolute path; of ``isStaged``, a name in the staging folder.
     package let source: String
     /// Whether it comes from a backup, and is staged already; whoever asks owns it still.
@@ -37,6 +39,8 @@ package struct PreparedPhoto: Codable, Sendable {
     /// Names in the staging folder; whoever asked owns the files.
     package let stagedPhoto: String
     package let stagedThumbnail: String
+    /// Not durable, unlike the others. Nil where the photo needs none.
+    package let stagedPreview: String?
     /// Nil where the photo is its own original, or none was wanted.
     package let stagedOriginal: String?
     package let sourceDigest: String
@@ -59,14 +63,25 @@ package struct PreparedPhoto: Codable, Sendable {
     /// Whether the photo is a placeholder, and the pixels are those of the source.
     package let isUnseen: Bool
 
+    /// What was staged: the photo and the thumbnail, the original where there is one.
+    package var staged: [String] { [stagedPhoto, stagedThumbnail] + (stagedOriginal.map { [$0] } ?? []) }
+
+    /// What was staged, and what is called so, with sidecars between what every photo has and its preview: as `PhotoNames.all`.
+    /// - Parameter sidecars: names in the staging folder.
+    package func files(as names: PhotoNames, sidecars: [String] = []) -> [StagedFile] {
+        zip(staged + sidecars + (stagedPreview.map { [$0] } ?? []), names.all).map { StagedFile($0, as: $1) }
+    }
+
     package init(
-        stagedPhoto: String, stagedThumbnail: String, stagedOriginal: String?, sourceDigest: String,
-        sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String, mediaType: String,
+        stagedPhoto: String, stagedThumbnail: String, stagedPreview: String?, stagedOriginal: String?,
+        sourceDigest: String, sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String,
+        mediaType: String,
         fileExtension: String, fileSize: Int64, width: Int, height: Int, facts: PictureFacts,
         shortfall: String? = nil, isUnseen: Bool = false
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
+        self.stagedPreview = stagedPreview
         self.stagedOriginal = stagedOriginal
         self.sourceDigest = sourceDigest
         self.sourceSize = sourceSize

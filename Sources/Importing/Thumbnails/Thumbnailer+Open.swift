@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import ImageWorkerProtocol
 import LibraryModel
 import LibraryServices
 import LibraryStorage
@@ -10,6 +11,7 @@ extension Thumbnailer {
     nonisolated func open(_ request: OpenPhoto) async throws -> OpenedPhoto {
         let key = try PhotoKey(id: request.id, uuid: request.uuid)
         let photo = try await catalogue.read { try $0.photos.require(key) }
+        if request.file == .preview { return try await openPreview(of: photo, isMade: true) }
         let name = try Self.name(of: request.file, of: photo)
         let (photoFiles, files) = (photoFiles, files)
         var opened = try await files.run { try Self.openIfThere(name, in: photoFiles) }
@@ -24,9 +26,44 @@ extension Thumbnailer {
         guard let photo = try await catalogue.read({ try $0.trash.find(request.uuid.lowercased()) })?.photo else {
             throw MeshError(.notFound, "There is no such photo in the trash. List what is: trash.list.")
         }
+        if request.file == .preview { return try await openPreview(of: photo, isMade: false) }
         let name = try Self.name(of: request.file, of: photo)
         let photoFiles = photoFiles
         return try Self.reply(photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) })
+    }
+
+    /// The photo itself shows the same, so it stands in for a preview that cannot be made: on a full disk, in a library that is only
+    /// read, of a picture that is damaged.
+    /// - Parameter isMade: whether a missing one is made.
+    private nonisolated func openPreview(of photo: Photo, isMade: Bool) async throws -> OpenedPhoto {
+        let name = try StoredPicture.name(ofPhoto: photo.path)
+        let (photoFiles, files) = (photoFiles, files)
+        if StoredPicture.hasPreview(width: photo.width, height: photo.height, isUnseen: photo.unseenBy != nil) {
+            if let opened = try? await files.run({ try Self.openIfWhole(name.preview, in: photoFiles) }) {
+                return try Self.reply(photo, name.preview, opened)
+            }
+            if isMade {
+                let isThere = try? await makeToShow(name.preview)
+                try Task.checkCancellation()
+                if isThere == true,
+                    let opened = try? await files.run({ try Self.openIfWhole(name.preview, in: photoFiles) })
+                {
+                    return try Self.reply(photo, name.preview, opened)
+                }
+            }
+        }
+        return try Self.reply(photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) })
+    }
+
+    /// Nil where there is no such preview, or a part of one. Blocks.
+    private static func openIfWhole(
+        _ name: StoredName, in photoFiles: any PhotoFiles
+    ) throws -> (content: OwnedFile, size: Int64)? {
+        guard let opened = try openIfThere(name, in: photoFiles) else { return nil }
+        var tail = [UInt8](repeating: 0, count: PreviewMaker.tailBytes)
+        let start = max(0, opened.size - Int64(tail.count))
+        let count = opened.content.withDescriptor { pread($0, &tail, tail.count, off_t(start)) }
+        return count == tail.count && PreviewMaker.version(ofPreview: tail) != nil ? opened : nil
     }
 
     private static func reply(
@@ -46,6 +83,7 @@ extension Thumbnailer {
         switch kind {
         case .photo: return try StoredPicture.name(ofPhoto: photo.path)
         case .thumbnail: return try StoredPicture.name(ofPhoto: photo.path).thumbnail
+        case .preview: return try StoredPicture.name(ofPhoto: photo.path).preview
         case .original:
             guard let path = photo.originalPath else {
                 throw MeshError(

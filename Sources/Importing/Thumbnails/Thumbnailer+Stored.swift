@@ -7,11 +7,12 @@ import LibraryServices
 import LibraryStorage
 import ServiceMesh
 
-/// The thumbnails of photos that the library has: made when somebody asks for a missing one, or all of them by a job.
+/// The thumbnails and previews of photos that the library has: made when somebody asks for a missing one, or all of them by a job.
 extension Thumbnailer {
-    /// One thumbnail on its way, and how many wait for it.
+    /// One thumbnail or preview on its way, and how many wait for it.
     struct Making {
-        let task: Task<Void, any Error>
+        /// Whether there is one now: some photos need no preview.
+        let task: Task<Bool, any Error>
         var waiting = 0
     }
 
@@ -21,18 +22,21 @@ extension Thumbnailer {
         let key = try PhotoKey(id: request.id, uuid: request.uuid)
         let photo = try await catalogue.read { try $0.photos.require(key) }
         let name = try StoredPicture.name(ofPhoto: photo.path)
-        if try await version(ofThumbnailOf: name) == nil {
-            if let error = unmade[name] { throw error }
-            do {
-                try await make(name, by: .looking)
-            } catch {
-                let error = MeshError(describing: error)
-                // A photo that costs a worker would cost one each time that it is shown.
-                if error.isPictureFault { remember(error, of: name) }
-                throw error
-            }
-        }
+        if try await version(of: name.thumbnail) == nil { _ = try await makeToShow(name.thumbnail) }
         return PhotoThumbnail(path: name.thumbnail.path)
+    }
+
+    /// - Returns: whether there is one now.
+    func makeToShow(_ name: StoredName) async throws -> Bool {
+        if let error = unmade[name] { throw error }
+        do {
+            return try await make(name, by: .looking)
+        } catch {
+            let error = MeshError(describing: error)
+            // A photo that costs a worker would cost one each time that it is shown.
+            if error.isPictureFault { remember(error, of: name) }
+            throw error
+        }
     }
 
     private func remember(_ error: MeshError, of name: StoredName) {
@@ -40,80 +44,95 @@ extension Thumbnailer {
         unmade[name] = error
     }
 
-    /// Nil where there is none that could be shown.
-    private nonisolated func version(ofThumbnailOf name: StoredName) async throws -> Int? {
+    /// Of a thumbnail or preview; nil where there is none that could be shown.
+    private nonisolated func version(of name: StoredName) async throws -> Int? {
         let photoFiles = photoFiles
         return try await files.run {
-            guard try photoFiles.facts(name.thumbnail)?.isFile == true else { return nil }
-            var head = [UInt8](repeating: 0, count: ThumbnailMaker.headBytes)
-            let count = try? photoFiles.withReader(name.thumbnail) { source in
-                try head.withUnsafeMutableBytes { try source.read(into: $0, at: 0) }
+            guard let facts = try photoFiles.facts(name), facts.isFile else { return nil }
+            let isPreview = name.kind == .previews
+            let room = isPreview ? PreviewMaker.tailBytes : ThumbnailMaker.headBytes
+            var part = [UInt8](repeating: 0, count: room)
+            let count = try? photoFiles.withReader(name) { source in
+                try part.withUnsafeMutableBytes {
+                    try source.read(into: $0, at: isPreview ? max(0, facts.size - Int64(room)) : 0)
+                }
             }
             // What cannot be read cannot be shown.
-            return count.flatMap { ThumbnailMaker.version(ofThumbnail: Array(head[..<$0])) }
+            guard let count else { return nil }
+            let read = Array(part[..<count])
+            return isPreview ? PreviewMaker.version(ofPreview: read) : ThumbnailMaker.version(ofThumbnail: read)
         }
     }
 
     // MARK: Making one
 
-    /// Makes the thumbnail of a stored photo and puts it in place. Whoever wants the same one meanwhile waits with the first:
+    /// Makes the thumbnail or preview of a stored photo and puts it in place. Whoever wants the same one meanwhile waits with the first:
     /// two that replaced each other's files could leave one behind that belongs to nobody. It is given up when nobody waits
     /// any more.
     /// - Parameter lane: whose turn it waits for, unless it is being made already.
-    private func make(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws {
+    /// - Returns: whether there is one now.
+    private func make(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws -> Bool {
         while let making = making[name], making.task.isCancelled { _ = await making.task.result }
         let task = making[name]?.task ?? start(name, by: lane)
         making[name]?.waiting += 1
-        try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
             Task(executorPreference: MeshClock.executor) { await self.leave(name, task) }
         }
     }
 
-    private func start(_ name: StoredName, by lane: ImageWorkerPool.Lane) -> Task<Void, any Error> {
+    private func start(_ name: StoredName, by lane: ImageWorkerPool.Lane) -> Task<Bool, any Error> {
         let task = Task(executorPreference: MeshClock.executor) { try await self.makeAlone(name, by: lane) }
         making[name] = Making(task: task)
         return task
     }
 
-    private func makeAlone(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws {
+    private func makeAlone(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws -> Bool {
         defer { making[name] = nil }
-        try await replaceThumbnail(of: name, by: lane)
+        let isThere = try await replace(name, by: lane)
         unmade[name] = nil
+        return isThere
     }
 
-    private func leave(_ name: StoredName, _ task: Task<Void, any Error>) {
+    private func leave(_ name: StoredName, _ task: Task<Bool, any Error>) {
         guard making[name]?.task == task else { return }
         making[name]?.waiting -= 1
         if making[name]?.waiting == 0 { task.cancel() }
     }
 
-    private nonisolated func replaceThumbnail(
-        of name: StoredName, by lane: ImageWorkerPool.Lane
-    ) async throws {
+    private nonisolated func replace(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws -> Bool {
         let (photoFiles, files, catalogue) = (photoFiles, files, catalogue)
-        let source = try await files.run { try StoredPicture.open(name, in: photoFiles) }
+        let source = try await files.run { try StoredPicture.open(name.photo, in: photoFiles) }
         defer { close(source) }
-        try await staging { thumbnail in
+        return try await staging { made in
             do throws(ImagingError) {
-                _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor, by: lane)
+                if name.kind == .thumbnails {
+                    _ = try await workers.makeThumbnail(source: source, thumbnail: made.descriptor, by: lane)
+                } else if try await workers.makePreview(source: source, preview: made.descriptor, by: lane).fileSize
+                    == nil
+                {
+                    try? await files.run { photoFiles.unstage([made.name]) }
+                    return false
+                }
             } catch {
                 throw StoredPicture.fault(error)
             }
             try await uncancelled {
                 try await files.run {
-                    try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
-                    try photoFiles.replace(StagedFile(thumbnail.name, as: name.thumbnail))
+                    // A preview tells by its end whether all of it is there.
+                    if name.kind == .thumbnails { try FileSystem.sync(made.descriptor, made.name) }
+                    try photoFiles.replace(StagedFile(made.name, as: name))
                 }
                 // The photo may have gone meanwhile, and whoever removed its files did not know of this one.
-                let isWanted = try await catalogue.read { try !$0.photos.inUse([name.thumbnail]).isEmpty }
+                let isWanted = try await catalogue.read { try !$0.photos.inUse([name]).isEmpty }
                 // A name that stays in the staging place is the next start's business.
                 try? await files.run {
-                    isWanted ? try photoFiles.settle([name.thumbnail]) : try photoFiles.withdraw([name.thumbnail])
+                    isWanted ? try photoFiles.settle([name]) : try photoFiles.withdraw([name])
                 }
-                guard isWanted else { throw MeshError(.notFound, "The photo \(name.path) has gone meanwhile.") }
+                guard isWanted else { throw MeshError(.notFound, "The photo \(name.photo.path) has gone meanwhile.") }
             }
+            return true
         }
     }
 
@@ -144,7 +163,7 @@ extension Thumbnailer {
     func rebuild(_ request: RebuildThumbnails, job: Job) async throws -> ThumbnailReceipt {
         var done = Self.checkpoint(of: job)
         let count = try await catalogue.read { try $0.photos.totals().photos + $0.trash.totals().photos }
-        job.begin(phase: "making thumbnails", items: Int64(max(count, done.photos)))
+        job.begin(phase: "making thumbnails and previews", items: Int64(max(count, done.photos)))
         job.advance(items: Int64(done.photos))
         while true {
             let (place, last) = (done.isInTrash ? PhotoFileEntry.Place.trash : .library, done.last)
@@ -185,7 +204,7 @@ extension Thumbnailer {
     private struct MadePage: Sendable {
         var photos = 0
         var made = 0
-        /// Of those of which no thumbnail could be made.
+        /// Of those of which a thumbnail or preview could not be made.
         var lines: [ReceiptLine] = []
         /// Why the page was not done to its end: the job is to stop, or no photo would fare better.
         var failure: (any Error)?
@@ -215,7 +234,7 @@ extension Thumbnailer {
                     page.photos += 1
                     switch made {
                     case .kept: break
-                    case .made: page.made += 1
+                    case .made(let count): page.made += count
                     case .failed(let line): page.lines.append(line)
                     }
                     if page.failure == nil { startNext() }
@@ -230,7 +249,7 @@ extension Thumbnailer {
 
     private enum Made: Sendable {
         case kept
-        case made
+        case made(Int)
         case failed(ReceiptLine)
     }
 
@@ -247,12 +266,22 @@ extension Thumbnailer {
             return failed(MeshError(describing: error))
         }
         do {
-            if let version = try await version(ofThumbnailOf: name) {
-                if !remakesAll && version >= ThumbnailMaker.version { return .kept }
-                outcome = .oldThumbnail
+            var made = 0
+            let thumbnail = try await version(of: name.thumbnail)
+            if remakesAll || (thumbnail ?? 0) < ThumbnailMaker.version {
+                if thumbnail != nil { outcome = .oldThumbnail }
+                if try await make(name.thumbnail, by: .working) { made += 1 }
             }
-            try await make(name, by: .working)
-            return .made
+            // Of what is in the trash the photo is shown, where it has no preview.
+            guard entry.place == .library, StoredPicture.hasPreview(entry) else {
+                return made > 0 ? .made(made) : .kept
+            }
+            outcome = .noPreview
+            let preview = try await version(of: name.preview)
+            if remakesAll || (preview ?? 0) < PreviewMaker.version {
+                if try await make(name.preview, by: .working) { made += 1 }
+            }
+            return made > 0 ? .made(made) : .kept
         } catch {
             let error = MeshError(describing: error)
             switch error.details["imaging"]?.stringValue {

@@ -27,7 +27,7 @@ extension Thumbnailer {
                 let photoFiles = photoFiles
                 if !request.keepsOriginal { try await files.run { photoFiles.unstage([original.name]) } }
                 return PreparedPhoto(
-                    stagedPhoto: photo, stagedThumbnail: thumbnail,
+                    stagedPhoto: photo, stagedThumbnail: thumbnail, stagedPreview: nil,
                     stagedOriginal: request.keepsOriginal ? original.name : nil, sourceDigest: digest.sha256.hex,
                     sourceSize: digest.size, sourceWidth: picture.width, sourceHeight: picture.height,
                     contentDigest: ContentDigest(of: card).sha256.hex, mediaType: "image/jpeg", fileExtension: ".jpg",

@@ -6,9 +6,9 @@ import LibraryModel
 import LibraryStorage
 import ServiceMesh
 
-/// Makes stored photos and thumbnails, through the image workers: helper processes that get open descriptors and
-/// nothing else. A photo that crashes, hangs or overfills a worker costs that photo. It keeps the thumbnails of stored photos
-/// too (`Photos/Thumbnailer+Stored.swift`). It calls no other service.
+/// Makes stored photos, thumbnails and previews, through the image workers: helper processes that get open descriptors and
+/// nothing else. A photo that crashes, hangs or overfills a worker costs that photo. It keeps the thumbnails and previews of stored
+/// photos too (`Thumbnails/Thumbnailer+Stored.swift`). It calls no other service.
 public actor Thumbnailer: MeshService {
     public static let serviceName = "Thumbnailer"
     /// Callers wait here for a worker; the bound on what waits is the importers' own.
@@ -31,9 +31,9 @@ public actor Thumbnailer: MeshService {
     let files: BlockingPool
     /// Thumbnails that a job makes at once: one for each worker, and one that is read or put in place meanwhile.
     let width: Int
-    /// Thumbnails of stored photos that are being made, by the photos' names.
+    /// Thumbnails and previews of stored photos that are being made, by their own names.
     var making: [StoredName: Making] = [:]
-    /// Stored photos that are why no thumbnail could be made of them, until one is. ``mostRemembered`` at most.
+    /// Thumbnails and previews that could not be made because of their photos, until one is. ``mostRemembered`` at most.
     var unmade: [StoredName: MeshError] = [:]
     static let mostRemembered = 1_000
     /// Pages of contact sheets that are being made.
@@ -95,25 +95,37 @@ public actor Thumbnailer: MeshService {
     private nonisolated func decode(_ source: OpenSource, _ request: PreparePhoto) async throws -> PreparedPhoto {
         try await staging { photo in
             try await staging { thumbnail in
-                let made = try await workers.convert(
-                    source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
-                    within: request.processorSeconds.map { .seconds(max(1, $0)) })
-                try await files.run {
-                    try FileSystem.sync(photo.descriptor, photo.name)
-                    try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
+                try await staging { preview in
+                    try await decode(source, request, photo, thumbnail, preview)
                 }
-                // Copied last: of what turns out to be no picture, however long, nothing is.
-                let original =
-                    request.keepsOriginal && !made.keptOriginal
-                    ? try await stage(source, made.sourceDigest) : nil
-                return PreparedPhoto(
-                    stagedPhoto: photo.name, stagedThumbnail: thumbnail.name, stagedOriginal: original,
-                    sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, sourceWidth: made.sourceWidth,
-                    sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: "image/jpeg",
-                    fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
-                    height: made.height, facts: made.facts, shortfall: made.shortfall)
             }
         }
+    }
+
+    private nonisolated func decode(
+        _ source: OpenSource, _ request: PreparePhoto, _ photo: Staged, _ thumbnail: Staged, _ preview: Staged
+    ) async throws -> PreparedPhoto {
+        let photoFiles = photoFiles
+        let made = try await workers.convert(
+            source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
+            preview: preview.descriptor, within: request.processorSeconds.map { .seconds(max(1, $0)) })
+        try await files.run {
+            try FileSystem.sync(photo.descriptor, photo.name)
+            try FileSystem.sync(thumbnail.descriptor, thumbnail.name)
+            // Not of the preview: it can be made again, and tells by its end whether all of it is there.
+            if made.previewSize == nil { photoFiles.unstage([preview.name]) }
+        }
+        // Copied last: of what turns out to be no picture, however long, nothing is.
+        let original =
+            request.keepsOriginal && !made.keptOriginal
+            ? try await stage(source, made.sourceDigest) : nil
+        return PreparedPhoto(
+            stagedPhoto: photo.name, stagedThumbnail: thumbnail.name,
+            stagedPreview: made.previewSize == nil ? nil : preview.name, stagedOriginal: original,
+            sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, sourceWidth: made.sourceWidth,
+            sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: "image/jpeg",
+            fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
+            height: made.height, facts: made.facts, shortfall: made.shortfall)
     }
 
     private nonisolated func stage(_ source: OpenSource, _ digest: String) async throws -> String {
@@ -136,9 +148,12 @@ public actor Thumbnailer: MeshService {
         }
     }
 
+    /// A name in the staging folder, and a descriptor to write it.
+    typealias Staged = (name: String, descriptor: Int32)
+
     /// Runs `body` with a new staged file, which goes again where it throws.
     nonisolated func staging<Value: Sendable>(
-        _ body: ((name: String, descriptor: Int32)) async throws -> Value
+        _ body: (Staged) async throws -> Value
     ) async throws -> Value {
         let photoFiles = photoFiles
         let staged = try await files.run { try photoFiles.stage() }

@@ -1,7 +1,7 @@
 import ServiceMesh
 
-/// One of a photo's three files, open to be read: for who sends or shows its bytes and should need no path into the library.
-/// A thumbnail that is missing is made first. Photos in the trash are not found: ``OpenTrashedPhoto``.
+/// One of a photo's files, open to be read: for who sends or shows its bytes and should need no path into the library.
+/// A thumbnail or preview that is missing is made first. Photos in the trash are not found: ``OpenTrashedPhoto``.
 ///
 /// Over the socket the file comes as a descriptor beside the reply, for clients that ask for descriptors (see the protocol of
 /// `ControlSocket`); others get the facts alone. The descriptor is theirs: what becomes of the photo meanwhile does not change
@@ -16,7 +16,8 @@ public struct OpenPhoto: Message {
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let carriesFiles = true
-    public static let summary = "A photo's thumbnail, the photo as it is shown, or its original, as an open file."
+    public static let summary =
+        "A photo's thumbnail, its preview, the photo as it is shown, or its original, as an open file."
     public let id: Int64?
     public let uuid: String?
     /// Which of its files.
@@ -36,7 +37,7 @@ public struct OpenPhoto: Message {
 }
 
 /// The same of a photo in the trash, for whoever decides whether it is to come out again; a message of its own, because no child
-/// is to see what was thrown away. A thumbnail that is missing stays so.
+/// is to see what was thrown away. A thumbnail that is missing stays so, and in the place of a missing preview the photo comes.
 ///
 /// Errors: `not_found` (the photo is not in the trash, its file is gone, or there is no original).
 public struct OpenTrashedPhoto: Message {
@@ -46,7 +47,8 @@ public struct OpenTrashedPhoto: Message {
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let carriesFiles = true
-    public static let summary = "The thumbnail of a photo in the trash, the photo, or its original, as an open file."
+    public static let summary =
+        "The thumbnail of a photo in the trash, its preview, the photo, or its original, as an open file."
     public let uuid: String
     /// Which of its files.
     public let file: PhotoFileKind
@@ -61,6 +63,9 @@ public struct OpenTrashedPhoto: Message {
 public enum PhotoFileKind: String, Codable, Sendable, CaseIterable {
     /// A JPEG of at most 300 x 300 pixels.
     case thumbnail
+    /// A WebP of at most 1,024 pixels on its long side, or of a panorama, 512 on its short one. The photo itself where that is hardly
+    /// larger, and where no preview can be made of it.
+    case preview
     /// As it is shown: a JPEG of at most 2048 x 2048 pixels.
     case photo
     /// Byte for byte what was imported, of any type that is.
@@ -74,8 +79,8 @@ public struct OpenedPhoto: Codable, Sendable, Equatable {
     public let mediaType: String
     /// Bytes.
     public let size: Int64
-    /// SHA-256 of the photo as it is shown, lower-case hex: it changes whenever one of the three files does, but for a
-    /// thumbnail that a newer version of the program makes better.
+    /// SHA-256 of the photo as it is shown, lower-case hex: it changes whenever one of the files does, but for a
+    /// thumbnail or preview that a newer version of the program makes better.
     public let contentDigest: String
     /// Read-only. Nil over a socket where descriptors were not asked for.
     public let content: OwnedFile?

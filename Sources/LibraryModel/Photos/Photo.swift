@@ -101,12 +101,15 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     /// `thumbnails/thumb_<photo file>`, relative to the library folder.
     public var thumbnailPath: String { StoredName.thumbnailPath(ofPhoto: fileName) }
 
-    /// All files that belong to it, relative to the library folder.
+    /// `previews/preview_<photo file>.webp`, relative to the library folder. There need not be one: see ``PhotoFileKind/preview``.
+    public var previewPath: String { StoredName.previewPath(ofPhoto: fileName) }
+
+    /// All files that belong to it, relative to the library folder, its preview among them whether or not there is one.
     public var filePaths: [String] {
-        [path, thumbnailPath] + (originalPath.map { $0 == path ? [] : [$0] } ?? []) + sidecars.map(\.path)
+        [path, thumbnailPath, previewPath] + (originalPath.map { $0 == path ? [] : [$0] } ?? []) + sidecars.map(\.path)
     }
 
-    /// Whether there is more of it than ``path`` and its thumbnail.
+    /// Whether there is more of it than ``path``, its thumbnail and its preview.
     package var hasExtraFiles: Bool { originalPath.map { $0 != path } ?? false || !sidecars.isEmpty }
 
     /// Takes over a date with all that is known of it.

@@ -1,5 +1,5 @@
 /// The name of a file that the library keeps, relative to the library: `photos/NAME`, `thumbnails/thumb_NAME` for the
-/// thumbnail of that photo, `originals/NAME` with an extension of its own for what the photo was made of, and
+/// thumbnail of that photo, `previews/preview_NAME.webp` for its preview, `originals/NAME` with an extension of its own for what the photo was made of, and
 /// `originals/NAME.jpg.1.xmp` for what stood beside that. Never a way out of those folders: names come from catalogues,
 /// which may be anybody's.
 package struct StoredName: Hashable, Sendable, Comparable {
@@ -7,14 +7,22 @@ package struct StoredName: Hashable, Sendable, Comparable {
     package enum Kind: String, Sendable, CaseIterable {
         case photos
         case thumbnails
+        case previews
         case originals
+
+        /// Whether files of this kind can be made again from the photos: they may be replaced, are in no backup's way, and one that is
+        /// missing is no loss.
+        package var isMade: Bool { self == .thumbnails || self == .previews }
     }
 
     package let kind: Kind
-    /// In its folder; of a thumbnail with the prefix.
+    /// In its folder; of a thumbnail or preview with the prefix.
     package let fileName: String
 
     private static let thumbnailPrefix = "thumb_"
+    private static let previewPrefix = "preview_"
+    /// A photo may end in anything, and a preview is a WebP.
+    private static let previewExtension = ".webp"
     /// In the staging place, where all kinds are together.
     private static let originalPrefix = "original_"
     /// Of every photo that is not its own original: it was made by us.
@@ -40,13 +48,19 @@ package struct StoredName: Hashable, Sendable, Comparable {
     /// Relative to the library, with `/` between, as the catalogue has it.
     package var path: String { kind.rawValue + "/" + fileName }
 
-    /// Of this photo, or of the photo that this thumbnail, original or sidecar belongs to. A file among the thumbnails that
-    /// is no thumbnail is itself.
+    /// Of this photo, or of the photo that this thumbnail, preview, original or sidecar belongs to. A file among the thumbnails
+    /// or previews that is none is itself.
     package var photo: StoredName {
         switch kind {
         case .photos: self
         case .thumbnails:
             isThumbnail ? StoredName(.photos, String(fileName.dropFirst(Self.thumbnailPrefix.count))) ?? self : self
+        case .previews:
+            isPreview
+                ? StoredName(
+                    .photos,
+                    String(fileName.dropFirst(Self.previewPrefix.count).dropLast(Self.previewExtension.count))) ?? self
+                : self
         case .originals: photoOfSidecar ?? photoOfOriginal
         }
     }
@@ -98,6 +112,18 @@ package struct StoredName: Hashable, Sendable, Comparable {
     /// Whether it is named as thumbnails are.
     package var isThumbnail: Bool { kind == .thumbnails && fileName.hasPrefix(Self.thumbnailPrefix) }
 
+    /// Of this photo's preview, or of itself; whether the photo has one is another matter.
+    package var preview: StoredName {
+        kind == .previews
+            ? self : StoredName(.previews, Self.previewPrefix + photo.fileName + Self.previewExtension) ?? self
+    }
+
+    /// Whether it is named as previews are.
+    package var isPreview: Bool {
+        kind == .previews && fileName.hasPrefix(Self.previewPrefix) && fileName.hasSuffix(Self.previewExtension)
+            && fileName.utf8.count > Self.previewPrefix.utf8.count + Self.previewExtension.utf8.count
+    }
+
     package static func < (left: StoredName, right: StoredName) -> Bool {
         (left.kind.rawValue, left.fileName) < (right.kind.rawValue, right.fileName)
     }
@@ -107,6 +133,11 @@ package struct StoredName: Hashable, Sendable, Comparable {
         Kind.thumbnails.rawValue + "/" + thumbnailPrefix + fileName
     }
 
+    /// Of the preview of a photo with this name.
+    static func previewPath(ofPhoto fileName: String) -> String {
+        Kind.previews.rawValue + "/" + previewPrefix + fileName + previewExtension
+    }
+
     /// What a file is called in the staging place while it is on its way to this name: each kind apart.
     package var stagedName: String { kind == .originals ? Self.originalPrefix + fileName : fileName }
 
@@ -114,6 +145,8 @@ package struct StoredName: Hashable, Sendable, Comparable {
     package init?(staged name: String) {
         if name.hasPrefix(Self.originalPrefix), name != Self.originalPrefix {
             self.init(.originals, String(name.dropFirst(Self.originalPrefix.count)))
+        } else if let preview = StoredName(.previews, name), preview.isPreview {
+            self = preview
         } else {
             self.init(
                 name.hasPrefix(Self.thumbnailPrefix) && name != Self.thumbnailPrefix ? .thumbnails : .photos, name)
@@ -156,5 +189,8 @@ package struct PhotoNames: Codable, Sendable {
 
     package var thumbnail: StoredName { photo.thumbnail }
 
-    package var all: [StoredName] { [photo, thumbnail] + (original.map { [$0] } ?? []) + sidecars }
+    package var preview: StoredName { photo.preview }
+
+    /// The preview last, because not every photo has one.
+    package var all: [StoredName] { [photo, thumbnail] + (original.map { [$0] } ?? []) + sidecars + [preview] }
 }

@@ -35,8 +35,8 @@ public struct PhotoThumbnail: Codable, Sendable, Equatable {
     public init(path: String) { self.path = path }
 }
 
-/// Makes thumbnails again as a job, from the photos as they are shown: those that are missing, and those that an earlier
-/// version of the program has made less well. Photos in the trash have theirs too. Only a thumbnail that could not be made has a
+/// Makes thumbnails and previews again as a job, from the photos as they are shown: those that are missing, and those that an
+/// earlier version of the program has made less well. Photos in the trash get thumbnails only. Only what could not be made has a
 /// line, with one of ``ThumbnailOutcome``. A full disk, or helpers that cannot be started, end the job; what it has made
 /// stays, and another one goes on from there.
 public struct RebuildThumbnails: Message {
@@ -44,26 +44,28 @@ public struct RebuildThumbnails: Message {
     public static let method = "thumbnail.rebuild"
     public static let access = Role.parent
     public static let kind = MessageKind.job
-    public static let summary = "Makes the thumbnails that are missing, or that this version makes better."
+    public static let summary = "Makes the thumbnails and previews that are missing, or that this version makes better."
     /// Also those that are there and need not be made again.
     public let all: Bool?
     public init(all: Bool? = nil) { self.all = all }
 }
 
-/// Why a thumbnail has a line.
+/// Why a photo has a line.
 public enum ThumbnailOutcome: String, Codable, Sendable, CaseIterable {
     /// There is none, and none could be made.
     case noThumbnail = "no_thumbnail"
     /// No other could be made, and the one that was there stays.
     case oldThumbnail = "old_thumbnail"
+    /// There is a thumbnail, and no preview could be made: ``OpenPhoto`` opens the photo itself in its place.
+    case noPreview = "no_preview"
 }
 
 public struct ThumbnailReceipt: JobReceipt {
     /// Photos looked at, those in the trash included.
     public let photos: Int
-    /// Thumbnails made.
+    /// Thumbnails and previews made.
     public let made: Int
-    /// Thumbnails that could not be made; each has a line.
+    /// Photos whose thumbnail or preview could not be made; each has a line.
     public let problems: Int
     public let ending: JobEnding
 

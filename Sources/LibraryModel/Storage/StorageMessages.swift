@@ -9,7 +9,7 @@ public struct GetStorageUsage: Message {
     public static let kind = MessageKind.read
     public static let replySize = ReplySize.single
     public static let summary =
-        "What photos, thumbnails and originals take on the disk, and whether there is room for more."
+        "What photos, thumbnails, previews and originals take on the disk, and whether there is room for more."
     /// Bytes that somebody wants to store; 10 MB unless told.
     public let needed: Int64?
     public init(needed: Int64? = nil) { self.needed = needed }
@@ -20,10 +20,12 @@ public struct StorageUsage: Codable, Sendable, Equatable {
     public let photoCount: Int
     public let thumbnailBytes: Int64
     public let thumbnailCount: Int
+    public let previewBytes: Int64
+    public let previewCount: Int
     /// Of sources that are kept beside the photos made of them, and of sidecars.
     public let originalBytes: Int64
     public let originalCount: Int
-    /// Of all three.
+    /// Of all of them.
     public let totalBytes: Int64
     /// Free for this user on the library's file system.
     public let freeBytes: Int64
@@ -31,17 +33,19 @@ public struct StorageUsage: Codable, Sendable, Equatable {
     public let hasEnoughSpace: Bool
 
     public init(
-        photoBytes: Int64, photoCount: Int, thumbnailBytes: Int64, thumbnailCount: Int, originalBytes: Int64 = 0,
-        originalCount: Int = 0, freeBytes: Int64, hasEnoughSpace: Bool
+        photoBytes: Int64, photoCount: Int, thumbnailBytes: Int64, thumbnailCount: Int, previewBytes: Int64 = 0,
+        previewCount: Int = 0, originalBytes: Int64 = 0, originalCount: Int = 0, freeBytes: Int64, hasEnoughSpace: Bool
     ) {
         self.photoBytes = photoBytes
         self.photoCount = photoCount
         self.thumbnailBytes = thumbnailBytes
         self.thumbnailCount = thumbnailCount
+        self.previewBytes = previewBytes
+        self.previewCount = previewCount
         self.originalBytes = originalBytes
         self.originalCount = originalCount
         // Sparse files may claim more than a number holds.
-        totalBytes = [photoBytes, thumbnailBytes, originalBytes].reduce(0) { sum, bytes in
+        totalBytes = [photoBytes, thumbnailBytes, previewBytes, originalBytes].reduce(0) { sum, bytes in
             let (total, overflow) = sum.addingReportingOverflow(bytes)
             return overflow ? .max : total
         }
@@ -83,7 +87,8 @@ public struct StoredFilePage: Codable, Sendable, Equatable {
 
 /// Compares catalogue and files as a job, and changes nothing: photos without files or thumbnails, files of another size
 /// and, with `digests`, of other bytes, and files that the catalogue does not know. Only what is not as it should be
-/// has a line, with one of ``StorageFinding``. Photos in the trash are checked too.
+/// has a line, with one of ``StorageFinding``. Photos in the trash are checked too. Previews that are missing are counted, and no
+/// fault: they are made when they are shown.
 public struct RescanLibrary: Message {
     public typealias Reply = JobStarted
     public static let method = "library.rescan"
@@ -107,7 +112,7 @@ public enum StorageFinding: String, Codable, Sendable, CaseIterable {
     case unreadable
     /// A photo without its thumbnail.
     case noThumbnail = "no_thumbnail"
-    /// A file in the folder of photos, thumbnails or originals that the catalogue does not know.
+    /// A file in the folder of photos, thumbnails, previews or originals that the catalogue does not know.
     case unknown
 }
 
@@ -118,17 +123,22 @@ public struct RescanReceipt: JobReceipt {
     public let bytes: Int64
     /// How many lines there are of each ``StorageFinding``.
     public let findings: [String: Int]
+    /// Photos of the library whose preview is not made yet; nil in receipts from before there were previews.
+    public let withoutPreview: Int?
     public let ending: JobEnding
 
-    public init(photos: Int, bytes: Int64, findings: [String: Int], ending: JobEnding) {
+    public init(
+        photos: Int, bytes: Int64, findings: [String: Int], withoutPreview: Int? = nil, ending: JobEnding
+    ) {
         self.photos = photos
         self.bytes = bytes
         self.findings = findings
+        self.withoutPreview = withoutPreview
         self.ending = ending
     }
 }
 
-/// Removes thumbnails that belong to no photo, in the library or in the trash, and says which photos the catalogue does not
+/// Removes thumbnails and previews that belong to no photo, in the library or in the trash, and says which photos the catalogue does not
 /// know; those go only where `unknownPhotos` asks for it. They may be left of a purge that a power cut has undone, or
 /// pictures that exist once: beside a catalogue that was put back to an earlier day, or left on purpose by
 /// ``ForgetPhotos``.
@@ -137,7 +147,8 @@ public struct CleanStorage: Message {
     public static let method = "storage.clean"
     public static let access = Role.parent
     public static let kind = MessageKind.write
-    public static let summary = "Removes thumbnails that belong to no photo, and on request photos that nobody knows."
+    public static let summary =
+        "Removes thumbnails and previews that belong to no photo, and on request photos that nobody knows."
     /// Only says what would go.
     public let dryRun: Bool?
     /// Removes the files in the folders of photos and originals that the catalogue does not know, for good.
@@ -151,7 +162,8 @@ public struct CleanStorage: Message {
 public struct StorageCleaning: Codable, Sendable, Equatable {
     /// Removed, or with `dryRun` to be removed.
     public let thumbnails: Int
-    /// Of the thumbnails together.
+    public let previews: Int
+    /// Of the thumbnails and previews together.
     public let bytes: Int64
     /// Files in the folders of photos and originals that the catalogue does not know, the first 1000 by name, relative to the library
     /// folder. Removed where that was asked for.
@@ -163,9 +175,11 @@ public struct StorageCleaning: Codable, Sendable, Equatable {
 
     /// - Parameter unknownCount: those that are named unless told.
     public init(
-        thumbnails: Int, bytes: Int64, unknownPhotos: [String] = [], unknownCount: Int? = nil, unknownBytes: Int64 = 0
+        thumbnails: Int, previews: Int = 0, bytes: Int64, unknownPhotos: [String] = [], unknownCount: Int? = nil,
+        unknownBytes: Int64 = 0
     ) {
         self.thumbnails = thumbnails
+        self.previews = previews
         self.bytes = bytes
         self.unknownPhotos = unknownPhotos
         self.unknownCount = unknownCount ?? unknownPhotos.count
@@ -189,9 +203,9 @@ public struct IdentifyPath: Message {
 }
 
 public struct PathIdentity: Codable, Sendable, Equatable {
-    /// Inside the library's folders of photos, thumbnails or originals.
+    /// Inside the library's folders of photos, thumbnails, previews or originals.
     public let isOurs: Bool
-    /// The photo that has this file as its picture, thumbnail, original or sidecar; none where the catalogue does not know it.
+    /// The photo that has this file as its picture, thumbnail, preview, original or sidecar; none where the catalogue does not know it.
     public let photoId: Int64?
     /// Absolute, of that photo.
     public let photoPath: String?

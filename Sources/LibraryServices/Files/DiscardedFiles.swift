@@ -63,7 +63,7 @@ package struct DiscardedFiles: Sendable {
             let isBackupUnfinished = try transaction.unfinishedBackups.needsPhotos()
             // Whoever had the claim before may have been done with it.
             let listed = try transaction.discardedFiles.among(
-                names.filter { !isBackupUnfinished || $0.kind == .thumbnails })
+                names.filter { !isBackupUnfinished || $0.kind.isMade })
             let used = try transaction.photos.inUse(Array(listed))
             return (listed.subtracting(used).sorted(), used.sorted())
         }

@@ -244,7 +244,7 @@ public actor PhotoStore: MeshService {
     func forget(_ ids: [Int64]) async throws -> ForgottenPhotos {
         let ids = try Self.validated(ids)
         let files = try await catalogue.writeFreeingSpace { try $0.photos.forget(ids) }
-        await discards.remove(files.thumbnails.compactMap { StoredName(path: $0) })
+        await discards.remove(files.made.compactMap { StoredName(path: $0) })
         return ForgottenPhotos(paths: files.left)
     }
 

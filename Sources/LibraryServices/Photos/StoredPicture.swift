@@ -14,6 +14,15 @@ package enum StoredPicture {
         return name
     }
 
+    /// Whether a photo has a preview, by its size as the catalogue has it. A placeholder is smaller than that says.
+    package static func hasPreview(width: Int, height: Int, isUnseen: Bool) -> Bool {
+        !isUnseen && ImageLimits.previewSize(ofPhoto: width, height) != nil
+    }
+
+    package static func hasPreview(_ entry: PhotoFileEntry) -> Bool {
+        hasPreview(width: entry.width, height: entry.height, isUnseen: entry.isUnseen)
+    }
+
     /// What is said of a source does not help with a photo that the library has: to copy it again, or to convert it.
     package static func fault(_ error: ImagingError) -> MeshError {
         switch error {

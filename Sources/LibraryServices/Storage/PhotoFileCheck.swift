@@ -43,6 +43,14 @@ struct PhotoFileCheck: Sendable {
         return found
     }
 
+    /// Whether its preview is to be made yet. Blocks.
+    func lacksPreview(_ entry: PhotoFileEntry) -> Bool {
+        guard entry.place == .library, entry.photo.size > 0, StoredPicture.hasPreview(entry),
+            let name = try? StoredName(catalogued: entry.photo.path)
+        else { return false }
+        return isMissing(name.preview)
+    }
+
     /// False where that cannot be told.
     private func isMissing(_ name: StoredName) -> Bool {
         do { return try photoFiles.facts(name) == nil } catch { return false }

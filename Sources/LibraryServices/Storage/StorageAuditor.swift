@@ -5,7 +5,7 @@ import Scratch
 import ServiceMesh
 
 /// Compares the library's files with its catalogue: what they take, which are not as they should be, which belong to
-/// nothing. It removes orphaned thumbnails on request, and unknown photos where that is asked for by name. It calls no
+/// nothing. It removes orphaned thumbnails and previews on request, and unknown photos where that is asked for by name. It calls no
 /// other service.
 public actor StorageAuditor: MeshService {
     public static let serviceName = "StorageAuditor"
@@ -46,12 +46,13 @@ public actor StorageAuditor: MeshService {
         return try await files.run {
             let photos = try photoFiles.sum(.photos)
             let thumbnails = try photoFiles.sum(.thumbnails)
+            let previews = try photoFiles.sum(.previews)
             let originals = try photoFiles.sum(.originals)
             let room = try photoFiles.room()
             return StorageUsage(
                 photoBytes: photos.bytes, photoCount: photos.count, thumbnailBytes: thumbnails.bytes,
-                thumbnailCount: thumbnails.count, originalBytes: originals.bytes, originalCount: originals.count,
-                freeBytes: room,
+                thumbnailCount: thumbnails.count, previewBytes: previews.bytes, previewCount: previews.count,
+                originalBytes: originals.bytes, originalCount: originals.count, freeBytes: room,
                 hasEnoughSpace: needed <= room)
         }
     }
@@ -70,7 +71,9 @@ public actor StorageAuditor: MeshService {
 
     func clean(_ request: CleanStorage) async throws -> StorageCleaning {
         let photoFiles = photoFiles
-        let orphans = try await unknown(.thumbnails).filter(\.name.isThumbnail)
+        let thumbnails = try await unknown(.thumbnails).filter(\.name.isThumbnail)
+        let previews = try await unknown(.previews).filter(\.name.isPreview)
+        let orphans = thumbnails + previews
         let unknown = try await unknown(.photos) + unknown(.originals)
         if request.dryRun != true {
             if request.unknownPhotos == true, !unknown.isEmpty { try await requireAllReadable() }
@@ -86,7 +89,7 @@ public actor StorageAuditor: MeshService {
             }
         }
         return StorageCleaning(
-            thumbnails: orphans.count, bytes: StoredFile.bytes(of: orphans),
+            thumbnails: thumbnails.count, previews: previews.count, bytes: StoredFile.bytes(of: orphans),
             unknownPhotos: unknown.prefix(1_000).map(\.name.path), unknownCount: unknown.count,
             unknownBytes: StoredFile.bytes(of: unknown))
     }
@@ -169,7 +172,7 @@ public actor StorageAuditor: MeshService {
                     "no photo has this file; move it out of the library and import it from there if it is wanted, else: smilepile storage clean --unknown-photos",
                     in: job)
             }
-            for file in try await unknown(.thumbnails) {
+            for file in try await unknown(.thumbnails) + unknown(.previews) {
                 tally.record(file.name.path, .unknown, "no photo has it: smilepile storage clean", in: job)
             }
         }
@@ -191,6 +194,7 @@ public actor StorageAuditor: MeshService {
             return all
         }
         tally.photos += page.count
+        tally.withoutPreview += try await files.run { page.count(where: check.lacksPreview) }
         tally.bytes += digests ? page.reduce(0) { $1.files.reduce($0) { $0 &+ $1.size } } : 0
         guard !found.isEmpty else { return }
         // A photo that went meanwhile took its files along.
@@ -209,7 +213,7 @@ public actor StorageAuditor: MeshService {
             throw MeshError(.invalidArgument, "Paths are absolute here; '\(path.prefix(200))' is not.")
         }
         guard photoFiles.owns(path), let name = photoFiles.name(at: path),
-            name.kind != .thumbnails || name.isThumbnail
+            !name.kind.isMade || name.isThumbnail || name.isPreview
         else {
             return PathIdentity(isOurs: photoFiles.owns(path), photoId: nil, photoPath: nil, thumbnailPath: nil)
         }
@@ -237,6 +241,7 @@ extension PhotoFiles {
 private struct RescanTally {
     var photos = 0
     var bytes: Int64 = 0
+    var withoutPreview = 0
     private var findings: [String: Int] = [:]
 
     mutating func record(_ path: String, _ kind: StorageFinding, _ detail: String?, in job: Job) {
@@ -246,7 +251,7 @@ private struct RescanTally {
 
     func receipt(isCancelled: Bool) -> RescanReceipt {
         RescanReceipt(
-            photos: photos, bytes: bytes, findings: findings,
+            photos: photos, bytes: bytes, findings: findings, withoutPreview: withoutPreview,
             ending: isCancelled ? .cancelled : findings.isEmpty ? .complete : .completeWithProblems)
     }
 }

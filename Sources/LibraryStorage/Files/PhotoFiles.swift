@@ -2,7 +2,7 @@ import Files
 import LibraryModel
 import ServiceMesh
 
-/// Where the files of photos and thumbnails are kept. Everything blocks: it belongs on a `BlockingPool`.
+/// Where the files of photos, thumbnails and previews are kept. Everything blocks: it belongs on a `BlockingPool`.
 ///
 /// A new file is written to a local staging place first, because image workers and archives write to descriptors. Then it
 /// is published: it stands at its place, durably, under a name that no other file had, and the staging place still knows
@@ -25,16 +25,16 @@ package protocol PhotoFiles: Sendable {
     func openStaged(_ name: String) throws -> Int32
     /// Removes staged files that have not been published. What cannot be removed is left to the next start.
     func unstage(_ names: [String])
-    /// Puts staged files at their places, durably. The files' own contents must be durable already. The catalogue's rows
+    /// Puts staged files at their places, durably. The files' own contents must be durable already, but for those of previews. The catalogue's rows
     /// come next, then ``settle(_:)``; where they do not come, ``withdraw(_:)``, and where nobody can tell, neither: see
     /// `MeshError.mayHaveBeenStored`.
     /// - Throws: ``NameTaken``; a failure. Nothing is left in place then, and staged files may be gone.
     func publish(_ files: [StagedFile]) throws
-    /// Puts a staged thumbnail at its place, durably, over the one that may be there, and at no moment without one. Nothing
-    /// but thumbnails is ever replaced: they can be made again. Then as ``publish(_:)``: whether the photo is still there comes
-    /// next, and ``settle(_:)`` or ``withdraw(_:)``. One thumbnail must not be replaced by two at once.
-    /// - Throws: a failure. A thumbnail that was in place is there still, or the new one is; the staged file may be gone.
-    func replace(_ thumbnail: StagedFile) throws
+    /// Puts a staged thumbnail or preview at its place, durably, over the one that may be there, and at no moment without one. Nothing
+    /// else is ever replaced: these can be made again. Then as ``publish(_:)``: whether the photo is still there comes
+    /// next, and ``settle(_:)`` or ``withdraw(_:)``. One file must not be replaced by two at once.
+    /// - Throws: a failure. The one that was in place is there still, or the new one is; the staged file may be gone.
+    func replace(_ made: StagedFile) throws
     /// The rows are durable: the staging place forgets these files.
     func settle(_ names: [StoredName]) throws
     /// There are no rows: the published files go, durably, and then the staged ones.

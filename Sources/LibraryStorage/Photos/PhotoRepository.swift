@@ -136,7 +136,8 @@ package struct PhotoIdentity: Sendable {
 package struct ForgottenFiles: Sendable {
     /// Where they are.
     package var left: [String] = []
-    package var thumbnails: [String] = []
+    /// Thumbnails and previews, which go.
+    package var made: [String] = []
 
     package init() {}
 }
@@ -153,16 +154,26 @@ package struct PhotoFileEntry: Sendable {
     /// Where it is another file.
     package let original: File?
     package let sidecars: [File]
+    /// As ``LibraryModel/Photo/width``, as `height`.
+    package let width: Int
+    package let height: Int
+    /// As ``LibraryModel/Photo/unseenBy`` tells.
+    package let isUnseen: Bool
 
-    package init(place: Place, id: Int64, photo: File, original: File?, sidecars: [File]) {
+    package init(
+        place: Place, id: Int64, photo: File, original: File?, sidecars: [File], width: Int, height: Int, isUnseen: Bool
+    ) {
         self.place = place
         self.id = id
         self.photo = photo
         self.original = original
         self.sidecars = sidecars
+        self.width = width
+        self.height = height
+        self.isUnseen = isUnseen
     }
 
-    /// All that have a size and a digest; a thumbnail has none.
+    /// All that have a size and a digest; a thumbnail and a preview have none.
     package var files: [File] { [photo] + (original.map { [$0] } ?? []) + sidecars }
 
     package struct File: Sendable {

@@ -92,9 +92,11 @@ public enum ImageWorker {
         switch request {
         case .convert:
             .converted(
-                try converter.convert(source: descriptors[0], photo: descriptors[1], thumbnail: descriptors[2]))
+                try converter.convert(
+                    source: descriptors[0], photo: descriptors[1], thumbnail: descriptors[2], preview: descriptors[3]))
         case .thumbnail:
             .thumbnail(try converter.makeThumbnail(source: descriptors[0], thumbnail: descriptors[1]))
+        case .preview: .preview(try converter.makePreview(source: descriptors[0], preview: descriptors[1]))
         case .bare: .bare(try converter.makeBare(source: descriptors[0], picture: descriptors[1]))
         case .readFacts: .facts(try converter.readFacts(source: descriptors[0]))
         case .pixels(let width, let height):

@@ -8,8 +8,9 @@ extension PhotoTable {
         for id in ids {
             do {
                 let photo = try require(.id(id))
-                files.left += photo.filePaths.filter { $0 != photo.thumbnailPath }
-                files.thumbnails.append(photo.thumbnailPath)
+                let made = [photo.thumbnailPath, photo.previewPath]
+                files.left += photo.filePaths.filter { !made.contains($0) }
+                files.made += made
                 try connection.execute("DELETE FROM photos WHERE id = ?", id)
             } catch DatabaseError.unreadableRow {
                 try forgetUnreadable("photos", id, &files)
@@ -18,7 +19,7 @@ extension PhotoTable {
                 try forgetUnreadable("trash", id, &files)
             }
         }
-        try DiscardedFileTable(connection: connection).add(files.thumbnails)
+        try DiscardedFileTable(connection: connection).add(files.made)
         return files
     }
 
@@ -46,7 +47,7 @@ extension PhotoTable {
                     let name = StoredName(path: path), !files.left.contains(path)
                 else { continue }
                 files.left.append(path)
-                if column == 0 { files.thumbnails.append(name.thumbnail.path) }
+                if column == 0 { files.made += [name.thumbnail.path, name.preview.path] }
             }
         }
         try connection.execute("DELETE FROM \(table) WHERE id = ?", id)

@@ -157,6 +157,7 @@ enum ContainerSniffing: FuzzTarget {
     private static let source = ScratchFile()
     private static let photo = ScratchFile()
     private static let thumbnail = ScratchFile()
+    private static let preview = ScratchFile()
     private static let converter = Converter()
 
     /// Unchecked because the converter is not `Sendable`, and the static that holds it has to be: libFuzzer has one thread,
@@ -185,7 +186,8 @@ enum ContainerSniffing: FuzzTarget {
             let decoder = try pictureDecoder(found == .bmp ? .bmp : .jpeg, file)
             guard decoder.size.width * decoder.size.height <= mostPixels else { return }
             let made = try converter.converter.convert(
-                source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor)
+                source: source.descriptor, photo: photo.descriptor, thumbnail: thumbnail.descriptor,
+                preview: preview.descriptor)
             check(made)
         } catch {
             require(!error.description.isEmpty, "a refusal without words")
@@ -241,6 +243,13 @@ enum ContainerSniffing: FuzzTarget {
             (1...ImageLimits.thumbnailSide).contains(max(made.thumbnailWidth, made.thumbnailHeight)), "the thumbnail")
         check(thumbnail, isOf: (made.thumbnailWidth, made.thumbnailHeight))
         if !made.keepsSource { check(photo, isOf: (made.width, made.height)) }
+        guard let size = ImageLimits.previewSize(ofPhoto: made.width, made.height) else { return }
+        do throws(ImagingError) {
+            let again = try WebPPicture(try SourceFile(descriptor: preview.descriptor))
+            require(again.size == PixelSize(width: size.width, height: size.height), "a preview of other measures")
+        } catch {
+            fail("a preview cannot be opened: \(error)")
+        }
     }
 
     /// What is stored is a picture that can be opened again.

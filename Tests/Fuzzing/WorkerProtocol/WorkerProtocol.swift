@@ -27,7 +27,7 @@ enum WorkerProtocolFuzz: FuzzTarget {
         let outcomes: [WorkerReply.Outcome] =
             [
                 .ready, .nursery, .forked(pid: 4711), .needs(bytes: 100 << 20), .converted(photo),
-                .thumbnail(thumbnail),
+                .thumbnail(thumbnail), .preview(.init(photoWidth: 2048, photoHeight: 1365, fileSize: 90_000)),
                 .facts(photo.facts),
             ] + errors.map { .failed($0) }
         let cell = WorkerCell(
@@ -40,7 +40,8 @@ enum WorkerProtocolFuzz: FuzzTarget {
             WorkerProtocol.line(WorkerReply(outcome: $0, lackedMemory: true, cell: cell, prepared: [shape]))
         }
         let requests: [[UInt8]] = [
-            WorkerRequest.convert, .thumbnail, .bare, .readFacts, .pixels(width: 80, height: 60), .sheet(fonts: 2),
+            WorkerRequest.convert, .thumbnail, .preview, .bare, .readFacts, .pixels(width: 80, height: 60),
+            .sheet(fonts: 2),
             .proceed(bytes: 100 << 20), .fork(prepared: [shape]),
         ].compactMap { WorkerProtocol.line($0) }
         return requests.map { [0b0110] + $0 } + replies.map { [1] + $0 }
