@@ -35,6 +35,19 @@ import Testing
         }
     }
 
+    @Test func aPreviewIsOneOfThePictures() async throws {
+        try await withSite { site in
+            put(site, kind: "preview") { $0.mediaType = "image/webp" }
+            let cookie = try await site.pair()
+            let reply = try await site.ask("GET", "/photos/\(uuid)/preview?v=00ff00ff00ff00ff", [cookie])
+            #expect(reply.status == 200 && reply.body == bytes)
+            #expect(reply.header("content-type") == "image/webp")
+            #expect(reply.header("etag") == "\"00ff00ff00ff00ff-preview\"")
+            #expect(reply.header("cache-control") == "private, max-age=31536000, immutable")
+            #expect(try await site.ask("GET", "/photos/\(uuid)/preview").status == 401)
+        }
+    }
+
     @Test func partsAndWhatIsThereAlready() async throws {
         try await withSite { site in
             put(site)

@@ -1,12 +1,12 @@
 import Foundation
 import ServiceMesh
 
-/// `GET /photos/{uuid}/{thumbnail|photo|original}`, and `/trash/…` likewise: what the daemon hands over, sent as it is.
+/// `GET /photos/{uuid}/{thumbnail|preview|photo|original}`, and `/trash/…` likewise: what the daemon hands over, sent as it is.
 extension Router {
     func photo(
         _ head: RequestHead, uuid: String, kind: String, _ visitor: Visitor, isTrashed: Bool = false
     ) throws -> Intake {
-        guard ["thumbnail", "photo", "original"].contains(kind), UUID(uuidString: uuid) != nil else {
+        guard ["thumbnail", "preview", "photo", "original"].contains(kind), UUID(uuidString: uuid) != nil else {
             throw Refusal.notFound
         }
         let (pictures, disk) = (pictures, disk)

@@ -3,9 +3,9 @@ import Foundation
 import LibraryModel
 import ServiceMesh
 
-/// A real import of 12 MP photos: each becomes a 2048-pixel photo and a 300-pixel thumbnail, with its original beside them and
-/// without, durable and in the catalogue. Beside it `vipsthumbnail` makes the same two files of each, on all cores, and
-/// `cp` the third, and they promise nothing more.
+/// A real import of 12 MP photos: each becomes a 2048-pixel photo, a 300-pixel thumbnail and a 1024-pixel preview, with its original
+/// beside them and without, durable and in the catalogue. Beside it `vipsthumbnail` makes the same three files of each, on all
+/// cores, with as little effort at WebP as we make, and `cp` the fourth; they promise nothing more.
 ///
 /// While we import, a search is sent every 10 ms, and the memory of all our processes is watched.
 struct ImportMeasurement: Measurement {
@@ -146,7 +146,7 @@ struct ImportMeasurement: Measurement {
     }
 }
 
-/// `vipsthumbnail` making both sizes of every photo, and `cp` of the sources where that is asked for: one process for each core, each with its share of the files and
+/// `vipsthumbnail` making the three sizes of every photo, and `cp` of the sources where that is asked for: one process for each core, each with its share of the files and
 /// one thread, which is faster here than one process with many threads.
 struct VipsThumbnails: Sendable {
     private let shares: [[String]]
@@ -161,14 +161,19 @@ struct VipsThumbnails: Sendable {
     var commandLine: String {
         "VIPS_CONCURRENCY=1, \(shares.count) processes at once, each with its share of FILES: "
             + "vipsthumbnail -s 2048 -o 'photos/%s.jpg[Q=90]' FILES; "
-            + "vipsthumbnail -s 300 -o 'thumbnails/%s.jpg[Q=85]' FILES" + (copiesSources ? "; cp FILES originals" : "")
+            + "vipsthumbnail -s 300 -o 'thumbnails/%s.jpg[Q=85]' FILES; "
+            + "vipsthumbnail -s 1024 -o 'previews/%s.webp[\(Self.preview)]' FILES"
+            + (copiesSources ? "; cp FILES originals" : "")
     }
+
+    private static let preview = "Q=82,effort=0"
 
     func seconds(in work: WorkFolder) throws -> Double {
         let folder = work.newPath("vips")
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let (photos, thumbnails, originals) = (folder + "/photos", folder + "/thumbnails", folder + "/originals")
-        for path in [photos, thumbnails, originals] {
+        let previews = folder + "/previews"
+        for path in [photos, thumbnails, previews, originals] {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
         let shares = shares.filter { !$0.isEmpty }
@@ -182,6 +187,7 @@ struct VipsThumbnails: Sendable {
         return try Measuring.blockingSeconds {
             _ = try Command.run(commands(2048, photos + "/%s.jpg[Q=90]"), in: work)
             _ = try Command.run(commands(300, thumbnails + "/%s.jpg[Q=85]"), in: work)
+            _ = try Command.run(commands(1024, previews + "/%s.webp[\(Self.preview)]"), in: work)
             if copiesSources { _ = try Command.run(shares.map { Command(["cp"] + $0 + [originals]) }, in: work) }
         }
     }

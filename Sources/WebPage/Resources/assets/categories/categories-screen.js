@@ -5,6 +5,7 @@ import { ask, pictureAddress } from '../core/daemon.js';
 import { Component, element, iconButton, textButton } from '../core/dom.js';
 import { Refusal, describe, showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
+import { pictureKind } from '../core/pictures.js';
 import { address } from '../core/router.js';
 import { t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
@@ -64,7 +65,7 @@ class CategoriesScreen extends Component {
   async #preview(place, categoryId) {
     try {
       const { photos: [photo] } = await ask('photo.search', { categoryId, limit: 1 });
-      if (photo) place.append(element('img', { src: pictureAddress(photo, 'thumbnail'), alt: '', loading: 'lazy' }));
+      if (photo) place.append(element('img', { src: pictureAddress(photo, pictureKind(photo, { width: 56, height: 56 })), alt: '', loading: 'lazy' }));
     } catch {
       // The colour behind it says enough.
     }

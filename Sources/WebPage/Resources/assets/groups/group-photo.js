@@ -75,7 +75,7 @@ class GroupPhoto extends Component {
           element('p', { class: 'quiet small' }, [t('groups.sent', { time: moment(createdAt) }), timeLeft(photo)].join(' · ')), keep)],
       opened: (dialog) => {
         const address = groupPictureAddress(photo);
-        surface.show({ key: id, small: address, large: address, width, height, description: t('groups.photoFrom', { name: senderName }) });
+        surface.show({ key: id, pictures: () => [address], width, height, description: t('groups.photoFrom', { name: senderName }) });
         stop = onChange(() => dialog.close());
         const keys = {
           '+': () => surface.zoom(1.4), '=': () => surface.zoom(1.4), '-': () => surface.zoom(1 / 1.4), 0: () => surface.fit(),

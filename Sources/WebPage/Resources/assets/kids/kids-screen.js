@@ -6,6 +6,7 @@ import { ask, pictureAddress } from '../core/daemon.js';
 import { Component, element, icon, iconButton, styles } from '../core/dom.js';
 import { showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
+import { pictureKind, picturesFor } from '../core/pictures.js';
 import { address, back, current, go, onChange } from '../core/router.js';
 import { session } from '../core/session.js';
 import { duration, photoTime, t } from '../core/text.js';
@@ -101,7 +102,7 @@ class KidsScreen extends Component {
     this.#body.replaceChildren(element('ul', { class: 'kids-categories' }, filled.map(({ id, displayName, colorHex }) => {
       const link = element('a', { href: address('kids', { parameters: { category: id } }), css: { '--colour': colorHex } }, element('span', {}, displayName));
       ask('photo.search', { categoryId: id, limit: 1 }).then(({ photos: [newest] }) => (
-        newest && link.prepend(element('img', { src: pictureAddress(newest, 'photo'), alt: '' }))), () => {});
+        newest && link.prepend(element('img', { src: pictureAddress(newest, pictureKind(newest, link.getBoundingClientRect())), alt: '' }))), () => {});
       return element('li', {}, link);
     })));
   }
@@ -142,11 +143,11 @@ class KidsScreen extends Component {
     this.#body.querySelector('.previous').disabled = this.#position === 0;
     this.#body.querySelector('.next').disabled = this.#neighbour(1) >= list.total;
     this.#surface.show({
-      key: photo.uuid, small: pictureAddress(photo, 'thumbnail'), large: pictureAddress(photo, 'photo'),
+      key: photo.uuid, pictures: (box) => picturesFor(photo, box),
       width: photo.width, height: photo.height, description: [photo.caption || photo.name, photo.takenAt && photoTime(photo)].filter(Boolean).join(', '),
     });
     const near = await list.photosIn(Math.max(0, this.#position - 1), Math.min(this.#position + 3, list.total));
-    for (const one of near) new Image().src = pictureAddress(one, 'photo');
+    for (const one of near) this.#surface?.fetchAhead(one.width, one.height, (box) => picturesFor(one, box));
   }
 
   #neighbour(step) {

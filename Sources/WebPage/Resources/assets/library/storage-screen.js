@@ -8,7 +8,7 @@ import { address, go } from '../core/router.js';
 import { bytes, month, number, percent, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 
-const parts = ['photo', 'original', 'thumbnail'];
+const parts = ['photo', 'original', 'preview', 'thumbnail'];
 
 class StorageScreen extends Component {
   #usage = element('div', {}, element('p', { class: 'quiet', role: 'status' }, t('state.loading')));
@@ -40,8 +40,9 @@ class StorageScreen extends Component {
           textButton(t('storage.check'), startJob('library.rescan', { digests: true })),
           textButton(t('storage.thumbnails'), startJob('thumbnail.rebuild', {})),
           textButton(t('storage.clean'), () => attempt(async () => {
-            const { thumbnails, bytes: freed } = await ask('storage.clean');
-            toast(thumbnails > 0 ? t('storage.cleaned', { count: thumbnails, size: bytes(freed) }) : t('storage.nothingToClean'));
+            const { thumbnails, previews, bytes: freed } = await ask('storage.clean');
+            const count = thumbnails + previews;
+            toast(count > 0 ? t('storage.cleaned', { count, size: bytes(freed) }) : t('storage.nothingToClean'));
             await this.#read();
           })))));
     this.during(observe('event.subscribe', {}, () => {

@@ -4,11 +4,14 @@ import { ask, trashedPictureAddress } from '../core/daemon.js';
 import { Component, element, textButton } from '../core/dom.js';
 import { confirmed, describe } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
+import { pictureKind } from '../core/pictures.js';
 import { photoTime, relative, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { emptyNotice } from './job-card.js';
 
 const pageSize = 100;
+/** How large a photo is here at most, in CSS pixels. */
+const cell = { width: 200, height: 200 };
 
 class TrashScreen extends Component {
   #photos = [];
@@ -72,7 +75,7 @@ class TrashScreen extends Component {
       element(
         'label', {},
         element('img', {
-          src: trashedPictureAddress(photo, 'thumbnail'), alt: '', loading: 'lazy',
+          src: trashedPictureAddress(photo, pictureKind(photo, cell)), alt: '', loading: 'lazy',
           onerror: ({ target }) => {
             target.closest('label').classList.add('unseen-picture');
             target.remove();

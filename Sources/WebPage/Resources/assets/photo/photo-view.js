@@ -5,6 +5,7 @@ import { ask, pictureAddress } from '../core/daemon.js';
 import { Component, element, icon, iconButton, styles } from '../core/dom.js';
 import { describe } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
+import { picturesFor } from '../core/pictures.js';
 import { address, back, filterParameters, go, photoFilter } from '../core/router.js';
 import { session } from '../core/session.js';
 import { photoTime, shortClockTime, t } from '../core/text.js';
@@ -156,8 +157,7 @@ class PhotoView extends Component {
     this.#favourite.setAttribute('aria-pressed', String(photo.isFavorite));
     this.#surface.show({
       key: `${photo.uuid} ${photo.contentDigest}`,
-      small: pictureAddress(photo, 'thumbnail'),
-      large: pictureAddress(photo, 'photo'),
+      pictures: (box) => picturesFor(photo, box),
       width: photo.width, height: photo.height,
       description: [photo.caption || photo.name, photoTime(photo)].join(', '),
     });
@@ -178,7 +178,9 @@ class PhotoView extends Component {
     if (this.#position < 0) return;
     const photos = await this.#list.photosIn(before ?? this.#position, Math.min((after ?? this.#position) + 2, this.#list.total));
     // The browser keeps them, so that going there shows them at once.
-    for (const photo of photos) if (photo.uuid !== this.photo?.uuid) new Image().src = pictureAddress(photo, 'photo');
+    for (const photo of photos) {
+      if (photo.uuid !== this.photo?.uuid) this.#surface.fetchAhead(photo.width, photo.height, (box) => picturesFor(photo, box));
+    }
   }
 
   /** Where in the list the one before (`step` is -1) or after (1) is; newer ones are before. */

@@ -18,6 +18,9 @@ class ZoomSurface extends Component {
   #y = 0;
   #pointers = new Map();
   #loading;
+  #pictures = () => [];
+  /** The scale, in device pixels, that what is shown or loading was chosen for. */
+  #chosenFor = 0;
 
   connectedCallback() {
     this.append(this.#image);
@@ -35,40 +38,72 @@ class ZoomSurface extends Component {
   }
 
   /**
-   * Shows a picture: the small one that is there already, until the large one is.
+   * Shows a picture: the smallest of its sizes first, until the one is there that is sharp as large as it is seen.
    *
-   * @param {{key: string, small: string, large: string, width: number, height: number, description: string}} picture `key` is another one for
-   *   another picture; what is told about the same one again changes its description alone
+   * @param {{key: string, pictures: (box: {width: number, height: number}) => string[], width: number, height: number, description: string}}
+   *   picture `key` is another one for another picture; what is told about the same one again changes its description alone. `pictures`
+   *   has the addresses to go through for so many CSS pixels
    */
-  show({ key, small, large, width, height, description }) {
+  show({ key, pictures, width, height, description }) {
     this.#image.alt = description;
     if (key === this.#key) return;
     this.#key = key;
     this.#size = { width: Math.max(1, width), height: Math.max(1, height) };
-    this.#image.src = small;
-    this.#load(large);
+    this.#pictures = pictures;
+    this.#chosenFor = 0;
+    this.#loading = undefined;
+    this.#image.src = pictures({ width: 1, height: 1 })[0];
     this.fit();
   }
 
-  sharpen(address) {
-    if (!this.#image.src.endsWith(address)) this.#load(address);
+  /** Has the browser keep what another picture would be seen as. */
+  fetchAhead(width, height, pictures) {
+    const scale = this.#scaleOf(Math.max(1, width), Math.max(1, height));
+    const address = pictures({ width: width * scale, height: height * scale }).at(-1);
+    if (address) new Image().src = address;
   }
 
-  async #load(address) {
-    const image = new Image();
-    image.src = address;
-    this.#loading = image;
-    try {
-      // Decoded before it takes the small one's place: no flash, and no long task while it is drawn.
-      await image.decode();
-    } catch {
-      return;
+  /** Shows this, however large it is drawn. */
+  sharpen(address) {
+    this.#chosenFor = Infinity;
+    if (!this.#image.src.endsWith(address)) this.#load([address]);
+  }
+
+  /** Larger sizes, where it is drawn larger than what is shown was chosen for. */
+  #refine() {
+    const scale = this.#scale * devicePixelRatio;
+    if (scale <= this.#chosenFor) return;
+    this.#chosenFor = scale;
+    const all = this.#pictures({ width: this.#size.width * this.#scale, height: this.#size.height * this.#scale });
+    const shown = all.findIndex((address) => this.#image.src.endsWith(address));
+    this.#load(all.slice(shown + 1));
+  }
+
+  /** One after the other. */
+  async #load(addresses) {
+    if (addresses.length === 0 || this.#loading?.last === addresses.at(-1)) return;
+    const loading = { last: addresses.at(-1) };
+    this.#loading = loading;
+    for (const address of addresses) {
+      const image = new Image();
+      image.src = address;
+      try {
+        // Decoded before it takes the small one's place: no flash, and no long task while it is drawn.
+        await image.decode();
+      } catch {
+        continue;
+      }
+      if (this.#loading !== loading) return;
+      this.#image.src = address;
     }
-    if (this.#loading === image) this.#image.src = address;
   }
 
   get #fittingScale() {
-    return Math.min(this.clientWidth / this.#size.width, this.clientHeight / this.#size.height, 2);
+    return this.#scaleOf(this.#size.width, this.#size.height);
+  }
+
+  #scaleOf(width, height) {
+    return Math.min(this.clientWidth / width, this.clientHeight / height, 2);
   }
 
   get #isFitting() {
@@ -117,6 +152,7 @@ class ZoomSurface extends Component {
     style.width = `${width}px`;
     style.height = `${height}px`;
     style.transform = `translate(calc(-50% + ${this.#x}px), calc(-50% + ${this.#y}px))`;
+    this.#refine();
     this.classList.toggle('zoomed', !this.#isFitting);
   }
 

@@ -2,14 +2,16 @@
 
 import { ask, pictureAddress } from '../core/daemon.js';
 import { element } from '../core/dom.js';
+import { pictureKind } from '../core/pictures.js';
 import { address } from '../core/router.js';
 import { day, t, yearsAgo } from '../core/text.js';
 import { shownAt } from './photo-list.js';
 
 /** Years that are asked for at most. */
 const mostYears = 12;
-/** The width of a card, and the space between two. */
+/** The width of a card, and the space between two; how wide and high one is at most. */
 const [cardWidth, gap] = [132, 8];
+const cardBox = { width: 200, height: 132 };
 
 /** Today by the clock on the wall here, as the camera's is one: `2025-06-15`. */
 function today() {
@@ -45,5 +47,5 @@ async function photoOf(date) {
 
 const card = (date, photo, years) => element(
   'a', { href: address('photos', { parameters: { from: date, to: date } }), 'aria-label': t('timeline.onDay', { day: day(date), time: yearsAgo(years) }) },
-  element('img', { src: pictureAddress(photo, 'thumbnail'), alt: '', decoding: 'async', draggable: 'false' }),
+  element('img', { src: pictureAddress(photo, pictureKind(photo, cardBox)), alt: '', decoding: 'async', draggable: 'false' }),
   element('span', {}, yearsAgo(years)));

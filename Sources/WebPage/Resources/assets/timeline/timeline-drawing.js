@@ -126,6 +126,8 @@ export class TimelineDrawing {
 
   #free(tile) {
     tile.remove();
+    // What size it has next is not known before it stands somewhere.
+    tile.isPlaced = false;
     this.#fill(tile, undefined);
     this.#spare.push(tile);
   }

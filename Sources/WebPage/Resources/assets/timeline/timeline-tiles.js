@@ -2,6 +2,7 @@
 
 import { pictureAddress } from '../core/daemon.js';
 import { element } from '../core/dom.js';
+import { isLarger, pictureKind } from '../core/pictures.js';
 import { day, month, photoTime, shortDay, t } from '../core/text.js';
 
 /** A tile without a photo. */
@@ -11,7 +12,10 @@ export function makeTile() {
   const check = element('button', { type: 'button', class: 'check', tabindex: '-1', 'aria-pressed': 'false' });
   const tile = element('div', { class: 'tile', role: 'listitem' }, link, check);
   Object.assign(tile, { image, link, check });
-  image.addEventListener('load', () => tile.classList.add('loaded'));
+  image.addEventListener('load', () => {
+    tile.classList.add('loaded');
+    sharpen(tile);
+  });
   image.addEventListener('error', () => tile.classList.toggle('unseen-picture', image.hasAttribute('src')));
   return tile;
 }
@@ -23,12 +27,15 @@ export function fillTile(tile, photo, href) {
   if (!photo) {
     // Ends what is loading; the tile is plain until its photo has been read.
     tile.image.removeAttribute('src');
+    letGo(tile);
     tile.link.removeAttribute('href');
     tile.classList.remove('loaded', 'favourite', 'selected', 'unseen-picture');
     return;
   }
   if (shown?.uuid !== photo.uuid || shown.contentDigest !== photo.contentDigest) {
     tile.classList.remove('loaded', 'unseen-picture');
+    letGo(tile);
+    tile.kind = 'thumbnail';
     tile.image.src = pictureAddress(photo, 'thumbnail');
   }
   tile.link.href = href;
@@ -36,6 +43,37 @@ export function fillTile(tile, photo, href) {
   tile.link.setAttribute('aria-label', label);
   tile.check.setAttribute('aria-label', t('timeline.select', { photo: label }));
   tile.classList.toggle('favourite', photo.isFavorite);
+}
+
+/** Ends what a tile waits for beside what it shows. */
+function letGo(tile) {
+  tile.larger?.removeAttribute('src');
+  tile.larger = undefined;
+}
+
+/**
+ * Puts a larger picture in the place of the thumbnail, where the tile has more pixels than that. The thumbnail comes first: all that is
+ * on the screen is seen before any of it is sharp, and a preview that has to be made leaves no hole.
+ */
+async function sharpen(tile) {
+  const { photo, image } = tile;
+  if (!photo || !tile.isPlaced || !tile.classList.contains('loaded')) return;
+  const kind = pictureKind(photo, { width: tile.wide, height: tile.high });
+  if (!isLarger(kind, tile.kind)) return;
+  tile.kind = kind;
+  letGo(tile);
+  const larger = new Image();
+  tile.larger = larger;
+  larger.src = pictureAddress(photo, kind);
+  try {
+    // Decoded before it takes the small one's place: no flash, and no long task while it is drawn.
+    await larger.decode();
+  } catch {
+    return;
+  }
+  if (tile.larger !== larger) return;
+  image.src = larger.src;
+  tile.larger = undefined;
 }
 
 export function markTile(tile, isSelected) {
@@ -46,8 +84,13 @@ export function markTile(tile, isSelected) {
 export function placeTile(tile, { x, y, width, height }) {
   const placed = `translate(${x}px, ${y}px)`;
   if (tile.placed !== placed) tile.style.transform = tile.placed = placed;
+  const isAsBefore = tile.isPlaced && tile.wide === width && tile.high === height && tile.pixelRatio === devicePixelRatio;
   if (tile.wide !== width) tile.style.width = `${tile.wide = width}px`;
   if (tile.high !== height) tile.style.height = `${tile.high = height}px`;
+  if (isAsBefore) return;
+  tile.isPlaced = true;
+  tile.pixelRatio = devicePixelRatio;
+  sharpen(tile);
 }
 
 /** Above this width a day has its whole name. */
