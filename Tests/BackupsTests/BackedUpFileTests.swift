@@ -66,7 +66,9 @@ import ZipArchive
         #expect(job.state == .finished && !job.needsAttention, "\(job)")
         #expect(try await new.allPhotos() == old.allPhotos())
         for photo in try await old.allPhotos() {
-            for file in photo.filePaths { #expect(try new.bytes(file) == old.bytes(file), "\(file)") }
+            for file in photo.filePaths where file != photo.previewPath {
+                #expect(try new.bytes(file) == old.bytes(file), "\(file)")
+            }
         }
         #expect(try new.files("originals") == old.files("originals") && new.files("originals").count == 2)
         #expect(try await new.run(RescanLibrary(digests: true)).outcomes.isEmpty)
@@ -87,6 +89,29 @@ import ZipArchive
         let photos = try await new.allPhotos()
         #expect(photos.count { $0.originalPath == nil } == 1 && photos.allSatisfy { $0.sidecars.isEmpty })
         #expect(try new.files("originals").isEmpty)
+        await old.library.close()
+        await new.library.close()
+    }
+
+    // MARK: Previews
+
+    @Test func previewsAreInNoBackupAndMadeAgain() async throws {
+        let old = try await TestLibrary("previews")
+        _ = try await old.importSamples(2, album: SampleAlbum(width: 1600, height: 1200))
+        #expect(try old.files("previews").count == 2)
+        let path = old.folder.file("b.zip")
+        #expect(try await old.run(CreateBackup(path: path)).state == .finished)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(bytes.firstRange(of: Data("preview_".utf8)) == nil)
+        let new = try await TestLibrary("restored")
+        let restored = try await new.run(RestoreBackup(path: path))
+        #expect(restored.state == .finished && !restored.needsAttention, "\(restored)")
+        #expect(try new.files("previews").isEmpty)
+        for photo in try await new.allPhotos() {
+            let opened = try await new.mesh.send(OpenPhoto(id: photo.id, .preview))
+            #expect(opened.mediaType == "image/webp")
+            #expect(try new.bytes(photo.previewPath) == old.bytes(photo.previewPath))
+        }
         await old.library.close()
         await new.library.close()
     }

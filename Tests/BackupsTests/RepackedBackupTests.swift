@@ -77,7 +77,9 @@ import Testing
         let photos = try await old.allPhotos()
         #expect(try await new.allPhotos() == photos)
         for photo in photos {
-            for file in photo.filePaths { #expect(try new.bytes(file) == old.bytes(file), "\(file)") }
+            for file in photo.filePaths where file != photo.previewPath {
+                #expect(try new.bytes(file) == old.bytes(file), "\(file)")
+            }
             #expect(
                 try await new.mesh.send(GetPhotoDetail(id: photo.id))
                     == old.mesh.send(GetPhotoDetail(id: photo.id)))

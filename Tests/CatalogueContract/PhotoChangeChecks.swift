@@ -229,7 +229,7 @@ extension CatalogueContract {
                     try $0.photos.count(PhotoQuery(PhotoFilter(text: "picture", categoryId: album.family)))
                 }, 4)
         },
-        ContractCheck("forgotten photos leave their files, and not their thumbnails") { run in
+        ContractCheck("forgotten photos leave their files, and not their thumbnails and previews") { run in
             let album = try await run.album(3) { number, family, _ in
                 var new = Sample.photo(number, in: family)
                 new.photo.originalPath = "originals/IMG_\(number).heic"
@@ -243,15 +243,17 @@ extension CatalogueContract {
                     [0, 2].flatMap {
                         ["photos/IMG_\($0).jpg", "originals/IMG_\($0).heic", "originals/IMG_\($0).jpg.1.xmp"]
                     }))
-            run.equal(Set(files.thumbnails), ["thumbnails/thumb_IMG_0.jpg", "thumbnails/thumb_IMG_2.jpg"])
+            run.equal(
+                Set(files.made),
+                Set([0, 2].flatMap { ["thumbnails/thumb_IMG_\($0).jpg", "previews/preview_IMG_\($0).jpg.webp"] }))
             try await run.read { t in
-                run.equal(try t.discardedFiles.all(), files.thumbnails.sorted())
+                run.equal(try t.discardedFiles.all(), files.made.sorted())
                 run.equal(try t.all(limit: 10).map(\.id), [album.ids[1]])
                 run.equal(try t.trash.count(), 0)
             }
             try await run.refuses("noPhoto") { _ = try $0.photos.forget([album.ids[1], album.ids[0]]) }
             let none = try await run.write { try $0.photos.forget([]) }
-            run.expect(none.left.isEmpty && none.thumbnails.isEmpty)
+            run.expect(none.left.isEmpty && none.made.isEmpty)
         },
         ContractCheck("every photo is taken out, the trash stays") { run in
             let album = try await run.album(3)

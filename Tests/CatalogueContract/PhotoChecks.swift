@@ -249,12 +249,14 @@ extension CatalogueContract {
             let used = names([
                 "photos/IMG_0.jpg", "thumbnails/thumb_IMG_0.jpg", "photos/IMG_1.jpg", "thumbnails/thumb_IMG_1.jpg",
                 "originals/IMG_1.heic", "originals/IMG_1.jpg.1.xmp", "photos/IMG_2.jpg",
+                "previews/preview_IMG_0.jpg.webp",
             ])
             let others = names([
                 "photos/IMG_9.jpg", "thumbnails/thumb_IMG_9.jpg", "originals/IMG_1.png", "originals/IMG_0.heic",
                 "originals/IMG_1.jpg.2.xmp", "originals/IMG_9.jpg.1.xmp", "photos/img_0.jpg",
+                "previews/preview_IMG_9.jpg.webp", "previews/preview_IMG_0.jpg", "previews/IMG_0.jpg.webp",
             ])
-            run.equal(used.count + others.count, 14)
+            run.equal(used.count + others.count, 18)
             func check(_ lost: Set<StoredName> = []) async throws {
                 run.equal(
                     try await run.read { try $0.photos.inUse(used + others + used) }, Set(used).subtracting(lost))

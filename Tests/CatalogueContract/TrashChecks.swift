@@ -256,7 +256,8 @@ extension CatalogueContract {
             try await run.write { _ = try $0.trash.add([album.photos[0], album.photos[1]], at: Sample.time(1)) }
             let files = try await run.write { try $0.trash.purge([album.ids[0]]) }
             let wanted = [
-                "originals/IMG_0.heic", "originals/IMG_0.jpg.1.xmp", "photos/IMG_0.jpg", "thumbnails/thumb_IMG_0.jpg",
+                "originals/IMG_0.heic", "originals/IMG_0.jpg.1.xmp", "photos/IMG_0.jpg",
+                "previews/preview_IMG_0.jpg.webp", "thumbnails/thumb_IMG_0.jpg",
             ]
             run.equal(files.map(\.path).sorted(), wanted)
             try await run.read { t in

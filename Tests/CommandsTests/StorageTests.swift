@@ -31,7 +31,8 @@ struct StorageTests {
         #expect(await stage.run("storage", "thumbnails", "--all") == .doneWithProblems)
         #expect(stage.params("thumbnail.rebuild") == ["all": true])
         #expect(
-            stage.results.hasPrefix("Looked at 1204 photos, made 12 thumbnails. 1 thumbnail could not be made.\n"),
+            stage.results.hasPrefix(
+                "Looked at 1204 photos, made 12 thumbnails and previews. 1 picture could not be made.\n"),
             "\(stage.results)")
         #expect(stage.results.contains("no_thumbnail  photos/IMG_1.jpg: This photo is damaged.\n"))
     }

@@ -86,7 +86,7 @@ import Testing
             let photos = try await phone.call("photo.search")?["result"]?["photos"]?.arrayValue ?? []
             #expect(photos.count == 3)
             let uuid = try #require(photos.first?["uuid"]?.stringValue)
-            for kind in ["thumbnail", "photo", "original"] {
+            for kind in ["thumbnail", "preview", "photo", "original"] {
                 let picture = try await phone.ask("/photos/\(uuid)/\(kind)")
                 #expect(picture.status == 200 && picture.body.starts(with: [0xFF, 0xD8]))
                 #expect(try await stranger.ask("/photos/\(uuid)/\(kind)").status == 401)
