@@ -37,6 +37,8 @@ static const struct cwebpage_file files[] = {
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/core/observations.js"
 #include "embed.h"
+#define FILE_OF_PAGE "../WebPage/Resources/assets/core/pictures.js"
+#include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/core/preferences.js"
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/core/router.js"

@@ -18,7 +18,10 @@ extension CatalogueContract {
             }
             try await run.write { t in
                 let all = try t.discardedFiles.all()
-                run.equal(all, (0..<150).map { "thumbnails/thumb_IMG_\($0).jpg" }.sorted())
+                run.equal(
+                    all,
+                    (0..<150).flatMap { ["thumbnails/thumb_IMG_\($0).jpg", "previews/preview_IMG_\($0).jpg.webp"] }
+                        .sorted())
                 run.equal(
                     try t.discardedFiles.among([thumbnail(3), none, thumbnail(149), thumbnail(3)]),
                     [thumbnail(3), thumbnail(149)])
@@ -29,7 +32,7 @@ extension CatalogueContract {
                 // One that is discarded twice stands there once.
                 try t.photos.insert([Sample.photo(7, in: album.family)])
                 _ = try t.photos.forget([t.photos.require(.uuid(Sample.uuid(7))).id])
-                run.equal(try t.discardedFiles.all().count, 149)
+                run.equal(try t.discardedFiles.all().count, 299)
             }
         }
     ]

@@ -30,7 +30,10 @@ extension Thumbnailer {
     func makeToShow(_ name: StoredName) async throws -> Bool {
         if let error = unmade[name] { throw error }
         do {
-            return try await make(name, by: .looking)
+            if try await make(name, by: .looking) { return true }
+            remember(
+                MeshError(.failedPrecondition, "The photo \(name.photo.path) is too small for a preview."), of: name)
+            return false
         } catch {
             let error = MeshError(describing: error)
             // A photo that costs a worker would cost one each time that it is shown.
