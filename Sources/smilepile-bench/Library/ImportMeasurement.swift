@@ -5,7 +5,7 @@ import ServiceMesh
 
 /// A real import of 12 MP photos: each becomes a 2048-pixel photo, a 300-pixel thumbnail and a 1024-pixel preview, with its original
 /// beside them and without, durable and in the catalogue. Beside it `vipsthumbnail` makes the same three files of each, on all
-/// cores, with as little effort at WebP as we make, and `cp` the fourth; they promise nothing more.
+/// cores, with the same effort at WebP, and `cp` the fourth; they promise nothing more.
 ///
 /// While we import, a search is sent every 10 ms, and the memory of all our processes is watched.
 struct ImportMeasurement: Measurement {
@@ -166,7 +166,7 @@ struct VipsThumbnails: Sendable {
             + (copiesSources ? "; cp FILES originals" : "")
     }
 
-    private static let preview = "Q=82,effort=0"
+    private static let preview = "Q=82,effort=2"
 
     func seconds(in work: WorkFolder) throws -> Double {
         let folder = work.newPath("vips")
