@@ -28,7 +28,9 @@ import Testing
         #expect(try test.files("staging").isEmpty)
         let usage = try await test.mesh.send(GetStorageUsage())
         #expect(try usage.originalCount == 1 && usage.originalBytes == Int64(source(test).count))
-        #expect(usage.totalBytes == usage.photoBytes + usage.thumbnailBytes + usage.originalBytes)
+        #expect(
+            usage.totalBytes
+                == usage.photoBytes + usage.thumbnailBytes + usage.previewBytes + usage.originalBytes)
         #expect(try await test.mesh.send(CleanStorage(unknownPhotos: true)).unknownCount == 0)
 
         let again = try await test.importing(test.folder.file("album"))
