@@ -1,4 +1,3 @@
-import CatalogueTestSupport
 import Foundation
 import Imaging
 import LibraryModel
