@@ -206,12 +206,19 @@ let package = Package(
             "Exporting", ["CommandLineInterface", "LibraryModel", "ServiceMesh", "Sidecars", "TextFolding", "CLinux"]),
         // The programs as services, started with the machine
         module("Supervision", ["CommandLineInterface"]),
+        // Whether all is well: the installation, the machine, the library
+        module(
+            "Diagnosis",
+            [
+                "CommandLineInterface", "Supervision", "Sealing", "ControlSocket", "LibraryModel", "ServiceMesh",
+                "Files", "CLinux",
+            ]),
         // The table of commands, and all that have no module of their own
         module(
             "Commands",
             [
-                "CommandLineInterface", "Exporting", "Supervision", "ControlSocket", "LibraryModel", "ServiceMesh",
-                "Files", "QRCodes",
+                "CommandLineInterface", "Exporting", "Supervision", "Diagnosis", "ControlSocket", "LibraryModel",
+                "ServiceMesh", "Files", "QRCodes",
             ]),
 
         // What measuring and the campaigns share: programs under test, their libraries, connections that keep accounts
@@ -371,8 +378,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "Commands", "CommandLineInterface", "Exporting", "Supervision", "ControlSocket", "LibraryModel",
-                "QRCodes", "ServiceMesh", "ServiceMeshTesting", "Sidecars", "TestSupport",
+                "Commands", "CommandLineInterface", "Exporting", "Supervision", "Diagnosis", "ControlSocket",
+                "LibraryModel", "QRCodes", "ServiceMesh", "ServiceMeshTesting", "Sidecars", "TestSupport",
             ]),
         tests(
             "SimulationTests",

@@ -1,13 +1,13 @@
 import CommandLineInterface
+import Diagnosis
 import Exporting
 import LibraryModel
 
 /// Every command, in the order in which help shows them.
 enum CommandTable {
     static let all: [Command] =
-        daemonCommands + serviceCommands + importCommands + watchFolderCommands + categoryCommands + photoCommands + [
-            .export
-        ] + sheetCommands
+        daemonCommands + [.doctor] + serviceCommands + importCommands + watchFolderCommands + categoryCommands
+        + photoCommands + [.export] + sheetCommands
         + photoChangeCommands
         + photoDetailCommands + swipeCommands + swipeMachineCommands + groupCommands + groupHubCommands + backupCommands
         + backupKeepingCommands + migrateCommands

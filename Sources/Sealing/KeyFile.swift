@@ -45,7 +45,8 @@ package struct KeyFile: Sendable {
     // MARK: Its form
 
     private static let beginning = Array("smilepile-key-1 ".utf8)
-    private static let size = beginning.count + WrappingKey.bytes * 2 + 1
+    /// Of each key file, no more and no less.
+    package static let bytes = beginning.count + WrappingKey.bytes * 2 + 1
 
     // MARK: Reading
 
@@ -59,11 +60,11 @@ package struct KeyFile: Sendable {
                     "has \(status.st_nlink) names",
                     "Remove the others, which 'find / -xdev -samefile' finds, or copy it.")
             }
-            guard status.st_size == Self.size else { throw wrongContents }
-            let secret = try SecretBytes(count: Self.size) { room in
+            guard status.st_size == Self.bytes else { throw wrongContents }
+            let secret = try SecretBytes(count: Self.bytes) { room in
                 guard
                     try OpenFile(descriptor).read(
-                        into: UnsafeMutableRawBufferPointer(start: room, count: Self.size), at: 0) == Self.size
+                        into: UnsafeMutableRawBufferPointer(start: room, count: Self.bytes), at: 0) == Self.bytes
                 else { throw wrongContents }
             }
             return WrappingKey(try key(in: secret))
@@ -74,7 +75,7 @@ package struct KeyFile: Sendable {
         try SecretBytes(count: WrappingKey.bytes) { key in
             let isKey = line.withBytes { bytes in
                 UnsafeBufferPointer(start: bytes, count: Self.beginning.count).elementsEqual(Self.beginning)
-                    && bytes[Self.size - 1] == UInt8(ascii: "\n")
+                    && bytes[Self.bytes - 1] == UInt8(ascii: "\n")
                     && Sodium.readHex(bytes + Self.beginning.count, into: key, count: WrappingKey.bytes)
             }
             guard isKey else { throw wrongContents }
@@ -115,16 +116,16 @@ package struct KeyFile: Sendable {
     }
 
     private func write(_ key: WrappingKey, to descriptor: Int32) throws {
-        let line = try SecretBytes(count: Self.size) { room in
+        let line = try SecretBytes(count: Self.bytes) { room in
             room.update(from: Self.beginning, count: Self.beginning.count)
             // The zero behind the digits becomes the line break.
             key.secret.withBytes {
                 Sodium.writeHex($0, count: WrappingKey.bytes, into: room + Self.beginning.count)
             }
-            room[Self.size - 1] = UInt8(ascii: "\n")
+            room[Self.bytes - 1] = UInt8(ascii: "\n")
         }
         try line.withBytes {
-            try FileSystem.write(UnsafeRawBufferPointer(start: $0, count: Self.size), to: descriptor, path)
+            try FileSystem.write(UnsafeRawBufferPointer(start: $0, count: Self.bytes), to: descriptor, path)
         }
     }
 }

@@ -112,6 +112,12 @@ package struct ServiceUnit: Sendable, Equatable {
     /// Whether it is the one that runs a socket's program.
     package func serves(_ socket: String) -> Bool { text.contains(Self.line(["--socket", socket])) }
 
+    /// The folder that its line names for the library; nil where it names none.
+    package var library: String? {
+        guard let start = text.firstRange(of: " " + Self.line(["--library"]) + " \"")?.upperBound else { return nil }
+        return Self.unquoted(text[start...])
+    }
+
     // MARK: Words of a unit
 
     private static func environment(_ programs: Programs) -> String {
@@ -139,5 +145,31 @@ package struct ServiceUnit: Sendable, Equatable {
             }
         }
         return escaped + "\""
+    }
+
+    /// What ``line(_:)`` has made such a word of.
+    /// - Parameter rest: behind the quotation mark that begins it.
+    /// - Returns: nil where it does not end, or is not of our making.
+    private static func unquoted(_ rest: Substring) -> String? {
+        var word = String.UnicodeScalarView()
+        var scalars = rest.unicodeScalars
+        while let scalar = scalars.popFirst() {
+            switch scalar {
+            case "\"": return String(word)
+            case "%", "$":
+                guard scalars.popFirst() == scalar else { return nil }
+                word.append(scalar)
+            case "\\" where scalars.first == "x":
+                let digits = scalars.dropFirst().prefix(2)
+                guard digits.count == 2, let byte = UInt8(String(digits), radix: 16) else { return nil }
+                word.append(Unicode.Scalar(byte))
+                scalars = scalars.dropFirst(3)
+            case "\\":
+                guard let next = scalars.popFirst() else { return nil }
+                word.append(next)
+            default: word.append(scalar)
+            }
+        }
+        return nil
     }
 }

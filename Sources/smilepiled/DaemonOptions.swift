@@ -77,18 +77,11 @@ struct DaemonOptions {
         func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : currentFolder + "/" + path }
         let worker = environment["SMILEPILE_IMAGE_WORKER"].flatMap { $0.isEmpty ? nil : $0 }
         return DaemonOptions(
-            library: absolute(values["--library"] ?? defaultLibrary(environment)),
+            library: absolute(values["--library"] ?? LibraryPlace.usual(environment, home: NSHomeDirectory())),
             socket: absolute(ControlAddress.resolve(option: values["--socket"], environment: environment)),
             imageWorker: worker.map(absolute),
             openedLibraries: ControlAddress.stateFolder(environment) + "/opened-libraries", makesNew: makesNew,
             resetsPIN: resetsPIN)
-    }
-
-    private static func defaultLibrary(_ environment: [String: String]) -> String {
-        // systemd lists several folders with colons; the first is the one that the unit names first.
-        if let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(state) }
-        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/smilepile" }
-        return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/share/smilepile"
     }
 
     private static func refuse(_ sentence: String) -> Never {

@@ -2,7 +2,7 @@
 package struct OtherSocket: Equatable, Sendable {
     package let path: String
     /// How a person says that it is the one.
-    let advice: String
+    package let advice: String
 
     /// - Parameters:
     ///   - isNamed: whether the command line named the one that was tried.

@@ -22,6 +22,11 @@ package struct OtherProgram: Sendable {
         (self.path, self.environment) = (path, environment)
     }
 
+    /// - Parameter path: absolute.
+    package init(path: String, environment: [String: String]) {
+        (self.path, self.environment) = (path, environment)
+    }
+
     /// Runs it with nothing to read.
     /// - Parameter collects: whether what it writes is kept. What it starts itself may go on, and holds its streams: then
     ///   nobody waits for the end of those.

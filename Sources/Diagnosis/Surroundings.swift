@@ -1,0 +1,108 @@
+import CommandLineInterface
+import ControlSocket
+import Foundation
+import LibraryModel
+import Sealing
+import Supervision
+
+/// What can be looked at without the daemon's help.
+struct Surroundings: Sendable {
+    let session: Session
+
+    /// The programs beside this one, or in PATH.
+    func programs() async throws -> [InstallationChecks.Program] {
+        var programs: [InstallationChecks.Program] = []
+        for (name, isOptional) in [("smilepiled", false), ("smilepile-web", true)] {
+            let path = try? DaemonLaunch.locate(session, name)
+            var program = InstallationChecks.Program(name: name, path: path, isOptional: isOptional)
+            if let path {
+                let said = try? await OtherProgram(path: path, environment: session.environment).run(["--version"])
+                program.version = said?.text.split(separator: " ").last.map { PlainText.neutralized(String($0)) }
+            }
+            programs.append(program)
+        }
+        let worker = session.environment["SMILEPILE_IMAGE_WORKER"].flatMap { $0.isEmpty ? nil : session.absolute($0) }
+        // The daemon looks beside itself alone.
+        let usual = programs[0].path.map { ($0 as NSString).deletingLastPathComponent + "/smilepile-image-worker" }
+        let path = (worker ?? usual).flatMap { access($0, X_OK) == 0 ? $0 : nil }
+        return programs + [InstallationChecks.Program(name: "smilepile-image-worker", path: path)]
+    }
+
+    /// - Parameter library: as the command line names it.
+    func outside(library: String?) async throws -> InstallationChecks.Outside {
+        let socket = session.socketPath
+        let (listener, others) = try await Console.offPool {
+            (ListeningDaemon.process(at: socket), ListeningDaemon.sockets(except: socket))
+        }
+        let log = ControlAddress.stateFolder(session.environment) + "/daemon.log"
+        return InstallationChecks.Outside(
+            socket: socket, listener: listener, isThere: FileFacts.look(at: socket).kind == .socket,
+            others: others.map { OtherSocket(path: $0, isNamed: false, environment: session.environment) },
+            log: FileFacts.look(at: log).kind == .file ? log : nil,
+            start: "smilepile up" + (library.map { " --library " + ShellWord.of($0) } ?? ""))
+    }
+
+    /// The library that would be served: the service's, or the one in the usual place.
+    func library() -> String {
+        UserManager(session.environment)?.unit(ServiceUnit.daemonName, serving: session.socketPath)?.library
+            ?? LibraryPlace.usual(session.environment, home: NSHomeDirectory())
+    }
+
+    func service() async throws -> InstallationChecks.Service {
+        guard let manager = UserManager(session.environment) else { return .noSystemd }
+        let isInstalled = manager.installed(ServiceUnit.daemonName) != nil
+        do {
+            try await manager.requireRunning()
+        } catch is CommandFailure {
+            return .silent(isInstalled: isInstalled)
+        }
+        let state = try await manager.state(of: ServiceUnit.daemonName)
+        return .known(
+            isInstalled: isInstalled, isEnabled: state.isEnabled, activity: state.activity, restarts: state.restarts,
+            isForHome: manager.installed(ServiceUnit.pageName)?.text.contains("\"--home\"") ?? false,
+            lingers: try await manager.lingers())
+    }
+
+    /// Whether a process runs from a file that is not there any more.
+    func isReplaced(_ pid: Int32) -> Bool {
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
+        return program?.hasSuffix(" (deleted)") ?? false
+    }
+
+    /// The socket and what stands around it, and the library's folder.
+    func permissions(library: String, isServed: Bool) -> [Finding] {
+        let user = geteuid()
+        let socket = session.socketPath
+        return [
+            PermissionChecks.library(.look(at: library, followsLink: true), user: user, isServed: isServed)
+        ]
+            + PermissionChecks.socket(
+                .look(at: socket),
+                folder: .look(at: (socket as NSString).deletingLastPathComponent, followsLink: true), user: user)
+    }
+
+    /// - Parameter path: the key file's, as the daemon has it; else the usual one.
+    func key(_ path: String?, library: String) -> [Finding] {
+        let usual = KeyFile.usual(session.environment)
+        guard let path = path ?? usual?.path else { return [] }
+        // The daemon may have another environment than this program.
+        let isCredential = (path as NSString).lastPathComponent == KeyFile.credential
+        let user = geteuid()
+        let file = PermissionChecks.keyFile(
+            .look(at: path), user: user, bytes: Int64(KeyFile.bytes), isCredential: isCredential)
+        guard let file else { return [] }
+        let folder = (path as NSString).deletingLastPathComponent
+        return [
+            file, PermissionChecks.keyFolder(.look(at: folder, followsLink: true), user: user),
+            PermissionChecks.keyPlace(
+                file: Self.resolved(folder) + "/" + (path as NSString).lastPathComponent,
+                library: Self.resolved(library)),
+        ].compactMap { $0 }
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let found = realpath(path, nil) else { return path }
+        defer { free(found) }
+        return String(cString: found)
+    }
+}
