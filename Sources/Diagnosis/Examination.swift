@@ -179,9 +179,14 @@ struct Examination {
     private func repaired(_ findings: [Finding]) -> [Finding] {
         guard repairs else { return findings }
         return findings.map { finding in
-            guard case .mode(let path, let mode) = finding.repair, chmod(path, mode) == 0 else { return finding }
+            guard case .mode(let path, let mode) = finding.repair, FileFacts.setMode(mode, of: path) else {
+                return finding
+            }
             var finding = finding
-            finding.fixed = "Its mode is \(String(mode, radix: 8)) now."
+            finding.fixed =
+                "Its mode is \(String(mode, radix: 8)) now."
+                + (finding.id == "key-file-mode"
+                    ? " Where somebody may have read it, 'smilepile keys rotate' makes a new key." : "")
             return finding
         }
     }

@@ -38,6 +38,25 @@ package struct FileFacts: Sendable, Equatable {
             bytes: Int64(found.st_size))
     }
 
+    /// Gives a file or a folder of this user's own another mode. Blocks.
+    ///
+    /// What is changed is what was opened, and a link leads to a folder or nowhere: who may write where the name stands cannot have it
+    /// be another file of this user's.
+    /// - Returns: whether it has that mode now.
+    static func setMode(_ mode: UInt32, of path: String) -> Bool {
+        let isLink = look(at: path).kind == .link
+        let descriptor = clinux_open_name(path, isLink ? 1 : 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_uid == geteuid(), found.st_mode & S_IFMT != S_IFLNK,
+            !isLink || found.st_mode & S_IFMT == S_IFDIR
+        else { return false }
+        guard chmod(FileSystem.path(of: descriptor), mode) == 0, fstat(descriptor, &found) == 0 else { return false }
+        // FAT takes any mode, and keeps its own.
+        return found.st_mode & 0o7777 == mode
+    }
+
     /// `644`, as chmod takes it.
     var modeText: String { String(mode & 0o7777, radix: 8) }
 }

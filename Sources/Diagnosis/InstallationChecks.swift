@@ -56,7 +56,10 @@ enum InstallationChecks {
         if let other = outside.others.first {
             return Finding(
                 "daemon", .installation, .warning,
-                "No daemon listens at \(outside.socket), and one does at \(other.path).", remedy: other.advice + ".")
+                "No daemon listens at \(outside.socket), and one does at \(other.path).",
+                remedy: other.command == nil
+                    ? other.advice + "." : "If that one is meant, name it for every command.",
+                command: other.command)
         }
         let left = outside.isThere ? " The socket of its last run is left, and goes with the next start." : ""
         return Finding(

@@ -103,7 +103,7 @@ enum PermissionChecks {
             -> Finding
         {
             Finding(
-                id, .keys, .problem, "The key file \(file.path) \(what), and is not used so.", remedy: remedy,
+                id, .keys, .problem, "The key file \(file.path) \(what), so the daemon refuses it.", remedy: remedy,
                 command: command, repair: repair)
         }
         switch file.kind {

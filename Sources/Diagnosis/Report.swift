@@ -71,9 +71,10 @@ package struct Report: Sendable {
         lines[0] = "  " + coloured + spaces + lines[0].dropFirst(Self.indent)
         if let fixed = finding.fixed { return lines + wrapped(fixed) }
         if let remedy = finding.remedy { lines += wrapped(finding.command == nil ? remedy : Self.leading(remedy)) }
-        // What is typed off the screen stays one line.
-        if let command = finding.command {
-            lines.append(String(repeating: " ", count: Self.indent + 2) + PlainText.neutralized(command))
+        // What is typed off the screen stays one line, further to the left where it is long.
+        if let command = finding.command.map(PlainText.neutralized) {
+            let indent = max(4, min(Self.indent + 2, width - TextWidth.of(command)))
+            lines.append(String(repeating: " ", count: indent) + command)
         }
         return lines
     }

@@ -31,13 +31,14 @@ struct Surroundings: Sendable {
     /// - Parameter library: as the command line names it.
     func outside(library: String?) async throws -> InstallationChecks.Outside {
         let socket = session.socketPath
+        let isNamed = socket != SocketConnection.defaultPath(session.environment)
         let (listener, others) = try await Console.offPool {
             (ListeningDaemon.process(at: socket), ListeningDaemon.sockets(except: socket))
         }
         let log = ControlAddress.stateFolder(session.environment) + "/daemon.log"
         return InstallationChecks.Outside(
             socket: socket, listener: listener, isThere: FileFacts.look(at: socket).kind == .socket,
-            others: others.map { OtherSocket(path: $0, isNamed: false, environment: session.environment) },
+            others: others.map { OtherSocket(path: $0, isNamed: isNamed, environment: session.environment) },
             log: FileFacts.look(at: log).kind == .file ? log : nil,
             start: "smilepile up" + (library.map { " --library " + ShellWord.of($0) } ?? ""))
     }

@@ -1,7 +1,8 @@
-import Diagnosis
+import Foundation
 import LibraryModel
 import ServiceMesh
 import Supervision
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
@@ -313,7 +314,23 @@ struct DiagnosisTests {
                 && none.remedy?.contains("/l/daemon.log") == true)
         #expect(found(isThere: true).what.contains("The socket of its last run is left"))
         let other = found([OtherSocket(path: "/run/b.sock", isNamed: false, environment: [:])])
-        #expect(other.what.contains("one does at /run/b.sock") && other.remedy?.contains("/run/b.sock") == true)
+        #expect(
+            other.what.contains("one does at /run/b.sock") && other.command == "export SMILEPILE_SOCKET=/run/b.sock")
+    }
+
+    @Test("A mode is given to what is there, and through no link but one to a folder")
+    func modes() throws {
+        let folder = try TemporaryFolder("modes")
+        func mode(_ name: String) -> UInt32 { FileFacts.look(at: folder.file(name)).mode }
+        let (file, inner) = (folder.file("file"), folder.file("inner"))
+        _ = FileManager.default.createFile(atPath: file, contents: nil, attributes: [.posixPermissions: 0o644])
+        try FileManager.default.createDirectory(
+            atPath: inner, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        #expect(symlink("file", folder.file("to-file")) == 0 && symlink("inner", folder.file("to-inner")) == 0)
+        #expect(!FileFacts.setMode(0o600, of: folder.file("to-file")) && mode("file") == 0o644)
+        #expect(FileFacts.setMode(0o700, of: folder.file("to-inner")) && mode("inner") == 0o700)
+        #expect(FileFacts.setMode(0o600, of: file) && mode("file") == 0o600)
+        #expect(!FileFacts.setMode(0o600, of: folder.file("nothing")))
     }
 
     @Test("Libraries with known faults, as their packages have them")

@@ -3,6 +3,8 @@ package struct OtherSocket: Equatable, Sendable {
     package let path: String
     /// How a person says that it is the one.
     package let advice: String
+    /// What to type so that every command finds it; nil where it is found without, once the advice is followed.
+    package let command: String?
 
     /// - Parameters:
     ///   - isNamed: whether the command line named the one that was tried.
@@ -14,11 +16,12 @@ package struct OtherSocket: Equatable, Sendable {
         let isNamedByVariable = !(environment["SMILEPILE_SOCKET"] ?? "").isEmpty
         // What is found without being named needs no name.
         if isNamed, SocketConnection.defaultPath(environment) == path {
-            advice = "Leave --socket out"
+            (advice, command) = ("Leave --socket out", nil)
         } else if isNamedByVariable, !isNamed, SocketConnection.defaultPath(bare) == path {
-            advice = "SMILEPILE_SOCKET names the other one: unset SMILEPILE_SOCKET"
+            (advice, command) = ("SMILEPILE_SOCKET names the other one: unset SMILEPILE_SOCKET", nil)
         } else {
-            advice = "Name it with --socket \(word), or for every command: export SMILEPILE_SOCKET=\(word)"
+            let export = "export SMILEPILE_SOCKET=\(word)"
+            (advice, command) = ("Name it with --socket \(word), or for every command: \(export)", export)
         }
     }
 }
