@@ -36,9 +36,9 @@ struct Examination {
             } else {
                 findings.append(InstallationChecks.silent(outside, why: failure.message))
             }
-            findings += try await onDisk(path, isServed: false)
+            findings += try await onDisk(path, pid: nil)
             findings += repaired(
-                try await Console.offPool { surroundings.key(nil, library: path) })
+                try await Console.offPool { surroundings.key(nil, library: path, user: geteuid()) })
             findings.append(MachineChecks.clock(now: .now(), jump: nil))
             folder = path
         }
@@ -57,10 +57,14 @@ struct Examination {
 
     // MARK: From outside
 
-    private func onDisk(_ path: String, isServed: Bool) async throws -> [Finding] {
+    /// - Parameter pid: the daemon's, where one serves it.
+    private func onDisk(_ path: String, pid: Int32?) async throws -> [Finding] {
         let surroundings = surroundings
         let (permissions, disk) = try await Console.offPool {
-            (surroundings.permissions(library: path, isServed: isServed), DiskFacts.look(at: path))
+            let user = surroundings.keeper(of: path, pid: pid)
+            return (
+                surroundings.permissions(library: path, isServed: pid != nil, user: user), DiskFacts.look(at: path)
+            )
         }
         let machine = disk.map { [MachineChecks.space($0), MachineChecks.fileSystem($0)] } ?? []
         return repaired(permissions) + machine
@@ -84,7 +88,7 @@ struct Examination {
                 pid: hello.pid, version: PlainText.neutralized(hello.version), own: Release.version,
                 isReplaced: surroundings.isReplaced(hello.pid))
         ]
-        findings += try await onDisk(hello.library, isServed: true)
+        findings += try await onDisk(hello.library, pid: hello.pid)
         guard let status = try await ask(GetLibraryStatus(), connection, "library", .library, &findings) else {
             // The rest is not told either, and each would ask for a PIN of its own.
             return findings
@@ -92,7 +96,7 @@ struct Examination {
         findings += LibraryChecks.findings(status)
         findings.append(MachineChecks.clock(now: .now(), jump: status.clockJump))
         if let keys = try await ask(GetKeyStatus(), connection, "keys", .keys, &findings) {
-            findings += try await judged(keys, hello.library, connection)
+            findings += try await judged(keys, hello, connection)
         }
         if let list = try await ask(ListBackups(), connection, "backups", .backups, &findings) {
             let places = try await ask(ListBackupPlaces(), connection, "backup-places", .backups, &findings)
@@ -102,11 +106,15 @@ struct Examination {
     }
 
     private func judged(
-        _ status: KeyStatus, _ library: String, _ connection: any LibraryConnection
+        _ status: KeyStatus, _ hello: HelloReply, _ connection: any LibraryConnection
     ) async throws -> [Finding] {
         let surroundings = surroundings
         let file = repaired(
-            try await Console.offPool { surroundings.key(status.keyFile, library: library) })
+            try await Console.offPool {
+                surroundings.key(
+                    status.keyFile, library: hello.library,
+                    user: surroundings.keeper(of: hello.library, pid: hello.pid))
+            })
         var now = status
         // What was put right may have been all that it lacked.
         if file.contains(where: { $0.fixed != nil }) { now = try await connection.send(GetKeyStatus()).value }

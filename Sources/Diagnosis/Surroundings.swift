@@ -70,9 +70,19 @@ struct Surroundings: Sendable {
         return program?.hasSuffix(" (deleted)") ?? false
     }
 
+    /// Whose everything has to be: the daemon's user, whom root may look after. Where none runs, this one; of root's looks at others'
+    /// libraries, the library's owner, so that nobody is told to give it to root.
+    /// - Parameter pid: the daemon's; nil where none runs.
+    func keeper(of library: String, pid: Int32?) -> UInt32 {
+        if let pid, case let process = FileFacts.look(at: "/proc/\(pid)"), process.kind == .folder {
+            return process.owner
+        }
+        let folder = FileFacts.look(at: library, followsLink: true)
+        return geteuid() == 0 && folder.kind == .folder ? folder.owner : geteuid()
+    }
+
     /// The socket and what stands around it, and the library's folder.
-    func permissions(library: String, isServed: Bool) -> [Finding] {
-        let user = geteuid()
+    func permissions(library: String, isServed: Bool, user: UInt32) -> [Finding] {
         let socket = session.socketPath
         return [
             PermissionChecks.library(.look(at: library, followsLink: true), user: user, isServed: isServed)
@@ -83,12 +93,11 @@ struct Surroundings: Sendable {
     }
 
     /// - Parameter path: the key file's, as the daemon has it; else the usual one.
-    func key(_ path: String?, library: String) -> [Finding] {
+    func key(_ path: String?, library: String, user: UInt32) -> [Finding] {
         let usual = KeyFile.usual(session.environment)
         guard let path = path ?? usual?.path else { return [] }
         // The daemon may have another environment than this program.
         let isCredential = (path as NSString).lastPathComponent == KeyFile.credential
-        let user = geteuid()
         let file = PermissionChecks.keyFile(
             .look(at: path), user: user, bytes: Int64(KeyFile.bytes), isCredential: isCredential)
         guard let file else { return [] }
